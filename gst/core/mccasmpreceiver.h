@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccasmpreceiver: an ASMP receiver (ASMP 2009, shared section "ASMP (single rate)").
+ *
+ * Follows one sender; computes a smooth TCP-friendly rate; reports it. Laws:
+ *  - Not more than one report in MCC_RTCP_MIN_INTERVAL; all receivers together stay within the RTCP
+ *    budget (mccrtcp.h); a receiver whose rate fell below the announced rate reports early.
+ *  - Hearing a report that covers its own suspends it (mccsuppress.h), but at least one report
+ *    leaves per participant time-out.
+ *  - enhanced: rate <= max (start rate, 2 x the rate received lately); the first reports say
+ *    NO_LIMIT until a rate was measured.
+ *  - Locks to the first sender that sends two packets in sequence (or to `source_ssrc`); another
+ *    one is taken over only after the old one has been silent for MCC_ASMP_SOURCE_TIMEOUT, said
+ * BYE, or restarted from the same address (new SSRC, old one silent for 3 packet intervals). No
+ * allocation after _new().
+ */
+#pragma once
+
+#include "mccapp.h"
+#include "mccloss.h"
+#include "mccrate.h"
+#include "mcctrace.h"
+
+#define MCC_ASMP_SOURCE_TIMEOUT (2 * MCC_SECOND)
+
+typedef struct MccAsmpReceiver MccAsmpReceiver;
+
+typedef struct {
+  MccVariant variant;
+  uint32_t ssrc;        /* ours */
+  uint32_t source_ssrc; /* follow this sender; 0 = the first */
+  uint64_t seed;
+  const MccLossMeasure *loss; /* NULL = the variant's: interval / lip */
+  MccLossConfig loss_config;  /* history 0 = the variant's */
+  MccTime report_interval;    /* published: fixed interval; 0 = RTCP rules (mccrtcp.h) */
+  uint32_t compound_bytes;    /* IP bytes of one of our compounds; 0 = 144 */
+  uint64_t start_bps;         /* until the sender announces one; 0 = 150000 */
+  bool hears_group;           /* false with SSM or unicast feedback: nobody's reports are heard */
+} MccAsmpReceiverConfig;
+
+typedef enum {
+  MCC_RECEIVER_SEND_REPORT,  /* report: encode as APP and send with RR + SDES now */
+  MCC_RECEIVER_NEW_SOURCE,   /* ssrc: forward this sender's RTP from now on (reset downstream) */
+  MCC_RECEIVER_SOURCE_LOST,  /* ssrc: BYE or silence */
+  MCC_RECEIVER_OTHER_SENDER, /* ssrc: a second sender on the group is ignored (said once each) */
+  MCC_RECEIVER_SESSION,      /* session: announcement that changed something beyond the rate */
+  MCC_RECEIVER_RATE          /* rate_bps: the estimate changed */
+} MccReceiverActionType;
+
+typedef struct {
+  MccReceiverActionType type;
+  uint32_t ssrc;
+  uint64_t rate_bps;
+  MccAppReport report;
+  const MccAppSession *session; /* valid until the next call */
+} MccReceiverAction;
+
+typedef struct {
+  uint32_t source_ssrc; /* 0 = none yet */
+  uint64_t received_bps, estimated_bps, announced_bps;
+  double loss_ratio;
+  uint64_t packets_received, packets_lost, duplicates, reordered;
+  MccTime rtt;
+  bool rtt_measured;
+  MccTime jitter, queue_delay;
+  bool congested;
+  MccRateMode mode;
+  uint64_t reports_sent, reports_suppressed;
+  uint64_t dropped[MCC_DROP_COUNT];
+} MccAsmpReceiverStats;
+
+MccAsmpReceiver *mcc_asmp_receiver_new (const MccAsmpReceiverConfig *config, MccTime now);
+void mcc_asmp_receiver_free (MccAsmpReceiver *self);
+
+/* An RTP packet arrived from @from (may be NULL when unknown). MCC_DROP_NONE: it belongs to the
+ * sender we follow, pass it on. */
+MccDrop mcc_asmp_receiver_handle_rtp (
+    MccAsmpReceiver *self, const MccRtpPacket *packet, const MccAddress *from, MccTime now);
+/* Packets that our own socket dropped (SO_RXQ_OVFL) since the last call: not network loss. */
+void mcc_asmp_receiver_handle_host_dropped (MccAsmpReceiver *self, uint64_t packets, MccTime now);
+/* A decoded APP packet: the sender's lists and announcements, other receivers' reports. */
+MccDrop mcc_asmp_receiver_handle_app (MccAsmpReceiver *self, const MccApp *app, MccTime now);
+/* BYE of @ssrc. */
+void mcc_asmp_receiver_handle_bye (MccAsmpReceiver *self, uint32_t ssrc, MccTime now);
+/* Our SSRC changed (collision). */
+void mcc_asmp_receiver_set_ssrc (MccAsmpReceiver *self, uint32_t ssrc);
+void mcc_asmp_receiver_handle_timeout (MccAsmpReceiver *self, MccTime now);
+MccTime mcc_asmp_receiver_next_timeout (const MccAsmpReceiver *self);
+bool mcc_asmp_receiver_poll (MccAsmpReceiver *self, MccReceiverAction *out);
+bool mcc_asmp_receiver_poll_trace (MccAsmpReceiver *self, MccTraceEvent *out);
+void mcc_asmp_receiver_get_stats (
+    const MccAsmpReceiver *self, MccTime now, MccAsmpReceiverStats *out);
+/* The last report of a clean leave (sent with BYE). */
+void mcc_asmp_receiver_leave (MccAsmpReceiver *self, MccAppReport *out, MccTime now);

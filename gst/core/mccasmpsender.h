@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccasmpsender: an ASMP sender.
+ *
+ * Keeps the last rate of every receiver; target = min over receivers, clamped to [min, max] (ASMP
+ * eq. 1). Laws:
+ *  - The minimum is found in O(log n); a receiver costs <= 256 bytes; never more than
+ * max_receivers.
+ *  - A receiver is the pair (SSRC, address). A known SSRC from another address is a new receiver on
+ *    probation (2 valid reports) and replaces the old one only once that is silent for its expiry;
+ *    its BYE counts for itself alone.
+ *  - Expiry = max (3 expected report intervals, 10 RTT, 2 s), <= 8 s for the limiting receiver.
+ *    When the limit goes away (expiry or BYE) the target rises at most one packet per RTT each RTT
+ *    (RFC 4654 3.3); ignoring or dropping a reporter never raises it otherwise.
+ *  - enhanced: target <= max (start, 2 x the rate really sent lately).
+ *  - No feedback, or none any more: halve per max (4 report intervals, 2 s) down to min; a message;
+ *    or hold, or stop. Feedback that returns brings the rate back without a jump.
+ *  - Key-unit requests: at most one per max (1 s, 2 x the largest RTT).
+ * Allocates only when the receiver table grows.
+ */
+#pragma once
+
+#include "mccapp.h"
+#include "mcctrace.h"
+
+typedef struct MccAsmpSender MccAsmpSender;
+
+typedef enum { MCC_NO_FEEDBACK_MINIMUM, MCC_NO_FEEDBACK_HOLD, MCC_NO_FEEDBACK_STOP } MccNoFeedback;
+
+typedef struct {
+  MccVariant variant;
+  uint32_t ssrc; /* of our RTCP */
+  uint64_t seed;
+  uint64_t min_bps, max_bps, start_bps;
+  uint64_t session_bandwidth_bps; /* 0 = max_bps */
+  uint32_t max_receivers;         /* 4096 */
+  MccNoFeedback no_feedback;
+  MccAddress feedback; /* announced; family 0 = none */
+  uint8_t ttl;
+} MccAsmpSenderConfig;
+
+/* Names as in shared/interface.md, `reason`. */
+typedef enum {
+  MCC_TARGET_START,
+  MCC_TARGET_RECEIVER,
+  MCC_TARGET_NO_FEEDBACK,
+  MCC_TARGET_MAX,
+  MCC_TARGET_MIN,
+  MCC_TARGET_APP_LIMITED,
+  MCC_TARGET_PACER
+} MccTargetReason;
+
+const char *mcc_target_reason_name (MccTargetReason reason);
+
+typedef enum {
+  MCC_RECEIVER_PROBATION,
+  MCC_RECEIVER_ACTIVE,
+  MCC_RECEIVER_LEFT,
+  MCC_RECEIVER_TIMED_OUT
+} MccReceiverState;
+
+const char *mcc_receiver_state_name (MccReceiverState state);
+
+typedef enum {
+  MCC_SENDER_TARGET,         /* target_bps, previous_bps, reason, ssrc = limiting */
+  MCC_SENDER_SEND_SESSION,   /* session (and rtt when rtt->count > 0): send SR + SDES + APP now; the
+                                host fills in the caps fields, send_time and media_ssrc */
+  MCC_SENDER_RECEIVER,       /* ssrc, address, state */
+  MCC_SENDER_FEEDBACK_LOST,  /* no feedback (any more) */
+  MCC_SENDER_FEEDBACK_FOUND, /* first or again */
+  MCC_SENDER_STOP,           /* no-feedback=stop: stop media, keep announcing */
+  MCC_SENDER_RESUME,
+  MCC_SENDER_KEY_UNIT /* ask the encoder for a key unit now */
+} MccSenderActionType;
+
+typedef struct {
+  MccSenderActionType type;
+  uint32_t ssrc;
+  MccAddress address;
+  MccReceiverState state;
+  uint64_t target_bps, previous_bps;
+  MccTargetReason reason;
+  const MccAppSession *session; /* valid until the next call */
+  const MccAppRttList *rtt;
+} MccSenderAction;
+
+/* One receiver, for stats. */
+typedef struct {
+  uint32_t ssrc;
+  MccAddress address;
+  MccReceiverState state;
+  bool no_limit;
+  uint64_t rate_bps, received_bps;
+  double loss_ratio;
+  MccTime rtt;
+  bool rtt_measured;
+  MccTime jitter;
+  MccTime age; /* since its last report */
+  bool plain;  /* only plain RTCP receiver reports: a player that does not know us */
+} MccReceiverInfo;
+
+typedef struct {
+  uint64_t target_bps, sent_bps;
+  MccTargetReason reason;
+  uint32_t limiting_ssrc; /* 0 = nobody */
+  MccAddress limiting_address;
+  uint32_t receivers;
+  MccTime rtt_max;
+  uint64_t reports; /* accepted */
+  uint64_t dropped[MCC_DROP_COUNT];
+} MccAsmpSenderStats;
+
+MccAsmpSender *mcc_asmp_sender_new (const MccAsmpSenderConfig *config, MccTime now);
+void mcc_asmp_sender_free (MccAsmpSender *self);
+/* Bounds may change while running (min <= max is the caller's duty). */
+void mcc_asmp_sender_set_bounds (
+    MccAsmpSender *self, uint64_t min_bps, uint64_t max_bps, MccTime now);
+void mcc_asmp_sender_set_no_feedback (MccAsmpSender *self, MccNoFeedback policy, MccTime now);
+
+/* A report that passed the host's screen. MCC_DROP_NONE: used. */
+MccDrop mcc_asmp_sender_handle_report (MccAsmpSender *self, uint32_t ssrc,
+    const MccAppReport *report, const MccAddress *from, MccTime now);
+/* A report block about our stream in a compound without APP: a plain player. @fraction_lost 0..1,
+ * @rtt 0 = unknown. */
+MccDrop mcc_asmp_sender_handle_plain_report (MccAsmpSender *self, uint32_t ssrc,
+    double fraction_lost, uint32_t highest_seq, MccTime rtt, const MccAddress *from, MccTime now);
+MccDrop mcc_asmp_sender_handle_bye (
+    MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccTime now);
+/* PLI or FIR from anyone, or the application. */
+void mcc_asmp_sender_handle_key_unit_request (MccAsmpSender *self, MccTime now);
+/* Packets left: wire bytes; @highest_seq is the extended RTP number of the newest. */
+void mcc_asmp_sender_handle_sent (
+    MccAsmpSender *self, uint32_t packets, uint64_t bytes, uint32_t highest_seq, MccTime now);
+/* The host drops something by its screen: counted with the core's own. */
+void mcc_asmp_sender_handle_dropped (MccAsmpSender *self, MccDrop drop, uint32_t ssrc, MccTime now);
+void mcc_asmp_sender_set_ssrc (MccAsmpSender *self, uint32_t ssrc);
+void mcc_asmp_sender_handle_timeout (MccAsmpSender *self, MccTime now);
+MccTime mcc_asmp_sender_next_timeout (const MccAsmpSender *self);
+bool mcc_asmp_sender_poll (MccAsmpSender *self, MccSenderAction *out);
+bool mcc_asmp_sender_poll_trace (MccAsmpSender *self, MccTraceEvent *out);
+void mcc_asmp_sender_get_stats (const MccAsmpSender *self, MccTime now, MccAsmpSenderStats *out);
+/* The slowest @max receivers, slowest first, into @out; returns how many. O(n log n). */
+unsigned mcc_asmp_sender_get_receivers (
+    const MccAsmpSender *self, MccTime now, MccReceiverInfo *out, unsigned max);

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccloss: four loss measures behind one interface (../docs: shared definitions in
+ * docs/architecture.md).
+ *
+ *   interval  ASMP eq. 2-3: loss fraction per report interval, weighted mean of the last 8
+ *   lip       TFRC / ELM eq. 10-11: loss events, p = 1 / weighted mean of the loss intervals
+ *   lap       ELM eq. 13-17: as LIP, each event with its impact (packets lost in one RTT)
+ *   window    ELM 6.2.2: LAP whose later losses of an event count only W = 3 packets apart
+ *
+ * A packet is lost when 3 later ones have arrived (RFC 5348 NDUPACK); a late arrival repairs it as
+ * long as its event is in the history. Duplicates change nothing. Shifting the sequence base or the
+ * time base changes nothing. No allocation after _new().
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mcctime.h"
+
+#define MCC_LOSS_NDUPACK 3
+#define MCC_LOSS_HISTORY_MAX 64
+
+typedef struct MccLoss MccLoss;
+
+typedef struct {
+  unsigned history;       /* intervals; 8 in TFRC and the papers; 1..MCC_LOSS_HISTORY_MAX */
+  bool weighted_impact;   /* LAP: eq. 16 (true) or the unweighted eq. 15 */
+  unsigned window;        /* W of the LIP/LAP window; 3 */
+  uint32_t virtual_bytes; /* count in units of this many bytes (thesis 4.3.4); 0 = packets */
+  bool discounting;       /* RFC 5348 5.5 history discounting (LIP only) */
+} MccLossConfig;
+
+extern const MccLossConfig mcc_loss_config_default;
+
+/* One measure = one const table; a new one is a new file and one line. */
+typedef struct MccLossMeasure MccLossMeasure;
+struct MccLossMeasure {
+  const char *name;
+  size_t size;
+  void (*init) (MccLoss *self);
+  void (*handle_received) (MccLoss *self, uint64_t seq, uint32_t bytes, MccTime arrival);
+  /* @seq is lost; @time is interpolated between its neighbours' arrivals. In order of seq. */
+  void (*handle_lost) (MccLoss *self, uint64_t seq, MccTime time);
+  /* @seq was reported lost before and has come after all. */
+  void (*handle_repaired) (MccLoss *self, uint64_t seq);
+  /* A report interval ends (interval loss only; may be NULL). */
+  void (*handle_interval) (MccLoss *self);
+  double (*ratio) (const MccLoss *self);
+  /* Replace the history by one interval that gives @loss_ratio; may be NULL. */
+  void (*seed) (MccLoss *self, double loss_ratio);
+};
+
+extern const MccLossMeasure mcc_loss_interval;
+extern const MccLossMeasure mcc_loss_lip;
+extern const MccLossMeasure mcc_loss_lap;
+extern const MccLossMeasure mcc_loss_window;
+
+/* NULL when the name is none of "interval", "lip", "lap", "window". */
+const MccLossMeasure *mcc_loss_find (const char *name);
+
+MccLoss *mcc_loss_new (const MccLossMeasure *measure, const MccLossConfig *config);
+void mcc_loss_free (MccLoss *self);
+
+/* A packet with extended number @seq (mccseq.h) of @bytes IP bytes arrived. @rtt (> 0) is the
+ * present round-trip time: losses within one RTT of an event's first belong to it. */
+void mcc_loss_handle_packet (
+    MccLoss *self, uint64_t seq, uint32_t bytes, MccTime arrival, MccTime rtt);
+/* The report interval ends now (ASMP: at each report). */
+void mcc_loss_handle_interval (MccLoss *self);
+
+/* Losses that come before @until belong to the newest loss event whatever the RTT says: one
+ * congestion episode, one event, until the sender's reaction can be seen (enhanced; LIP, LAP,
+ * window). MCC_TIME_NONE ends it. */
+void mcc_loss_extend_event (MccLoss *self, MccTime until);
+
+/* Smoothed loss 0..1; 0 = no loss yet. */
+double mcc_loss_ratio (const MccLoss *self);
+void mcc_loss_seed (MccLoss *self, double loss_ratio);
+
+/* Counts since the start. Expected = highest - first + 1. */
+uint64_t mcc_loss_packets_received (const MccLoss *self);
+uint64_t mcc_loss_packets_expected (const MccLoss *self);
+uint64_t mcc_loss_packets_lost (const MccLoss *self);
+uint64_t mcc_loss_duplicates (const MccLoss *self);
+uint64_t mcc_loss_reordered (const MccLoss *self);
+/* Number of loss events so far (interval loss: intervals with loss). */
+uint64_t mcc_loss_events (const MccLoss *self);
+/* Arrival (interpolated) of the newest event's first loss; MCC_TIME_NONE without one. */
+MccTime mcc_loss_last_event (const MccLoss *self);
+/* Mean size of the packets in the history, IP bytes; 0 before the first. */
+double mcc_loss_mean_packet_bytes (const MccLoss *self);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccpacer: when a packet may leave.
+ *
+ * Release rate = max (factor x target, queued bits / (max_delay - age of the oldest)), so that no
+ * packet waits longer than max_delay; credit is bounded to burst (5 ms) x that rate, at least one
+ * packet. Packets are never dropped or reordered. Where the delay bound raises the rate above
+ * factor x target, `overruns` counts, once per queueing episode of a frame: the encoder should be
+ * asked for less. The host keeps the packets in a FIFO of its own; the pacer keeps sizes and times.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mcctime.h"
+
+typedef struct {
+  double factor;     /* pacing-factor, >= 1 */
+  MccTime max_delay; /* pacing-max-delay, > 0 */
+  MccTime burst;     /* 5 ms */
+} MccPacerConfig;
+
+extern const MccPacerConfig mcc_pacer_config_default; /* 1.5, 150 ms, 5 ms */
+
+typedef struct MccPacer MccPacer;
+
+MccPacer *mcc_pacer_new (const MccPacerConfig *config);
+void mcc_pacer_free (MccPacer *self);
+void mcc_pacer_set_config (MccPacer *self, const MccPacerConfig *config);
+void mcc_pacer_set_target (MccPacer *self, uint64_t target_bps);
+
+/* @packets packets of together @bytes (wire bytes) are queued at @now. */
+void mcc_pacer_enqueue (MccPacer *self, uint32_t packets, uint32_t bytes, MccTime now);
+/* How many of the oldest packets may leave now; they count as sent. */
+uint32_t mcc_pacer_release (MccPacer *self, MccTime now);
+/* When the next packet may leave; <= now: at once; MCC_TIME_NONE: nothing is queued. Never later
+ * than the delay bound of the oldest. */
+MccTime mcc_pacer_next_timeout (const MccPacer *self);
+/* Drops what is queued (flush). */
+void mcc_pacer_clear (MccPacer *self);
+
+uint32_t mcc_pacer_queued_packets (const MccPacer *self);
+uint64_t mcc_pacer_queued_bytes (const MccPacer *self);
+uint64_t mcc_pacer_overruns (const MccPacer *self);
+/* Mean added delay of the packets released (EWMA over about 1 s of packets), ns. */
+MccTime mcc_pacer_delay (const MccPacer *self);
+/* Fraction (0..1] of the target that the encoder should get so that the delay bound no longer
+ * wins: 1 normally, less for about a second after an overrun. */
+double mcc_pacer_pressure (const MccPacer *self, MccTime now);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccrate: the receiver's rate controller; one const table per variant.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "mcctypes.h"
+
+/* What is known when a controller decides. */
+typedef struct {
+  MccTime now;
+  MccTime rtt; /* smoothed; the initial one while !rtt_measured */
+  bool rtt_measured;
+  double loss_ratio;         /* of the loss measure, 0 = none yet */
+  bool loss_in_interval;     /* losses since the last decision */
+  MccTime last_loss_event;   /* MCC_TIME_NONE: never */
+  double packet_bytes;       /* mean IP bytes */
+  double gamma;              /* congestion indicator */
+  MccTime queue_delay;       /* standing queue: the smallest of the last decision interval */
+  uint64_t received_bps;     /* long: 1 s or 2 RTT */
+  uint64_t received_now_bps; /* short: 200 ms or 1 RTT */
+  uint64_t announced_bps;    /* the sender's target; 0 = none heard */
+  uint64_t start_bps, min_bps, max_bps;
+} MccRateInput;
+
+typedef struct MccRate MccRate;
+
+typedef struct {
+  const char *name;
+  size_t size;
+  void (*init) (MccRate *self, uint64_t start_bps);
+  /* A decision: the new TCP-friendly rate. */
+  void (*decide) (MccRate *self, const MccRateInput *input);
+} MccRateController;
+
+typedef enum {
+  MCC_RATE_START,      /* nothing measured: no limit to report */
+  MCC_RATE_SLOW_START, /* doubling until the first sign of congestion */
+  MCC_RATE_DELAY,      /* alone on the bottleneck: holds the standing queue at its target */
+  MCC_RATE_TCP         /* competing: the throughput equation rules */
+} MccRateMode;
+
+extern const MccRateController mcc_rate_published; /* ASMP eq. 12-14 */
+extern const MccRateController mcc_rate_enhanced;
+
+MccRate *mcc_rate_new (const MccRateController *controller, uint64_t start_bps);
+void mcc_rate_free (MccRate *self);
+void mcc_rate_decide (MccRate *self, const MccRateInput *input);
+uint64_t mcc_rate_get_bps (const MccRate *self);
+MccRateMode mcc_rate_mode (const MccRate *self);

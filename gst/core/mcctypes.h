@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mcctypes: what hosts and protocol machines exchange.
+ *
+ * Rates are bit/s on the wire (IP, UDP and RTP headers included), sizes IP bytes, times MccTime.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "mcctime.h"
+
+typedef enum {
+  MCC_VARIANT_PUBLISHED, /* the papers' equations, constants included */
+  MCC_VARIANT_ENHANCED
+} MccVariant;
+
+/* A transport address, compared bytewise: family 4 or 6 (0 = none), unused bytes zero. */
+typedef struct {
+  uint8_t family;
+  uint8_t reserved;
+  uint16_t port; /* host order */
+  uint8_t bytes[16];
+} MccAddress;
+
+static inline bool
+mcc_address_equal (const MccAddress *a, const MccAddress *b)
+{
+  return memcmp (a, b, sizeof *a) == 0;
+}
+
+/* An RTP packet as the receiving core sees it. */
+typedef struct {
+  uint32_t ssrc;
+  uint16_t seq;
+  uint32_t bytes; /* IP bytes, headers included */
+  bool has_send_time;
+  uint32_t send_time; /* abs-send-time, 24 bits */
+} MccRtpPacket;
+
+/* Why something from the network was not used. One counter each; the names (mcc_drop_name) are
+ * the `dropped-<reason>` fields of the elements' stats. */
+typedef enum {
+  MCC_DROP_NONE,      /* accepted */
+  MCC_DROP_MALFORMED, /* not a valid compound or wrong lengths */
+  MCC_DROP_UNKNOWN_NAME,
+  MCC_DROP_UNKNOWN_SUBTYPE,
+  MCC_DROP_UNKNOWN_VERSION,
+  MCC_DROP_SSRC_MISMATCH, /* APP SSRC is not the SSRC of the compound's RR or SR */
+  MCC_DROP_BAD_VALUE,     /* not finite, out of its range */
+  MCC_DROP_STALE,         /* report or announcement number not newer */
+  MCC_DROP_RATE_LIMITED,  /* per-source token bucket */
+  MCC_DROP_TABLE_FULL,    /* max-receivers */
+  MCC_DROP_ADDRESS,       /* known SSRC from another address, on probation; BYE that matches none */
+  MCC_DROP_PROBATION,     /* first report(s) of a new receiver */
+  MCC_DROP_OTHER_SENDER,  /* RTP or RTCP of a sender that is not ours */
+  MCC_DROP_OWN,           /* our own packet looped back */
+  MCC_DROP_COUNT
+} MccDrop;
+
+const char *mcc_drop_name (MccDrop drop);

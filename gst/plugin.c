@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * adaptivemulticast: registers every element.
+ */
+#include <gst/gst.h>
+
+static gboolean
+plugin_init (GstPlugin *plugin)
+{
+  return TRUE;
+}
+
+GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, adaptivemulticast,
+    "TCP-friendly adaptive RTP streaming to multicast groups", plugin_init, PACKAGE_VERSION, "LGPL",
+    PACKAGE_NAME, "https://gstreamer.freedesktop.org")
