@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * gstmccsession: rtpbin and the sockets of one RTP session, and the RTCP that passes its screen.
+ *
+ * Sender: RTP buffers and buffer lists go in at the RTP pad and leave at once (nothing behind it
+ * queues or synchronises). Receiver: RTP comes out of the RTP pad after rtpbin's jitterbuffer.
+ * rtpsession keeps its slow regular RTCP; our compounds leave by gst_mcc_session_send().
+ *
+ * Every received RTCP packet is screened before rtpbin sees it: compound form, name, exact length,
+ * APP SSRC = RR or SR SSRC, own packets looped back, per-source token bucket. APP packets go to the
+ * handler only; SR, RR, SDES, BYE, PLI and FIR go on to rtpsession too.
+ */
+#pragma once
+
+#include <gio/gio.h>
+#include <gst/gst.h>
+
+#include "mccapp.h"
+
+G_BEGIN_DECLS
+
+typedef struct _GstMccSession GstMccSession;
+
+/* The network side of interface.md's properties; the owner frees its strings. */
+typedef struct {
+  gchar *address;          /* group or host */
+  guint port;              /* RTP, even; RTCP is port + 1 */
+  gchar *multicast_iface;  /* NULL = by the routes */
+  gint ttl, ttl_mc;        /* 0..255 */
+  gboolean loop;
+  gint qos_dscp;           /* -1 = unset */
+  gchar *source_address;   /* source-specific multicast; NULL = any source */
+  gchar *feedback_address; /* NULL = reports go to the group */
+  guint feedback_port;     /* 0 = port + 1 */
+  guint64 session_bandwidth;
+  gchar *cname;            /* NULL = random, RFC 7022 */
+  guint latency_ms;        /* receiver's jitterbuffer */
+} GstMccSessionSettings;
+
+/* Called from streaming threads, with no lock of the session held. Any may be NULL. */
+typedef struct {
+  /* A valid APP packet from somebody else. */
+  void (*app) (gpointer owner, const MccApp *app, const MccAddress *from);
+  /* A report block about our stream (sender). @has_app: the compound carried our APP too.
+   * @fraction_lost since that reporter's previous report, 0..1; @rtt 0 = unknown. */
+  void (*report_block) (gpointer owner, guint32 ssrc, gdouble fraction_lost, guint32 highest_seq,
+      MccTime rtt, gboolean has_app, const MccAddress *from);
+  void (*bye) (gpointer owner, guint32 ssrc, const MccAddress *from);
+  /* PLI or FIR for our stream (sender). */
+  void (*key_unit_request) (gpointer owner, guint32 ssrc);
+  void (*dropped) (gpointer owner, MccDrop drop, guint32 ssrc);
+  /* Our SSRC is this from now on (start, or after a collision). */
+  void (*ssrc_changed) (gpointer owner, guint32 ssrc);
+  /* Receiver, for every RTP packet before rtpbin; FALSE drops it. @bytes IP bytes. */
+  gboolean (*rtp) (gpointer owner, GstBuffer *buffer, const MccAddress *from, guint bytes);
+  /* Receiver: packets that the kernel dropped at our socket since the last call. */
+  void (*host_dropped) (gpointer owner, guint64 packets);
+} GstMccSessionHandler;
+
+/* @bin: the element; the session adds its children to it. */
+GstMccSession *gst_mcc_session_new_sender (GstBin *bin, const GstMccSessionHandler *handler,
+    gpointer owner);
+GstMccSession *gst_mcc_session_new_receiver (GstBin *bin, const GstMccSessionHandler *handler,
+    gpointer owner);
+void gst_mcc_session_free (GstMccSession *self);
+
+/* NULL->READY: checks the settings, makes sockets and children. On FALSE, *error's message names
+ * the property and the mend. */
+gboolean gst_mcc_session_open (GstMccSession *self, const GstMccSessionSettings *settings,
+    GError **error);
+/* READY->PAUSED and PAUSED->READY: the RTCP source runs between them whatever the element's
+ * state. */
+gboolean gst_mcc_session_start (GstMccSession *self);
+void gst_mcc_session_stop (GstMccSession *self);
+/* READY->NULL. */
+void gst_mcc_session_close (GstMccSession *self);
+
+/* Sender: rtpbin's send_rtp_sink_0. Receiver: a src pad to ghost, available after _open; it gets
+ * caps when gst_mcc_session_set_caps() was called. Transfer: caller unrefs. */
+GstPad *gst_mcc_session_get_rtp_pad (GstMccSession *self);
+/* Receiver: caps of the RTP stream @source_ssrc, known from the announcement or the user. */
+void gst_mcc_session_set_caps (GstMccSession *self, GstCaps *caps);
+/* Receiver: the announced TTL and unicast feedback address (family 0: to the group). */
+void gst_mcc_session_set_feedback (GstMccSession *self, const MccAddress *address, guint8 ttl);
+/* Receiver: follow another sender: reset what belongs to the old one. */
+void gst_mcc_session_reset_source (GstMccSession *self, guint32 ssrc);
+
+/* Sends RR or SR + SDES + @apps (+ BYE) now, from the session's RTCP socket under its SSRC.
+ * Never blocks. */
+void gst_mcc_session_send (GstMccSession *self, const MccApp *apps, guint n_apps, gboolean bye);
+/* Receiver: PLI to the sender we follow. */
+void gst_mcc_session_request_key_unit (GstMccSession *self);
+
+guint32 gst_mcc_session_get_ssrc (GstMccSession *self);
+/* IP and UDP header bytes of this session's packets: 28 or 48. */
+guint gst_mcc_session_get_overhead (GstMccSession *self);
+/* Sender: our own unicast feedback address to announce; FALSE = none. */
+gboolean gst_mcc_session_get_feedback (GstMccSession *self, MccAddress *out);
+
+/* Checks that need no socket: port even, address valid, range, TTL. */
+gboolean gst_mcc_session_settings_check (const GstMccSessionSettings *settings, GError **error);
+
+G_END_DECLS
