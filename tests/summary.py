@@ -34,7 +34,7 @@ def main(paths):
             for line in log:
                 test = json.loads(line)
                 counts = count(test)
-                total = [a + b for a, b in zip(total, counts)]
+                total = [a + b for a, b in zip(total, counts, strict=True)]
                 if counts[1]:
                     print(f"FAILED: {test['name']} ({test['result']}, {test['duration']:.1f} s)")
                     tail = ((test.get("stdout") or "") + (test.get("stderr") or "")).splitlines()
