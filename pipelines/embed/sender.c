@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Embedding asmpsink in an application: a test picture to a group, the target rate on the terminal.
+ *
+ *   cc sender.c -o sender $(pkg-config --cflags --libs gstreamer-1.0)
+ *   ./sender 239.255.12.42 5004 [seconds]
+ */
+#include <stdlib.h>
+
+#include <gst/gst.h>
+
+static void
+on_target (GObject *sink, GParamSpec *pspec, gpointer user_data)
+{
+  guint64 bitrate = 0;
+
+  g_object_get (sink, "target-bitrate", &bitrate, NULL);
+  g_print ("the network allows %" G_GUINT64_FORMAT " kb/s\n", bitrate / 1000);
+}
+
+static gboolean
+on_message (GstBus *bus, GstMessage *message, gpointer loop)
+{
+  const GstStructure *structure = gst_message_get_structure (message);
+  GError *error = NULL;
+
+  switch (GST_MESSAGE_TYPE (message)) {
+    case GST_MESSAGE_ELEMENT:
+      if (gst_structure_has_name (structure, "adaptive-multicast-receiver"))
+        g_print ("receiver %s\n", gst_structure_get_string (structure, "state"));
+      break;
+    case GST_MESSAGE_WARNING:
+      gst_message_parse_warning (message, &error, NULL);
+      g_printerr ("warning: %s\n", error->message);
+      g_clear_error (&error);
+      break;
+    case GST_MESSAGE_ERROR:
+      gst_message_parse_error (message, &error, NULL);
+      g_printerr ("error: %s\n", error->message);
+      g_clear_error (&error);
+      g_main_loop_quit (loop);
+      break;
+    case GST_MESSAGE_EOS:
+      g_main_loop_quit (loop);
+      break;
+    default:
+      break;
+  }
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+on_time (gpointer pipeline)
+{
+  gst_element_send_event (pipeline, gst_event_new_eos ());
+  return G_SOURCE_REMOVE;
+}
+
+int
+main (int argc, char **argv)
+{
+  GError *error = NULL;
+  GMainLoop *loop = g_main_loop_new (NULL, FALSE);
+  GstElement *pipeline, *sink;
+  GstBus *bus;
+
+  gst_init (&argc, &argv);
+  if (argc < 3) {
+    g_printerr ("usage: %s ADDRESS PORT [SECONDS]\n", argv[0]);
+    return 2;
+  }
+  pipeline = gst_parse_launch ("videotestsrc is-live=true ! video/x-raw,format=I420 "
+      "! x264enc tune=zerolatency ! rtph264pay ! asmpsink name=sink", &error);
+  if (error) {
+    g_printerr ("%s\n", error->message);
+    return 1;
+  }
+  sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  g_object_set (sink, "address", argv[1], "port", atoi (argv[2]), NULL);
+  g_signal_connect (sink, "notify::target-bitrate", G_CALLBACK (on_target), NULL);
+  bus = gst_element_get_bus (pipeline);
+  gst_bus_add_watch (bus, on_message, loop);
+  if (argc > 3)
+    g_timeout_add_seconds ((guint) atoi (argv[3]), on_time, pipeline);
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  g_main_loop_run (loop);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+
+  gst_bus_remove_watch (bus);
+  gst_object_unref (bus);
+  gst_object_unref (sink);
+  gst_object_unref (pipeline);
+  g_main_loop_unref (loop);
+  return 0;
+}
