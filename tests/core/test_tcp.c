@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <glib.h>
+#include <math.h>
+
+#include "mcctcp.h"
+
+static const MccTcpModel *const model = &mcc_tcp_model_default;
+
+#define assert_near(value, expected, relative)                                                     \
+  g_assert_cmpfloat (fabs ((value) / (expected)-1.0), <, (relative))
+
+/* In bit/s; evaluated outside this code from the equation as RFC 5348 3.1 prints it, which agrees
+ * with ours up to p = 8/27; the last two by hand with min () = 1. */
+static void
+table (void)
+{
+  static const struct {
+    double packet_bytes, rtt_s, loss_ratio, rate_bps;
+  } rows[] = {
+    { 1000.0, 0.1, 0.0001, 9789148.73 },
+    { 1000.0, 0.1, 0.01, 898657.875 },
+    { 1000.0, 0.06, 0.05, 491451.375 },
+    { 1460.0, 0.2, 0.1, 103373.961 },
+    { 1200.0, 0.04, 0.29, 51328.658 },
+    { 1000.0, 0.1, 0.3, 8e4 / (0.4472136 + 4.0 * 0.3 * 3.88) },
+    { 1000.0, 0.1, 1.0, 8e4 / (0.8164966 + 4.0 * 33.0) },
+  };
+
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++)
+    assert_near (mcc_tcp_rate_bps (model, rows[i].packet_bytes, rows[i].rtt_s, rows[i].loss_ratio),
+        rows[i].rate_bps, 1e-6);
+}
+
+static void
+no_loss_has_no_rate (void)
+{
+  g_assert_true (isinf (mcc_tcp_rate_bps (model, 1000.0, 0.1, 0.0)));
+  g_assert_true (isinf (mcc_tcp_rate_bps (model, 1000.0, 0.1, -1.0)));
+  g_assert_cmpfloat (mcc_tcp_loss_ratio (model, 1000.0, 0.1, INFINITY), ==, 0.0);
+}
+
+static void
+loss_above_one_counts_as_one (void)
+{
+  double lowest = mcc_tcp_rate_bps (model, 1000.0, 0.1, 1.0);
+
+  g_assert_cmpfloat (mcc_tcp_rate_bps (model, 1000.0, 0.1, 7.0), ==, lowest);
+  g_assert_cmpfloat (mcc_tcp_loss_ratio (model, 1000.0, 0.1, lowest), ==, 1.0);
+  g_assert_cmpfloat (mcc_tcp_loss_ratio (model, 1000.0, 0.1, lowest / 2.0), ==, 1.0);
+  g_assert_cmpfloat (mcc_tcp_loss_ratio (model, 1000.0, 0.1, 0.0), ==, 1.0);
+  g_assert_cmpfloat (mcc_tcp_loss_ratio (model, 1000.0, 0.1, -5.0), ==, 1.0);
+  g_assert_cmpfloat (mcc_tcp_loss_ratio (model, 1000.0, 0.1, NAN), ==, 1.0);
+}
+
+/* Delayed ACKs (b = 2) cost a factor of sqrt 2 where time-outs do not matter. */
+static void
+delayed_acks_cost_sqrt_two (void)
+{
+  MccTcpModel delayed = *model;
+  delayed.packets_per_ack = 2.0;
+
+  assert_near (
+      mcc_tcp_rate_bps (model, 1000.0, 0.1, 1e-8) / mcc_tcp_rate_bps (&delayed, 1000.0, 0.1, 1e-8),
+      sqrt (2.0), 1e-3);
+}
+
+static void
+inverse_over_the_whole_range (void)
+{
+  for (double p = 1e-12; p < 1.0; p *= 1.7) {
+    double rate_bps = mcc_tcp_rate_bps (model, 1200.0, 0.05, p);
+    assert_near (mcc_tcp_loss_ratio (model, 1200.0, 0.05, rate_bps), p, 1e-6);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/tcp/table", table);
+  g_test_add_func ("/tcp/no-loss-has-no-rate", no_loss_has_no_rate);
+  g_test_add_func ("/tcp/loss-above-one-counts-as-one", loss_above_one_counts_as_one);
+  g_test_add_func ("/tcp/delayed-acks-cost-sqrt-two", delayed_acks_cost_sqrt_two);
+  g_test_add_func ("/tcp/inverse-over-the-whole-range", inverse_over_the_whole_range);
+  return g_test_run ();
+}
