@@ -14,7 +14,10 @@
 #include "mcctypes.h"
 
 #define MCC_APP_VERSION 1
-#define MCC_APP_HEADER_BYTES 12 /* RTCP header, SSRC, name */
+#define MCC_APP_NAME "ASMP"
+#define MCC_APP_HEADER_BYTES 12                     /* RTCP header, SSRC, name */
+#define MCC_APP_REPORT_BYTES 64                     /* a whole report packet */
+#define MCC_APP_RATE_MAX ((UINT64_C (1) << 48) - 1) /* bit/s; encoding a report saturates there */
 
 /* Subtypes. */
 #define MCC_APP_REPORT 1  /* receiver -> group or sender */
@@ -25,7 +28,7 @@
 #define MCC_REPORT_RTT_MEASURED 0x01u /* rtt is measured, not the initial one */
 #define MCC_REPORT_NO_LIMIT 0x02u     /* no limit known yet: rate says nothing */
 #define MCC_REPORT_CONGESTED 0x04u    /* the congestion indicator says CONGESTED */
-#define MCC_REPORT_ECHO 0x08u         /* echo and hold are valid */
+#define MCC_REPORT_ECHO 0x08u         /* echo and hold are valid (hold < 60 s: echo wraps at 64) */
 #define MCC_REPORT_LOSS 0x10u         /* loss since the last report */
 #define MCC_REPORT_LEAVING 0x20u      /* last report before BYE */
 #define MCC_REPORT_KEY_UNIT 0x40u     /* first report: has no decodable picture yet */
@@ -36,8 +39,8 @@ typedef struct {
   uint32_t flags;        /* 8 bits on the wire */
   uint64_t rate_bps;     /* TCP-friendly rate */
   uint64_t received_bps; /* rate received lately */
-  double loss_ratio;     /* 0..1, 2^-32 */
-  MccTime rtt;           /* us on the wire, saturated */
+  double loss_ratio;     /* 0..1, in steps of 1 / (2^32 - 1) */
+  MccTime rtt;           /* us on the wire, saturated at 1 us and MCC_RTT_MAX */
   MccTime jitter;        /* us */
   MccTime queue_delay;   /* us */
   uint32_t packets_lost; /* cumulative, wraps */
@@ -50,7 +53,7 @@ typedef struct {
 typedef struct {
   uint32_t ssrc;
   uint32_t number; /* report that was measured */
-  MccTime rtt;     /* RTT_eff, us on the wire */
+  MccTime rtt;     /* RTT_eff, us on the wire, saturated at 1 us and MCC_RTT_MAX */
 } MccAppRtt;
 
 #define MCC_APP_RTT_MAX 100 /* entries a packet */
@@ -77,7 +80,7 @@ typedef struct {
   uint64_t session_bandwidth_bps;
   uint32_t receivers;     /* in the sender's table */
   uint32_t limiting_ssrc; /* 0 = nobody */
-  MccTime rtt_max;        /* us */
+  MccTime rtt_max;        /* us, saturated at MCC_RTT_MAX */
   uint32_t round;         /* feedback round */
   uint64_t suppress_bps;  /* lowest rate heard in the round; UINT64_MAX = none */
   uint32_t media_ssrc;    /* SSRC of the RTP stream */
@@ -105,7 +108,9 @@ typedef struct {
  * MCC_DROP_NONE; else MALFORMED, UNKNOWN_NAME, UNKNOWN_VERSION, UNKNOWN_SUBTYPE or BAD_VALUE. */
 MccDrop mcc_app_decode (const uint8_t *data, size_t size, MccApp *out);
 
-/* Bytes that encoding needs, a multiple of 4. */
+/* Bytes that encoding needs, a multiple of 4; 0 when it cannot be encoded. */
 size_t mcc_app_size (const MccApp *app);
+/* Entries of an RTT list that fit into a packet of @bytes, at most MCC_APP_RTT_MAX. */
+unsigned mcc_app_rtt_capacity (size_t bytes);
 /* Writes the packet; returns its bytes, 0 when @size is too small or a field is out of range. */
 size_t mcc_app_encode (const MccApp *app, uint8_t *data, size_t size);
