@@ -19,8 +19,9 @@ typedef MccTime (*GstMccPumpFunc) (gpointer owner, MccTime now);
 
 GstMccPump *gst_mcc_pump_new (const gchar *name, GstMccPumpFunc func, gpointer owner);
 void gst_mcc_pump_free (GstMccPump *self);
+/* The first call comes at once. */
 void gst_mcc_pump_start (GstMccPump *self);
-/* Waits until the callback has returned. */
+/* Waits until the callback has returned; not from within it, nor under a lock that it takes. */
 void gst_mcc_pump_stop (GstMccPump *self);
 /* The next time-out has changed (is earlier): wake up. Cheap; any thread, any lock. */
 void gst_mcc_pump_wake (GstMccPump *self, MccTime at);
