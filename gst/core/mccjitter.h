@@ -26,6 +26,8 @@ typedef struct {
   bool started;
   uint32_t last_send; /* abs-send-time of the previous packet */
   MccTime last_arrival;
+  MccTimeDelta origin;     /* arrival - transit where the sum of D starts, ns */
+  int64_t sent_units;      /* send time since then, 2^-18 s */
   MccTimeDelta cumulative; /* CJ, ns, signed */
   double jitter_s;         /* J, seconds */
 } MccJitter;
