@@ -30,7 +30,9 @@ typedef struct {
   bool measured;
   double rtt_s;                   /* smoothed */
   double ratio;                   /* published: 1 + a */
+  MccTimeDelta transit;           /* of the newest packet */
   MccTime effective;              /* newest RTT_eff */
+  uint32_t effective_id;          /* the report it was measured from */
   MccTime effective_time;         /* when it came */
   MccTimeDelta effective_transit; /* enhanced: transit of the reference it echoed */
   struct {
@@ -44,7 +46,8 @@ void mcc_rtt_init (MccRtt *self, MccRttForm form);
 /* Our report @id left now, echoing a packet whose transit (mccjitter.h) was @transit. */
 void mcc_rtt_add_reference (MccRtt *self, uint32_t id, MccTimeDelta transit);
 /* The sender measured @rtt_eff from our report @id. Returns false, and changes nothing, when the
- * value is out of (0, MCC_RTT_MAX] or the id is not among the last references. */
+ * value is out of (0, MCC_RTT_MAX], the id is not among the last references or not newer than the
+ * one in use (lists are repeated), or (published) the newest one-way delay is not positive. */
 bool mcc_rtt_handle_effective (MccRtt *self, MccTime rtt_eff, uint32_t id, MccTime now);
 /* A packet arrived: @transit relative (enhanced) or the absolute one-way delay (published). */
 void mcc_rtt_handle_packet (MccRtt *self, MccTimeDelta transit, MccTime now);
