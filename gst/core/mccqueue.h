@@ -2,10 +2,16 @@
  *
  * mccqueue: queueing delay without a common clock (enhanced).
  *
- * The transit time relative to the first packet (mccjitter.h CJ) minus its skew-corrected minimum
- * over a window. Clock skew up to 500 ppm and a path whose base delay changes are followed within
- * the window: the minimum is kept in buckets, and the skew is the slope of the lower hull of the
- * buckets' minima, zero until 30 s of data exist.
+ *   queue = transit - (base + skew (arrival - base_time))
+ *
+ * transit is relative to the first packet (mccjitter.h, CJ). The baseline lies under the minima of
+ * the buckets of the last `window` and under every packet since: a path whose base delay falls is
+ * followed at once, one whose base delay rises within the window. The skew of the clocks (up to
+ * 500 ppm) is the slope of the lower hull of the buckets' minima over the middle half of the
+ * window, zero until 30 s of data exist. It is conservative: it only changes while minima in each
+ * quarter of the window lie within 1 ms of that line, so that a queue that stands for 20 s is not
+ * taken for skew. (A queue that grows steadily, slower than 500 us a second, for a whole window
+ * would be.)
  */
 #pragma once
 
@@ -18,9 +24,11 @@
 
 typedef struct {
   bool started;
+  bool has_skew;  /* it was measured */
   MccTime window; /* length of the baseline window, ns */
+  MccTime start;  /* arrival of the first packet */
   MccTime bucket_start;
-  unsigned head, count;
+  unsigned head, count; /* newest bucket, buckets in use */
   struct {
     MccTime time;         /* arrival of the minimum */
     MccTimeDelta transit; /* the minimum */
