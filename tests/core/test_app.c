@@ -179,6 +179,12 @@ set_length (uint8_t *data, size_t bytes)
   data[3] = (uint8_t)(bytes / 4 - 1);
 }
 
+static uint32_t
+get32 (const uint8_t *data)
+{
+  return (uint32_t)data[0] << 24 | (uint32_t)data[1] << 16 | (uint32_t)data[2] << 8 | data[3];
+}
+
 /* ---- encoding ---- */
 
 static uint64_t
@@ -361,6 +367,26 @@ test_encode_room (void)
     g_assert_cmpuint (mcc_app_encode (&app, small, bytes), ==, bytes);
     g_assert_cmpmem (small, bytes, data, bytes);
     g_assert_cmphex (small[bytes], ==, 0xee);
+  }
+}
+
+static void
+test_encode_rounds_loss (void)
+{
+  static const struct {
+    double loss_ratio;
+    uint64_t wire;
+  } rows[] = { { 0.0, 0 }, { 1e-11, 0 }, { 0.01, 0x028f5c29 }, { 0.3, 0x4ccccccd },
+    { 1 - 1e-10, 0xffffffff }, { 1.0, 0xffffffff } };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
+    MccApp app;
+    uint8_t data[MAX_BYTES];
+
+    sample_report (&app);
+    app.report.loss_ratio = rows[i].loss_ratio;
+    g_assert_cmpuint (mcc_app_encode (&app, data, sizeof data), ==, MCC_APP_REPORT_BYTES);
+    g_assert_cmphex (get32 (data + 32), ==, rows[i].wire);
   }
 }
 
@@ -811,6 +837,7 @@ main (int argc, char **argv)
   g_test_add_func ("/app/decode-inverts-encode", test_round_trip);
   g_test_add_func ("/app/budgets", test_budgets);
   g_test_add_func ("/app/encode/never-writes-beyond-size", test_encode_room);
+  g_test_add_func ("/app/encode/rounds-loss-to-nearest", test_encode_rounds_loss);
   g_test_add_func ("/app/encode/saturates", test_encode_saturates);
   g_test_add_func ("/app/encode/refuses-out-of-range", test_encode_refuses);
   g_test_add_func ("/app/decode/truncated-is-malformed", test_decode_truncated);
