@@ -23,18 +23,18 @@ typedef struct _GstMccSession GstMccSession;
 
 /* The network side of interface.md's properties; the owner frees its strings. */
 typedef struct {
-  gchar *address;          /* group or host */
-  guint port;              /* RTP, even; RTCP is port + 1 */
-  gchar *multicast_iface;  /* NULL = by the routes */
-  gint ttl, ttl_mc;        /* 0..255 */
+  gchar *address;         /* group or host */
+  guint port;             /* RTP, even; RTCP is port + 1 */
+  gchar *multicast_iface; /* NULL = by the routes */
+  gint ttl, ttl_mc;       /* 0..255 */
   gboolean loop;
   gint qos_dscp;           /* -1 = unset */
   gchar *source_address;   /* source-specific multicast; NULL = any source */
   gchar *feedback_address; /* NULL = reports go to the group */
   guint feedback_port;     /* 0 = port + 1 */
   guint64 session_bandwidth;
-  gchar *cname;            /* NULL = random, RFC 7022 */
-  guint latency_ms;        /* receiver's jitterbuffer */
+  gchar *cname;     /* NULL = random, RFC 7022 */
+  guint latency_ms; /* receiver's jitterbuffer */
 } GstMccSessionSettings;
 
 /* Called from streaming threads, with no lock of the session held. Any may be NULL. */
@@ -58,16 +58,16 @@ typedef struct {
 } GstMccSessionHandler;
 
 /* @bin: the element; the session adds its children to it. */
-GstMccSession *gst_mcc_session_new_sender (GstBin *bin, const GstMccSessionHandler *handler,
-    gpointer owner);
-GstMccSession *gst_mcc_session_new_receiver (GstBin *bin, const GstMccSessionHandler *handler,
-    gpointer owner);
+GstMccSession *gst_mcc_session_new_sender (
+    GstBin *bin, const GstMccSessionHandler *handler, gpointer owner);
+GstMccSession *gst_mcc_session_new_receiver (
+    GstBin *bin, const GstMccSessionHandler *handler, gpointer owner);
 void gst_mcc_session_free (GstMccSession *self);
 
 /* NULL->READY: checks the settings, makes sockets and children. On FALSE, *error's message names
  * the property and the mend. */
-gboolean gst_mcc_session_open (GstMccSession *self, const GstMccSessionSettings *settings,
-    GError **error);
+gboolean gst_mcc_session_open (
+    GstMccSession *self, const GstMccSessionSettings *settings, GError **error);
 /* READY->PAUSED and PAUSED->READY: the RTCP source runs between them whatever the element's
  * state. */
 gboolean gst_mcc_session_start (GstMccSession *self);

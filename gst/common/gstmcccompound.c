@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gstmcccompound.h"
+
+#include <gst/rtp/gstrtcpbuffer.h>
+
+#define MAX_DROPOUT 3000     /* RFC 3550 A.1 */
+#define LOST_MAX 0x7fffff    /* cumulative loss is a signed 24-bit number */
+#define BYE_RESERVE_BYTES 16 /* kept free for PLI or BYE behind the APP packets */
+
+void
+gst_mcc_reception_reset (GstMccReception *self, guint32 ssrc)
+{
+  guint clock_rate = self->clock_rate;
+
+  memset (self, 0, sizeof *self);
+  self->ssrc = ssrc;
+  self->clock_rate = clock_rate;
+}
+
+static void
+update_jitter (GstMccReception *self, guint32 rtp_time, MccTime now)
+{
+  guint32 arrival;
+  gint32 transit, d;
+
+  if (self->clock_rate == 0)
+    return;
+  arrival = (guint32)gst_util_uint64_scale (now, self->clock_rate, GST_SECOND);
+  transit = (gint32)(arrival - rtp_time);
+  d = (gint32)((guint32)transit - (guint32)self->transit);
+  if (self->has_transit)
+    self->jitter += (ABS ((gdouble)d) - self->jitter) / 16.0;
+  self->transit = transit;
+  self->has_transit = TRUE;
+}
+
+void
+gst_mcc_reception_handle_rtp (GstMccReception *self, guint16 seq, guint32 rtp_time, MccTime now)
+{
+  guint64 before = self->seq.highest, extended;
+  gboolean started = self->seq.started;
+
+  extended = mcc_seq_extend16 (&self->seq, seq);
+  if (!started || extended > before + MAX_DROPOUT) {
+    /* the first packet, or a sender that restarted with the same SSRC */
+    self->first = extended;
+    self->received = self->received_prior = self->expected_prior = 0;
+  }
+  self->received++;
+  update_jitter (self, rtp_time, now);
+}
+
+void
+gst_mcc_reception_handle_sr (GstMccReception *self, guint64 ntp, MccTime now)
+{
+  self->lsr = (guint32)(ntp >> 16);
+  self->sr_time = now;
+}
+
+static void
+add_block (GstRTCPPacket *packet, GstMccReception *self, MccTime now)
+{
+  guint64 expected = self->seq.highest - self->first + 1;
+  gint64 lost = (gint64)expected - (gint64)self->received;
+  gint64 interval = (gint64)(expected - self->expected_prior);
+  gint64 missed = interval - (gint64)(self->received - self->received_prior);
+  guint8 fraction = interval > 0 && missed > 0 ? (guint8)MIN (255, missed * 256 / interval) : 0;
+  /* 1/65536 s; a receiver that has heard no SR for 18 h says "none" */
+  guint64 dlsr = self->lsr ? gst_util_uint64_scale (now - self->sr_time, 65536, GST_SECOND) : 0;
+
+  self->expected_prior = expected;
+  self->received_prior = self->received;
+  gst_rtcp_packet_add_rb (packet, self->ssrc, fraction, (gint32)CLAMP (lost, -LOST_MAX, LOST_MAX),
+      (guint32)self->seq.highest, (guint32)MIN (self->jitter, (gdouble)G_MAXUINT32),
+      dlsr <= G_MAXUINT32 ? self->lsr : 0, dlsr <= G_MAXUINT32 ? (guint32)dlsr : 0);
+}
+
+static void
+add_report (GstRTCPBuffer *rtcp, const GstMccCompound *self, MccTime now)
+{
+  GstRTCPPacket packet;
+
+  if (self->sender) {
+    gst_rtcp_buffer_add_packet (rtcp, GST_RTCP_TYPE_SR, &packet);
+    gst_rtcp_packet_sr_set_sender_info (&packet, self->ssrc, self->sender->ntp,
+        self->sender->rtp_time, self->sender->packets, self->sender->octets);
+  } else {
+    gst_rtcp_buffer_add_packet (rtcp, GST_RTCP_TYPE_RR, &packet);
+    gst_rtcp_packet_rr_set_ssrc (&packet, self->ssrc);
+  }
+  if (self->reception && self->reception->seq.started)
+    add_block (&packet, self->reception, now);
+  gst_rtcp_buffer_add_packet (rtcp, GST_RTCP_TYPE_SDES, &packet);
+  gst_rtcp_packet_sdes_add_item (&packet, self->ssrc);
+  gst_rtcp_packet_sdes_add_entry (&packet, GST_RTCP_SDES_CNAME,
+      (guint8)MIN (strlen (self->cname), 255), (const guint8 *)self->cname);
+}
+
+/* FALSE: it does not fit behind what is there. */
+static gboolean
+add_app (GstRTCPBuffer *rtcp, const MccApp *app)
+{
+  guint8 bytes[GST_MCC_COMPOUND_BYTES];
+  gsize size = mcc_app_size (app);
+  GstRTCPPacket packet;
+
+  if (size < MCC_APP_HEADER_BYTES || rtcp->map.size + size + BYE_RESERVE_BYTES > rtcp->map.maxsize)
+    return FALSE;
+  size = mcc_app_encode (app, bytes, sizeof bytes);
+  if (size == 0 || !gst_rtcp_buffer_add_packet (rtcp, GST_RTCP_TYPE_APP, &packet))
+    return FALSE;
+  if (!gst_rtcp_packet_app_set_data_length (
+          &packet, (guint16)((size - MCC_APP_HEADER_BYTES) / 4))) {
+    gst_rtcp_packet_remove (&packet);
+    return FALSE;
+  }
+  gst_rtcp_packet_app_set_subtype (&packet, (guint8)app->subtype);
+  gst_rtcp_packet_app_set_ssrc (&packet, app->ssrc);
+  gst_rtcp_packet_app_set_name (&packet, (const gchar *)bytes + 8);
+  memcpy (gst_rtcp_packet_app_get_data (&packet), bytes + MCC_APP_HEADER_BYTES,
+      size - MCC_APP_HEADER_BYTES);
+  return TRUE;
+}
+
+GstBuffer *
+gst_mcc_compound_build (
+    const GstMccCompound *self, const MccApp *apps, guint n_apps, MccTime now, guint *used)
+{
+  GstBuffer *buffer = gst_rtcp_buffer_new (GST_MCC_COMPOUND_BYTES);
+  GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
+  GstRTCPPacket packet;
+  guint n = 0, added = 0;
+
+  gst_rtcp_buffer_map (buffer, GST_MAP_READWRITE, &rtcp);
+  add_report (&rtcp, self, now);
+  while (n < n_apps) {
+    if (add_app (&rtcp, &apps[n]))
+      added++;
+    else if (added > 0)
+      break; /* the next compound takes it */
+    n++;
+  }
+  if (self->pli_ssrc && gst_rtcp_buffer_add_packet (&rtcp, GST_RTCP_TYPE_PSFB, &packet)) {
+    gst_rtcp_packet_fb_set_type (&packet, GST_RTCP_PSFB_TYPE_PLI);
+    gst_rtcp_packet_fb_set_sender_ssrc (&packet, self->ssrc);
+    gst_rtcp_packet_fb_set_media_ssrc (&packet, self->pli_ssrc);
+  }
+  if (self->bye && n == n_apps && gst_rtcp_buffer_add_packet (&rtcp, GST_RTCP_TYPE_BYE, &packet))
+    gst_rtcp_packet_bye_add_ssrc (&packet, self->ssrc);
+  gst_rtcp_buffer_unmap (&rtcp);
+  if (used)
+    *used = n;
+  return buffer;
+}

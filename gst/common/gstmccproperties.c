@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gstmccproperties.h"
+
+#include "gstmccuri.h"
+
+#define DEFAULT_ADDRESS "239.255.12.42"
+#define DEFAULT_PORT 5004
+#define DEFAULT_TTL 64
+#define DEFAULT_LATENCY_MS 300
+
+GType
+gst_mcc_variant_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    { MCC_VARIANT_PUBLISHED, "Exactly the papers' equations", "published" },
+    { MCC_VARIANT_ENHANCED, "What measurements show to be better", "enhanced" },
+    { 0, NULL, NULL },
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("GstMccVariant", values));
+  return type;
+}
+
+static void
+install_string (
+    GObjectClass *klass, guint id, const gchar *name, const gchar *blurb, const gchar *preset)
+{
+  g_object_class_install_property (klass, id,
+      g_param_spec_string (name, name, blurb, preset,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
+}
+
+static void
+install_int (GObjectClass *klass, guint id, const gchar *name, const gchar *blurb, gint preset)
+{
+  /* the whole range: a value that is out of bounds shall fail the state change, with a reason */
+  g_object_class_install_property (klass, id,
+      g_param_spec_int (name, name, blurb, G_MININT, G_MAXINT, preset,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
+}
+
+static void
+install_addresses (GObjectClass *klass, const gchar *scheme)
+{
+  install_string (klass, GST_MCC_PROPERTY_ADDRESS, "address",
+      "Multicast group (IPv4 or IPv6) of the stream; a unicast address works too", DEFAULT_ADDRESS);
+  install_int (klass, GST_MCC_PROPERTY_PORT, "port",
+      "UDP port of RTP, even, 2-65534; RTCP is port + 1", DEFAULT_PORT);
+  install_string (klass, GST_MCC_PROPERTY_URI, "uri",
+      "scheme://[source@]host:port?property=value&..., sets the other properties", NULL);
+  install_string (klass, GST_MCC_PROPERTY_MULTICAST_IFACE, "multicast-iface",
+      "Network interface for multicast, by name, e.g. eth0 (unset: by the routes)", NULL);
+  install_string (klass, GST_MCC_PROPERTY_SOURCE_ADDRESS, "source-address",
+      "Sender of a source-specific group (unset: any source); on a sender its own address", NULL);
+  install_string (klass, GST_MCC_PROPERTY_FEEDBACK_ADDRESS, "feedback-address",
+      "Unicast address that reports go to instead of to the group; on a sender where it listens "
+      "(announced to receivers). With source-address it defaults to that",
+      NULL);
+  install_int (klass, GST_MCC_PROPERTY_FEEDBACK_PORT, "feedback-port",
+      "UDP port of feedback-address (0: port + 1)", 0);
+}
+
+void
+gst_mcc_properties_install (GObjectClass *klass, const gchar *scheme)
+{
+  GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+
+  install_addresses (klass, scheme);
+  install_int (klass, GST_MCC_PROPERTY_TTL, "ttl", "TTL of unicast packets, 0-255", DEFAULT_TTL);
+  install_int (klass, GST_MCC_PROPERTY_TTL_MC, "ttl-mc",
+      "TTL of multicast packets, 0-255; receivers adopt the sender's for their reports",
+      DEFAULT_TTL);
+  g_object_class_install_property (klass, GST_MCC_PROPERTY_LOOP,
+      g_param_spec_boolean (
+          "loop", "loop", "Let other programs on this host hear our multicast", TRUE, flags));
+  install_int (klass, GST_MCC_PROPERTY_QOS_DSCP, "qos-dscp",
+      "DSCP of all packets sent, 0-63 (-1: leave it to the system)", -1);
+  g_object_class_install_property (klass, GST_MCC_PROPERTY_VARIANT,
+      g_param_spec_enum ("variant", "variant", "Which form of the protocol runs",
+          GST_TYPE_MCC_VARIANT, MCC_VARIANT_ENHANCED, flags));
+  g_object_class_install_property (klass, GST_MCC_PROPERTY_SESSION_BANDWIDTH,
+      g_param_spec_uint64 ("session-bandwidth", "session-bandwidth",
+          "Bandwidth of the whole session in bit/s; RTCP never takes more than 5 % of it "
+          "(0: max-bitrate, or what the sender announces)",
+          0, G_MAXUINT64, 0, flags));
+  install_string (klass, GST_MCC_PROPERTY_CNAME, "cname",
+      "Canonical name in RTCP (unset: a random one, RFC 7022)", NULL);
+  g_object_class_install_property (klass, GST_MCC_PROPERTY_SEED,
+      g_param_spec_uint64 ("seed", "seed",
+          "Seed of all randomness of the protocol (0: from the operating system)", 0, G_MAXUINT64,
+          0, flags));
+  g_object_class_install_property (klass, GST_MCC_PROPERTY_STATS_INTERVAL,
+      g_param_spec_uint ("stats-interval", "stats-interval",
+          "Milliseconds between two adaptive-multicast-stats messages (0: none)", 0, G_MAXUINT, 0,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
+}
+
+void
+gst_mcc_properties_init (GstMccProperties *self, const gchar *scheme)
+{
+  memset (self, 0, sizeof *self);
+  g_mutex_init (&self->lock);
+  self->scheme = scheme;
+  self->variant = MCC_VARIANT_ENHANCED;
+  self->settings.address = g_strdup (DEFAULT_ADDRESS);
+  self->settings.port = DEFAULT_PORT;
+  self->settings.ttl = self->settings.ttl_mc = DEFAULT_TTL;
+  self->settings.loop = TRUE;
+  self->settings.qos_dscp = -1;
+  self->settings.latency_ms = DEFAULT_LATENCY_MS;
+}
+
+void
+gst_mcc_properties_settings_clear (GstMccSessionSettings *settings)
+{
+  g_free (settings->address);
+  g_free (settings->multicast_iface);
+  g_free (settings->source_address);
+  g_free (settings->feedback_address);
+  g_free (settings->cname);
+  memset (settings, 0, sizeof *settings);
+}
+
+void
+gst_mcc_properties_clear (GstMccProperties *self)
+{
+  gst_mcc_properties_settings_clear (&self->settings);
+  g_mutex_clear (&self->lock);
+}
+
+/* Where a string property is kept; NULL: not a string. */
+static gchar **
+string_of (GstMccSessionSettings *settings, guint id)
+{
+  switch (id) {
+    case GST_MCC_PROPERTY_ADDRESS:
+      return &settings->address;
+    case GST_MCC_PROPERTY_MULTICAST_IFACE:
+      return &settings->multicast_iface;
+    case GST_MCC_PROPERTY_SOURCE_ADDRESS:
+      return &settings->source_address;
+    case GST_MCC_PROPERTY_FEEDBACK_ADDRESS:
+      return &settings->feedback_address;
+    case GST_MCC_PROPERTY_CNAME:
+      return &settings->cname;
+    default:
+      return NULL;
+  }
+}
+
+static gboolean
+set_locked (GstMccProperties *self, guint id, const GValue *value)
+{
+  GstMccSessionSettings *settings = &self->settings;
+
+  switch (id) {
+    case GST_MCC_PROPERTY_PORT:
+      /* a negative one is kept as one that the check refuses */
+      settings->port = (guint)g_value_get_int (value);
+      return TRUE;
+    case GST_MCC_PROPERTY_TTL:
+      settings->ttl = g_value_get_int (value);
+      return TRUE;
+    case GST_MCC_PROPERTY_TTL_MC:
+      settings->ttl_mc = g_value_get_int (value);
+      return TRUE;
+    case GST_MCC_PROPERTY_LOOP:
+      settings->loop = g_value_get_boolean (value);
+      return TRUE;
+    case GST_MCC_PROPERTY_QOS_DSCP:
+      settings->qos_dscp = g_value_get_int (value);
+      return TRUE;
+    case GST_MCC_PROPERTY_FEEDBACK_PORT:
+      settings->feedback_port = (guint)g_value_get_int (value);
+      return TRUE;
+    case GST_MCC_PROPERTY_VARIANT:
+      self->variant = (MccVariant)g_value_get_enum (value);
+      return TRUE;
+    case GST_MCC_PROPERTY_SESSION_BANDWIDTH:
+      settings->session_bandwidth = g_value_get_uint64 (value);
+      return TRUE;
+    case GST_MCC_PROPERTY_SEED:
+      self->seed = g_value_get_uint64 (value);
+      return TRUE;
+    case GST_MCC_PROPERTY_STATS_INTERVAL:
+      self->stats_interval_ms = g_value_get_uint (value);
+      return TRUE;
+    default:
+      return FALSE;
+  }
+}
+
+gboolean
+gst_mcc_properties_set (GstMccProperties *self, GObject *object, guint id, const GValue *value)
+{
+  gchar **string;
+  gboolean known = TRUE;
+
+  if (id == GST_MCC_PROPERTY_URI) {
+    GError *error = NULL;
+
+    if (g_value_get_string (value)
+        && !gst_mcc_uri_set (
+            GST_ELEMENT (object), self->scheme, g_value_get_string (value), &error)) {
+      g_warning ("uri: %s", error->message);
+      g_clear_error (&error);
+    }
+    return TRUE;
+  }
+  g_mutex_lock (&self->lock);
+  string = string_of (&self->settings, id);
+  if (string) {
+    const gchar *text = g_value_get_string (value);
+
+    g_free (*string);
+    *string = text && *text ? g_strdup (text) : NULL;
+  } else {
+    known = set_locked (self, id, value);
+  }
+  g_mutex_unlock (&self->lock);
+  return known;
+}
+
+static gboolean
+get_locked (GstMccProperties *self, guint id, GValue *value)
+{
+  const GstMccSessionSettings *settings = &self->settings;
+
+  switch (id) {
+    case GST_MCC_PROPERTY_PORT:
+      g_value_set_int (value, (gint)settings->port);
+      return TRUE;
+    case GST_MCC_PROPERTY_TTL:
+      g_value_set_int (value, settings->ttl);
+      return TRUE;
+    case GST_MCC_PROPERTY_TTL_MC:
+      g_value_set_int (value, settings->ttl_mc);
+      return TRUE;
+    case GST_MCC_PROPERTY_LOOP:
+      g_value_set_boolean (value, settings->loop);
+      return TRUE;
+    case GST_MCC_PROPERTY_QOS_DSCP:
+      g_value_set_int (value, settings->qos_dscp);
+      return TRUE;
+    case GST_MCC_PROPERTY_FEEDBACK_PORT:
+      g_value_set_int (value, (gint)settings->feedback_port);
+      return TRUE;
+    case GST_MCC_PROPERTY_VARIANT:
+      g_value_set_enum (value, (gint)self->variant);
+      return TRUE;
+    case GST_MCC_PROPERTY_SESSION_BANDWIDTH:
+      g_value_set_uint64 (value, settings->session_bandwidth);
+      return TRUE;
+    case GST_MCC_PROPERTY_SEED:
+      g_value_set_uint64 (value, self->seed);
+      return TRUE;
+    case GST_MCC_PROPERTY_STATS_INTERVAL:
+      g_value_set_uint (value, self->stats_interval_ms);
+      return TRUE;
+    default:
+      return FALSE;
+  }
+}
+
+gboolean
+gst_mcc_properties_get (GstMccProperties *self, GObject *object, guint id, GValue *value)
+{
+  gchar **string;
+  gboolean known = TRUE;
+
+  if (id == GST_MCC_PROPERTY_URI) {
+    g_value_take_string (value, gst_mcc_uri_get (GST_ELEMENT (object), self->scheme));
+    return TRUE;
+  }
+  g_mutex_lock (&self->lock);
+  string = string_of (&self->settings, id);
+  if (string)
+    g_value_set_string (value, *string);
+  else
+    known = get_locked (self, id, value);
+  g_mutex_unlock (&self->lock);
+  return known;
+}
+
+void
+gst_mcc_properties_get_settings (GstMccProperties *self, GstMccSessionSettings *out)
+{
+  g_mutex_lock (&self->lock);
+  *out = self->settings;
+  out->address = g_strdup (out->address);
+  out->multicast_iface = g_strdup (out->multicast_iface);
+  out->source_address = g_strdup (out->source_address);
+  out->feedback_address = g_strdup (out->feedback_address);
+  out->cname = g_strdup (out->cname);
+  g_mutex_unlock (&self->lock);
+}
+
+guint64
+gst_mcc_properties_get_seed (GstMccProperties *self)
+{
+  guint64 seed;
+
+  g_mutex_lock (&self->lock);
+  seed = self->seed;
+  g_mutex_unlock (&self->lock);
+  while (seed == 0)
+    seed = ((guint64)g_random_int () << 32) | g_random_int ();
+  return seed;
+}

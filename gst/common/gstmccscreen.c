@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gstmccscreen.h"
+
+#include "mccbucket.h"
+
+#define SETS 1024
+#define WAYS 16
+
+enum { PT_SR = 200, PT_RR, PT_SDES, PT_BYE, PT_APP, PT_RTPFB, PT_PSFB };
+enum { FMT_PLI = 1, FMT_FIR = 4 };
+
+typedef struct {
+  guint32 ssrc;
+  guint32 heard; /* compounds, saturates at 2; 0 = free */
+  MccAddress address;
+  MccBucket bucket;
+  MccTime last;
+} Source;
+
+typedef struct {
+  const guint8 *data;
+  gsize size; /* without padding */
+  guint type, count;
+} Packet;
+
+struct _GstMccScreen {
+  GstMccScreenFuncs funcs;
+  gpointer user;
+  guint64 seed; /* so that nobody can aim at one set */
+  guint32 own_ssrc;
+  guint16 own_port;
+  MccTime collision; /* the last one passed on */
+  Source *sources;   /* SETS x WAYS */
+};
+
+static guint32
+read32 (const guint8 *data)
+{
+  return (guint32)data[0] << 24 | (guint32)data[1] << 16 | (guint32)data[2] << 8 | data[3];
+}
+
+GstMccScreen *
+gst_mcc_screen_new (const GstMccScreenFuncs *funcs, gpointer user, guint64 seed)
+{
+  GstMccScreen *self = g_new0 (GstMccScreen, 1);
+
+  self->funcs = *funcs;
+  self->user = user;
+  self->seed = seed;
+  self->collision = MCC_TIME_NONE;
+  self->sources = g_new0 (Source, SETS * WAYS);
+  return self;
+}
+
+void
+gst_mcc_screen_free (GstMccScreen *self)
+{
+  if (!self)
+    return;
+  g_free (self->sources);
+  g_free (self);
+}
+
+void
+gst_mcc_screen_set_own (GstMccScreen *self, guint32 ssrc, guint16 port)
+{
+  self->own_ssrc = ssrc;
+  self->own_port = port;
+}
+
+static void
+drop (GstMccScreen *self, MccDrop reason, guint32 ssrc)
+{
+  if (self->funcs.dropped)
+    self->funcs.dropped (self->user, reason, ssrc);
+}
+
+/* SDES items end within the packet; rtpsession's parser is not asked to find out. */
+static gboolean
+sdes_is_valid (const Packet *packet)
+{
+  gsize at = 4;
+
+  for (guint chunk = 0; chunk < packet->count; chunk++) {
+    if (packet->size - at < 8)
+      return FALSE;
+    at += 4;
+    while (at < packet->size && packet->data[at] != 0) {
+      if (packet->size - at < 2 || packet->size - at - 2 < packet->data[at + 1])
+        return FALSE;
+      at += 2 + (gsize)packet->data[at + 1];
+    }
+    if (at >= packet->size)
+      return FALSE;
+    at = (at / 4 + 1) * 4; /* the null and what fills the word */
+    if (at > packet->size)
+      return FALSE;
+  }
+  return at == packet->size;
+}
+
+static gboolean
+bye_is_valid (const Packet *packet)
+{
+  gsize at = 4 + 4 * (gsize)packet->count;
+
+  if (packet->size < at)
+    return FALSE;
+  return packet->size == at || (gsize)packet->data[at] + 1 <= packet->size - at;
+}
+
+static gboolean
+packet_is_valid (const Packet *packet)
+{
+  switch (packet->type) {
+    case PT_SR:
+      return packet->size >= 28 + 24 * (gsize)packet->count;
+    case PT_RR:
+      return packet->size >= 8 + 24 * (gsize)packet->count;
+    case PT_SDES:
+      return sdes_is_valid (packet);
+    case PT_BYE:
+      return bye_is_valid (packet);
+    case PT_APP:
+    case PT_RTPFB:
+    case PT_PSFB:
+      return packet->size >= 12;
+    default:
+      return TRUE; /* skipped, never looked into */
+  }
+}
+
+/* Splits a compound; 0 = not one. */
+static guint
+split (const guint8 *data, gsize size, Packet *packets)
+{
+  guint n = 0;
+  gsize at = 0;
+
+  if (size < 8 || size % 4 != 0 || size > GST_MCC_SCREEN_BYTES)
+    return 0;
+  while (at < size) {
+    Packet *packet = &packets[n];
+    gsize bytes;
+
+    if (n == GST_MCC_SCREEN_PACKETS || size - at < 4 || data[at] >> 6 != 2)
+      return 0;
+    bytes = 4 + 4 * ((gsize)data[at + 2] << 8 | data[at + 3]);
+    if (bytes > size - at)
+      return 0;
+    *packet = (Packet){ data + at, bytes, data[at + 1], data[at] & 0x1f };
+    if (data[at] & 0x20) {
+      guint8 padding = data[at + bytes - 1];
+
+      if (at + bytes != size || padding == 0 || padding % 4 != 0 || padding + 4u > bytes)
+        return 0;
+      packet->size -= padding;
+    }
+    if (!packet_is_valid (packet))
+      return 0;
+    at += bytes;
+    n++;
+  }
+  return packets[0].type == PT_SR || packets[0].type == PT_RR ? n : 0;
+}
+
+static Source *
+set_of (GstMccScreen *self, guint32 ssrc, const MccAddress *from)
+{
+  guint64 hash = self->seed ^ ((guint64)ssrc << 16 | from->port), word;
+
+  for (gsize i = 0; i < sizeof from->bytes; i += sizeof word) {
+    memcpy (&word, from->bytes + i, sizeof word);
+    hash = (hash ^ word) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
+    hash ^= hash >> 29;
+  }
+  hash *= G_GUINT64_CONSTANT (0xbf58476d1ce4e5b9);
+  return self->sources + (hash >> 32) % SETS * WAYS;
+}
+
+/* The source's entry, new if need be; NULL: its set is full of active ones. */
+static Source *
+find_source (GstMccScreen *self, guint32 ssrc, const MccAddress *from, MccTime now)
+{
+  Source *set = set_of (self, ssrc, from), *victim = NULL;
+
+  for (guint i = 0; i < WAYS; i++) {
+    Source *source = &set[i];
+    gboolean yields;
+
+    if (source->heard && source->ssrc == ssrc && mcc_address_equal (&source->address, from))
+      return source;
+    yields = source->heard < 2 || now - source->last >= GST_MCC_SCREEN_IDLE;
+    if (yields && (!victim || (victim->heard && (!source->heard || source->last < victim->last))))
+      victim = source;
+  }
+  if (!victim)
+    return NULL;
+  memset (victim, 0, sizeof *victim);
+  victim->ssrc = ssrc;
+  victim->address = *from;
+  mcc_bucket_init (&victim->bucket, GST_MCC_SCREEN_PER_S, GST_MCC_SCREEN_BURST, now);
+  return victim;
+}
+
+/* TRUE: every SSRC that the packet speaks for is @ssrc. */
+static gboolean
+speaks_for (const Packet *packet, guint32 ssrc)
+{
+  gsize at = 4;
+
+  switch (packet->type) {
+    case PT_SDES:
+      for (guint chunk = 0; chunk < packet->count; chunk++) {
+        if (read32 (packet->data + at) != ssrc)
+          return FALSE;
+        for (at += 4; packet->data[at] != 0;)
+          at += 2 + (gsize)packet->data[at + 1];
+        at = (at / 4 + 1) * 4;
+      }
+      return TRUE;
+    case PT_BYE:
+      for (guint i = 0; i < packet->count; i++)
+        if (read32 (packet->data + 4 + 4 * i) != ssrc)
+          return FALSE;
+      return TRUE;
+    case PT_SR:
+    case PT_RR:
+    case PT_APP:
+    case PT_RTPFB:
+    case PT_PSFB:
+      return read32 (packet->data + 4) == ssrc;
+    default:
+      return TRUE;
+  }
+}
+
+static void
+handle_blocks (GstMccScreen *self, const Packet *packet, guint32 ssrc, gboolean has_app,
+    const MccAddress *from)
+{
+  const guint8 *data = packet->data + (packet->type == PT_SR ? 28 : 8);
+
+  for (guint i = 0; self->funcs.report_block && i < packet->count; i++, data += 24) {
+    GstMccReportBlock block = { .ssrc = read32 (data),
+      .fraction_lost = data[4] / 256.0,
+      .highest_seq = read32 (data + 8),
+      .lsr = read32 (data + 16),
+      .dlsr = read32 (data + 20) };
+
+    self->funcs.report_block (self->user, ssrc, &block, has_app, from);
+  }
+}
+
+static void
+handle_feedback (GstMccScreen *self, const Packet *packet, guint32 ssrc)
+{
+  if (!self->funcs.key_unit_request)
+    return;
+  if (packet->count == FMT_PLI)
+    self->funcs.key_unit_request (self->user, ssrc, read32 (packet->data + 8));
+  /* FIR: its media SSRC is 0, the entries name the streams (RFC 5104 4.3.1) */
+  if (packet->count == FMT_FIR)
+    for (gsize at = 12; packet->size - at >= 8; at += 8)
+      self->funcs.key_unit_request (self->user, ssrc, read32 (packet->data + at));
+}
+
+static void
+handle_app (GstMccScreen *self, const Packet *packet, guint32 ssrc, const MccAddress *from)
+{
+  MccApp app;
+  MccDrop reason = mcc_app_decode (packet->data, packet->size, &app);
+
+  if (reason != MCC_DROP_NONE)
+    drop (self, reason, ssrc);
+  else if (self->funcs.app)
+    self->funcs.app (self->user, &app, from);
+}
+
+static gboolean
+has_our_app (const Packet *packets, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    if (packets[i].type == PT_APP && memcmp (packets[i].data + 8, "ASMP", 4) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+handle_packet (GstMccScreen *self, const Packet *packet, guint32 ssrc, gboolean has_app,
+    gboolean known, const MccAddress *from)
+{
+  switch (packet->type) {
+    case PT_SR:
+      if (self->funcs.sender_report)
+        self->funcs.sender_report (self->user, ssrc,
+            (guint64)read32 (packet->data + 8) << 32 | read32 (packet->data + 12),
+            read32 (packet->data + 16), from);
+      handle_blocks (self, packet, ssrc, has_app, from);
+      break;
+    case PT_RR:
+      handle_blocks (self, packet, ssrc, has_app, from);
+      break;
+    case PT_BYE:
+      if (packet->count == 0)
+        break;
+      /* a BYE counts only from where its member was heard (RFC 3550 8.2) */
+      if (!known)
+        drop (self, MCC_DROP_ADDRESS, ssrc);
+      else if (self->funcs.bye)
+        self->funcs.bye (self->user, ssrc, from);
+      break;
+    case PT_APP:
+      handle_app (self, packet, ssrc, from);
+      break;
+    case PT_PSFB:
+      handle_feedback (self, packet, ssrc);
+      break;
+    default:
+      break;
+  }
+}
+
+/* TRUE: ours, or claims to be; *forward says whether rtpsession shall see it. */
+static gboolean
+is_own (GstMccScreen *self, guint32 ssrc, const MccAddress *from, MccTime now, gboolean *forward)
+{
+  if (ssrc != self->own_ssrc)
+    return FALSE;
+  *forward = FALSE;
+  if (from->port == self->own_port) {
+    drop (self, MCC_DROP_OWN, ssrc);
+  } else if (self->collision == MCC_TIME_NONE
+             || now - self->collision >= GST_MCC_SCREEN_COLLISION) {
+    /* true collisions are rare; a forger shall not make us change our SSRC all the time */
+    self->collision = now;
+    *forward = TRUE;
+  } else {
+    drop (self, MCC_DROP_ADDRESS, ssrc);
+  }
+  return TRUE;
+}
+
+static gsize
+append (guint8 *forward, gsize at, const Packet *packet)
+{
+  memcpy (forward + at, packet->data, packet->size);
+  forward[at] &= (guint8)~0x20; /* without its padding */
+  forward[at + 2] = (guint8)((packet->size / 4 - 1) >> 8);
+  forward[at + 3] = (guint8)(packet->size / 4 - 1);
+  return at + packet->size;
+}
+
+gsize
+gst_mcc_screen_handle (GstMccScreen *self, const guint8 *data, gsize size, const MccAddress *from,
+    MccTime now, guint8 *forward)
+{
+  Packet packets[GST_MCC_SCREEN_PACKETS];
+  guint n = split (data, size, packets);
+  gboolean has_app, known = FALSE, pass = TRUE, own;
+  gsize bytes = 0;
+  guint32 ssrc;
+
+  if (n == 0) {
+    drop (self, MCC_DROP_MALFORMED, 0);
+    return 0;
+  }
+  ssrc = read32 (packets[0].data + 4);
+  own = is_own (self, ssrc, from, now, &pass);
+  if (own && !pass)
+    return 0;
+  if (!own) {
+    Source *source = find_source (self, ssrc, from, now);
+
+    if (!source || !mcc_bucket_take (&source->bucket, now)) {
+      drop (self, source ? MCC_DROP_RATE_LIMITED : MCC_DROP_TABLE_FULL, ssrc);
+      return 0;
+    }
+    known = source->heard > 0;
+    source->heard = MIN (source->heard + 1, 2);
+    source->last = now;
+    pass = known;
+  }
+  has_app = has_our_app (packets, n);
+  for (guint i = 0; i < n; i++) {
+    if (!speaks_for (&packets[i], ssrc)) {
+      drop (self, MCC_DROP_SSRC_MISMATCH, ssrc);
+      continue;
+    }
+    if (!own)
+      handle_packet (self, &packets[i], ssrc, has_app, known, from);
+    if (pass && packets[i].type >= PT_SR && packets[i].type <= PT_BYE)
+      bytes = append (forward, bytes, &packets[i]);
+  }
+  return bytes;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * gstmccscreen: what received RTCP must be before anybody acts on it. No clock, no socket.
+ *
+ *  - A compound (RFC 3550 A.2): SR or RR first, version 2, exact lengths inside and out, padding in
+ *    the last packet only, at most GST_MCC_SCREEN_PACKETS packets. Else all of it is dropped.
+ *  - One member a compound: every RR, SR, SDES chunk, BYE, feedback and APP packet in it carries
+ * the SSRC of the first packet; a packet that does not is dropped.
+ *  - Own packets looped back (our SSRC and our RTCP socket's port) are dropped; our SSRC from
+ *    another port is a collision and passed on at most once in GST_MCC_SCREEN_COLLISION.
+ *  - A source is (SSRC, address). Each has a token bucket (GST_MCC_SCREEN_PER_S). The table is
+ *    bounded, a look-up is O(1); when its set is full, a source that was heard only once, or not
+ * for GST_MCC_SCREEN_IDLE, gives way, never an active one.
+ *  - SR, RR, SDES and BYE are passed on (`forward`) only for sources that were heard before from
+ *    this address, so that neither a flood of SSRCs nor a BYE from elsewhere reaches rtpsession.
+ *    Unknown packet types are skipped. APP, PLI and FIR are never passed on.
+ */
+#pragma once
+
+#include <glib.h>
+
+#include "mccapp.h"
+
+G_BEGIN_DECLS
+
+#define GST_MCC_SCREEN_PACKETS 32
+#define GST_MCC_SCREEN_BYTES 2048 /* a longer compound is dropped */
+#define GST_MCC_SCREEN_PER_S 25.0
+#define GST_MCC_SCREEN_BURST 50.0
+#define GST_MCC_SCREEN_IDLE (60 * MCC_SECOND)
+#define GST_MCC_SCREEN_COLLISION (10 * MCC_SECOND)
+
+typedef struct _GstMccScreen GstMccScreen;
+
+typedef struct {
+  guint32 ssrc; /* about whom */
+  gdouble fraction_lost;
+  guint32 highest_seq;
+  guint32 lsr, dlsr;
+} GstMccReportBlock;
+
+/* Any may be NULL. Called in the packets' order. */
+typedef struct {
+  void (*app) (gpointer user, const MccApp *app, const MccAddress *from);
+  void (*sender_report) (
+      gpointer user, guint32 ssrc, guint64 ntp, guint32 rtp_time, const MccAddress *from);
+  void (*report_block) (gpointer user, guint32 ssrc, const GstMccReportBlock *block,
+      gboolean has_app, const MccAddress *from);
+  void (*bye) (gpointer user, guint32 ssrc, const MccAddress *from);
+  /* PLI or FIR for the stream @media_ssrc. */
+  void (*key_unit_request) (gpointer user, guint32 ssrc, guint32 media_ssrc);
+  void (*dropped) (gpointer user, MccDrop drop, guint32 ssrc);
+} GstMccScreenFuncs;
+
+GstMccScreen *gst_mcc_screen_new (const GstMccScreenFuncs *funcs, gpointer user, guint64 seed);
+void gst_mcc_screen_free (GstMccScreen *self);
+/* Who we are: packets with this SSRC and this source port are ours. */
+void gst_mcc_screen_set_own (GstMccScreen *self, guint32 ssrc, guint16 port);
+/* Screens one datagram. Returns how many bytes of @forward (GST_MCC_SCREEN_BYTES long) hold a
+ * compound for rtpsession, 0 = none. */
+gsize gst_mcc_screen_handle (GstMccScreen *self, const guint8 *data, gsize size,
+    const MccAddress *from, MccTime now, guint8 *forward);
+
+G_END_DECLS

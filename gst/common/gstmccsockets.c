@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#define _GNU_SOURCE
+#include "gstmccsockets.h"
+
+#include "gstmccstats.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#ifndef SO_MEMINFO
+#define SO_MEMINFO 55
+#endif
+#define MEMINFO_DROPS 8 /* SK_MEMINFO_DROPS of linux/sock_diag.h */
+#define MEMINFO_VARS 9
+#ifndef IP_MULTICAST_ALL
+#define IP_MULTICAST_ALL 49
+#endif
+#ifndef IPV6_MULTICAST_ALL
+#define IPV6_MULTICAST_ALL 29
+#endif
+
+/* A burst of a key unit at 10 Mb/s and more must fit while a decoder holds the processor. */
+#define RECEIVE_BUFFER_BYTES (2 * 1024 * 1024)
+
+gboolean
+gst_mcc_address_parse (const gchar *text, guint port, MccAddress *out)
+{
+  GInetAddress *inet = text ? g_inet_address_new_from_string (text) : NULL;
+  GSocketAddress *socket_address;
+
+  if (!inet || port > G_MAXUINT16) {
+    g_clear_object (&inet);
+    return FALSE;
+  }
+  socket_address = g_inet_socket_address_new (inet, (guint16)port);
+  gst_mcc_address_from_socket (socket_address, out);
+  g_object_unref (socket_address);
+  g_object_unref (inet);
+  return TRUE;
+}
+
+gboolean
+gst_mcc_address_from_socket (GSocketAddress *address, MccAddress *out)
+{
+  GInetSocketAddress *inet_socket;
+  GInetAddress *inet;
+  gsize size;
+
+  if (!address || !G_IS_INET_SOCKET_ADDRESS (address))
+    return FALSE;
+  inet_socket = G_INET_SOCKET_ADDRESS (address);
+  inet = g_inet_socket_address_get_address (inet_socket);
+  size = g_inet_address_get_native_size (inet);
+  if (size > sizeof out->bytes)
+    return FALSE;
+  memset (out, 0, sizeof *out);
+  out->family = size == 4 ? 4 : 6;
+  out->port = g_inet_socket_address_get_port (inet_socket);
+  memcpy (out->bytes, g_inet_address_to_bytes (inet), size);
+  return TRUE;
+}
+
+static gboolean
+is_link_local (const MccAddress *address)
+{
+  const guint8 *bytes = address->bytes;
+
+  return address->family == 6
+         && ((bytes[0] == 0xff && (bytes[1] & 0x0f) <= 2)
+             || (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80));
+}
+
+GSocketAddress *
+gst_mcc_address_to_socket (const MccAddress *address, guint32 scope)
+{
+  GInetAddress *inet = g_inet_address_new_from_bytes (
+      address->bytes, address->family == 6 ? G_SOCKET_FAMILY_IPV6 : G_SOCKET_FAMILY_IPV4);
+  GSocketAddress *result = g_object_new (G_TYPE_INET_SOCKET_ADDRESS, "address", inet, "port",
+      (guint)address->port, "scope-id", is_link_local (address) ? scope : 0, NULL);
+
+  g_object_unref (inet);
+  return result;
+}
+
+gboolean
+gst_mcc_address_is_multicast (const MccAddress *address)
+{
+  return address->family == 6   ? address->bytes[0] == 0xff
+         : address->family == 4 ? (address->bytes[0] & 0xf0) == 0xe0
+                                : FALSE;
+}
+
+gboolean
+gst_mcc_address_same_host (const MccAddress *a, const MccAddress *b)
+{
+  return a->family == b->family && memcmp (a->bytes, b->bytes, sizeof a->bytes) == 0;
+}
+
+static GInetAddress *
+to_inet (const MccAddress *address)
+{
+  return g_inet_address_new_from_bytes (
+      address->bytes, address->family == 6 ? G_SOCKET_FAMILY_IPV6 : G_SOCKET_FAMILY_IPV4);
+}
+
+/* What all sockets get; options that a kernel lacks are no error. */
+static void
+set_common (GSocket *socket, gboolean ipv6, const GstMccSessionSettings *settings)
+{
+  int fd = g_socket_get_fd (socket), off = 0, bytes = RECEIVE_BUFFER_BYTES;
+
+  g_socket_set_multicast_loopback (socket, settings->loop);
+  g_socket_set_multicast_ttl (socket, (guint)settings->ttl_mc);
+  g_socket_set_ttl (socket, (guint)settings->ttl);
+  if (settings->qos_dscp >= 0) {
+    int tos = settings->qos_dscp << 2;
+
+    if (ipv6)
+      (void)setsockopt (fd, IPPROTO_IPV6, IPV6_TCLASS, &tos, sizeof tos);
+    else
+      (void)setsockopt (fd, IPPROTO_IP, IP_TOS, &tos, sizeof tos);
+  }
+  /* a wildcard socket would else hear every group that anybody on this host has joined */
+  if (ipv6)
+    (void)setsockopt (fd, IPPROTO_IPV6, IPV6_MULTICAST_ALL, &off, sizeof off);
+  else
+    (void)setsockopt (fd, IPPROTO_IP, IP_MULTICAST_ALL, &off, sizeof off);
+  if (setsockopt (fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) < 0)
+    (void)setsockopt (fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+}
+
+/* Which way multicast leaves. */
+static gboolean
+set_output (
+    GstMccSockets *self, GSocket *socket, const GstMccSessionSettings *settings, GError **error)
+{
+  unsigned index = self->scope;
+  /* a sender's own address tells the interface too; a receiver's source-address is not its own */
+  gboolean by_address = self->sender && self->source.family == 4;
+  int fd = g_socket_get_fd (socket), result = 0;
+
+  if (self->ipv6) {
+    if (index)
+      result = setsockopt (fd, IPPROTO_IPV6, IPV6_MULTICAST_IF, &index, sizeof index);
+  } else if (index || by_address) {
+    struct ip_mreqn request = { .imr_ifindex = (int)index };
+
+    if (by_address)
+      memcpy (&request.imr_address, self->source.bytes, 4);
+    result = setsockopt (fd, IPPROTO_IP, IP_MULTICAST_IF, &request, sizeof request);
+  }
+  if (result < 0) {
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_WRITE,
+        "multicast-iface: cannot send to groups by %s (%s); choose an interface that is up and "
+        "has an address",
+        settings->multicast_iface ? settings->multicast_iface : "source-address",
+        g_strerror (errno));
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+bind_to (GstMccSockets *self, GSocket *socket, const MccAddress *address, gboolean shared,
+    const gchar *property, GError **error)
+{
+  GSocketAddress *local;
+  GError *why = NULL;
+  gchar *text;
+  gboolean good;
+
+  local = gst_mcc_address_to_socket (address, self->scope);
+  good = g_socket_bind (socket, local, shared, &why);
+  g_object_unref (local);
+  if (!good) {
+    text = gst_mcc_address_to_string (address);
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
+        "%s: cannot use %s (%s); choose another one, or stop what uses it", property, text,
+        why->message);
+    g_free (text);
+    g_clear_error (&why);
+  }
+  return good;
+}
+
+static gboolean
+join (GSocket *socket, const MccAddress *group, const MccAddress *source,
+    const GstMccSessionSettings *settings, GError **error)
+{
+  GInetAddress *group_inet = to_inet (group), *source_inet = NULL;
+  GError *why = NULL;
+  gboolean good;
+
+  if (source->family != 0) {
+    source_inet = to_inet (source);
+    good = g_socket_join_multicast_group_ssm (
+        socket, group_inet, source_inet, settings->multicast_iface, &why);
+    g_object_unref (source_inet);
+  } else {
+    good = g_socket_join_multicast_group (
+        socket, group_inet, FALSE, settings->multicast_iface, &why);
+  }
+  g_object_unref (group_inet);
+  if (!good) {
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
+        "multicast-iface: cannot join %s%s%s (%s); %s", settings->address,
+        settings->multicast_iface ? " on " : "",
+        settings->multicast_iface ? settings->multicast_iface : "", why->message,
+        settings->multicast_iface
+            ? "choose an interface that is up and has an address"
+            : "there is no route to it: name an interface, or add a route (ip route add "
+              "224.0.0.0/4 dev eth0)");
+    g_clear_error (&why);
+  }
+  return good;
+}
+
+static GSocket *
+make (GstMccSockets *self, const GstMccSessionSettings *settings, GError **error)
+{
+  GSocket *socket = g_socket_new (self->ipv6 ? G_SOCKET_FAMILY_IPV6 : G_SOCKET_FAMILY_IPV4,
+      G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, error);
+
+  if (!socket)
+    return NULL;
+  set_common (socket, self->ipv6, settings);
+  return socket;
+}
+
+/* A socket bound to the group itself, so that other groups on this port stay out. */
+static GSocket *
+make_member (GstMccSockets *self, const GstMccSessionSettings *settings, guint port, GError **error)
+{
+  GSocket *socket = make (self, settings, error);
+  MccAddress address = self->group;
+
+  if (!socket)
+    return NULL;
+  address.port = (uint16_t)port;
+  if (!bind_to (self, socket, &address, TRUE, "port", error)
+      || !join (socket, &self->group, &self->source, settings, error))
+    g_clear_object (&socket);
+  return socket;
+}
+
+/* A socket that sends, bound to @local (port 0: any). */
+static GSocket *
+make_sending (GstMccSockets *self, const GstMccSessionSettings *settings, const MccAddress *local,
+    gboolean shared, const gchar *property, GError **error)
+{
+  GSocket *socket = make (self, settings, error);
+
+  if (!socket)
+    return NULL;
+  if (!bind_to (self, socket, local, shared, property, error)
+      || (self->multicast && !set_output (self, socket, settings, error)))
+    g_clear_object (&socket);
+  return socket;
+}
+
+static MccAddress
+wildcard (const GstMccSockets *self, guint port)
+{
+  MccAddress address = { .family = self->ipv6 ? 6 : 4, .port = (uint16_t)port };
+
+  return address;
+}
+
+static void
+find_feedback (GstMccSockets *self, const GstMccSessionSettings *settings)
+{
+  const gchar *text
+      = settings->feedback_address ? settings->feedback_address : settings->source_address;
+  guint port = settings->feedback_port ? settings->feedback_port : settings->port + 1;
+
+  if (text)
+    gst_mcc_address_parse (text, port, &self->feedback);
+}
+
+static gboolean
+open_sender (GstMccSockets *self, const GstMccSessionSettings *settings, GError **error)
+{
+  MccAddress local = wildcard (self, 0);
+
+  if (self->source.family) {
+    local = self->source;
+    local.port = 0;
+  }
+  self->rtp = make_sending (self, settings, &local, FALSE, "source-address", error);
+  if (!self->rtp)
+    return FALSE;
+  if (self->feedback.family) {
+    /* what is announced may be the outer address of a NAT: then listen on all */
+    self->rtcp = make_sending (self, settings, &self->feedback, FALSE, "feedback-address", NULL);
+    if (!self->rtcp) {
+      local = wildcard (self, self->feedback.port);
+      self->rtcp = make_sending (self, settings, &local, TRUE, "feedback-port", error);
+    }
+  } else {
+    self->rtcp = make_sending (self, settings, &local, FALSE, "source-address", error);
+  }
+  if (!self->rtcp)
+    return FALSE;
+  if (self->multicast && !self->ssm) {
+    self->rtcp_group = make_member (self, settings, settings->port + 1, error);
+    return self->rtcp_group != NULL;
+  }
+  return TRUE;
+}
+
+static gboolean
+open_receiver (GstMccSockets *self, const GstMccSessionSettings *settings, GError **error)
+{
+  MccAddress local;
+
+  if (!self->multicast) {
+    /* not shared: two programs on one unicast port would each get a part of the packets */
+    if (!(self->rtp = make (self, settings, error))
+        || !bind_to (self, self->rtp, &self->group, FALSE, "address and port", error))
+      return FALSE;
+    local = self->group;
+    local.port = (uint16_t)(settings->port + 1);
+    self->rtcp = make_sending (self, settings, &local, FALSE, "address and port", error);
+    return self->rtcp != NULL;
+  }
+  self->rtp = make_member (self, settings, settings->port, error);
+  if (!self->rtp)
+    return FALSE;
+  self->rtcp_group = make_member (self, settings, settings->port + 1, error);
+  if (!self->rtcp_group)
+    return FALSE;
+  local = wildcard (self, 0);
+  self->rtcp = make_sending (self, settings, &local, FALSE, "port", error);
+  return self->rtcp != NULL;
+}
+
+gboolean
+gst_mcc_sockets_open (
+    GstMccSockets *self, const GstMccSessionSettings *settings, gboolean sender, GError **error)
+{
+  GSocketAddress *local;
+  MccAddress address;
+  gboolean good;
+
+  memset (self, 0, sizeof *self);
+  if (!gst_mcc_session_settings_check (settings, error))
+    return FALSE;
+  self->sender = sender;
+  self->scope = settings->multicast_iface ? if_nametoindex (settings->multicast_iface) : 0;
+  if (settings->multicast_iface && self->scope == 0) {
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+        "multicast-iface: there is no interface %s; 'ip link' lists them",
+        settings->multicast_iface);
+    return FALSE;
+  }
+  gst_mcc_address_parse (settings->address, settings->port, &self->group);
+  self->ipv6 = self->group.family == 6;
+  self->multicast = gst_mcc_address_is_multicast (&self->group);
+  if (settings->source_address) {
+    gst_mcc_address_parse (settings->source_address, 0, &self->source);
+    self->ssm = self->multicast;
+  }
+  find_feedback (self, settings);
+  good = sender ? open_sender (self, settings, error) : open_receiver (self, settings, error);
+  if (!good) {
+    gst_mcc_sockets_close (self);
+    return FALSE;
+  }
+  local = g_socket_get_local_address (self->rtcp, NULL);
+  if (gst_mcc_address_from_socket (local, &address))
+    self->rtcp_port = address.port;
+  g_clear_object (&local);
+  /* a full send queue must not hold up whoever reports */
+  g_socket_set_blocking (self->rtcp, FALSE);
+  if (self->rtcp_group)
+    g_socket_set_blocking (self->rtcp_group, FALSE);
+  return TRUE;
+}
+
+void
+gst_mcc_sockets_close (GstMccSockets *self)
+{
+  GSocket **sockets[] = { &self->rtp, &self->rtcp_group, &self->rtcp };
+
+  for (guint i = 0; i < G_N_ELEMENTS (sockets); i++) {
+    if (*sockets[i]) {
+      g_socket_close (*sockets[i], NULL);
+      g_clear_object (sockets[i]);
+    }
+  }
+}
+
+void
+gst_mcc_sockets_set_ttl (GstMccSockets *self, guint8 ttl)
+{
+  if (!self->rtcp)
+    return;
+  if (self->multicast)
+    g_socket_set_multicast_ttl (self->rtcp, ttl);
+}
+
+guint32
+gst_mcc_sockets_get_drops (GSocket *socket)
+{
+  guint32 info[MEMINFO_VARS] = { 0 };
+  socklen_t size = sizeof info;
+
+  if (getsockopt (g_socket_get_fd (socket), SOL_SOCKET, SO_MEMINFO, info, &size) < 0
+      || size < (MEMINFO_DROPS + 1) * sizeof info[0])
+    return 0;
+  return info[MEMINFO_DROPS];
+}
+
+static gboolean refuse (GError **error, const gchar *format, ...) G_GNUC_PRINTF (2, 3);
+
+static gboolean
+refuse (GError **error, const gchar *format, ...)
+{
+  va_list args;
+
+  va_start (args, format);
+  if (error)
+    *error = g_error_new_valist (GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, format, args);
+  va_end (args);
+  return FALSE;
+}
+
+static gboolean
+check_numbers (const GstMccSessionSettings *settings, GError **error)
+{
+  if (settings->port < 2 || settings->port > 65534 || settings->port % 2)
+    return refuse (error, "port: %d; RTP needs an even port from 2 to 65534 (RTCP takes the next)",
+        (gint)settings->port);
+  if (settings->ttl < 0 || settings->ttl > 255)
+    return refuse (error, "ttl: %d; choose 0 to 255", settings->ttl);
+  if (settings->ttl_mc < 0 || settings->ttl_mc > 255)
+    return refuse (error, "ttl-mc: %d; choose 0 to 255", settings->ttl_mc);
+  if (settings->qos_dscp < -1 || settings->qos_dscp > 63)
+    return refuse (error, "qos-dscp: %d; choose 0 to 63, or -1", settings->qos_dscp);
+  if (settings->feedback_port > 65535)
+    return refuse (error, "feedback-port: %d; choose 1 to 65535, or 0 for port + 1",
+        (gint)settings->feedback_port);
+  if (settings->cname && strlen (settings->cname) > 255)
+    return refuse (error, "cname: longer than 255 bytes; choose a shorter one");
+  return TRUE;
+}
+
+/* An optional unicast address of the group's family. */
+static gboolean
+check_unicast (const gchar *property, const gchar *text, guint8 family, GError **error)
+{
+  MccAddress address;
+
+  if (!text)
+    return TRUE;
+  if (!gst_mcc_address_parse (text, 0, &address))
+    return refuse (error, "%s: '%s' is not an IP address", property, text);
+  if (address.family != family)
+    return refuse (error, "%s: '%s' is not of the same IP version as address", property, text);
+  if (gst_mcc_address_is_multicast (&address))
+    return refuse (error, "%s: '%s' is a group; give a host's address", property, text);
+  return TRUE;
+}
+
+gboolean
+gst_mcc_session_settings_check (const GstMccSessionSettings *settings, GError **error)
+{
+  MccAddress address;
+
+  if (!settings->address || !gst_mcc_address_parse (settings->address, 0, &address))
+    return refuse (error,
+        "address: '%s' is not an IP address; give a group such as 239.255.12.42 or ff15::42",
+        settings->address ? settings->address : "");
+  if (!check_numbers (settings, error)
+      || !check_unicast ("source-address", settings->source_address, address.family, error)
+      || !check_unicast ("feedback-address", settings->feedback_address, address.family, error))
+    return FALSE;
+  if (!gst_mcc_address_is_multicast (&address))
+    return TRUE;
+  if (address.family == 4 && memcmp (address.bytes, "\xe0\0\0", 3) == 0)
+    return refuse (error,
+        "address: %s is in 224.0.0.0/24, which is for routing protocols; choose another, such as "
+        "239.255.12.42",
+        settings->address);
+  if (address.family == 6 && (address.bytes[1] & 0x0f) <= 2 && !settings->multicast_iface)
+    return refuse (error, "multicast-iface: %s is valid on one link only; name the interface",
+        settings->address);
+  return TRUE;
+}

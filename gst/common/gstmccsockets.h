@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * gstmccsockets: the sockets of one RTP session, made from the network settings.
+ *
+ *            RTP                          RTCP in (a)           RTCP in (b) and out
+ *  sender    out, any port                group:port+1 (ASM)    feedback:fport, or any port
+ *  receiver  in, group:port, joined       group:port+1          any port
+ *  unicast   out / in local:port          -                     any port / local:port+1
+ *
+ * RTCP leaves from a socket of its own, so its port tells our looped packets from others' even
+ * when several members share a host. Every error names the property and the mend; nothing falls
+ * back silently to another interface.
+ */
+#pragma once
+
+#include <gio/gio.h>
+
+#include "gstmccsession.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  gboolean sender;
+  gboolean ipv6;
+  gboolean multicast;
+  gboolean ssm;        /* with source-address */
+  GSocket *rtp;        /* out (sender), in (receiver) */
+  GSocket *rtcp_group; /* in, joined; NULL when nothing comes that way */
+  GSocket *rtcp;       /* in and out */
+  guint16 rtcp_port;   /* local port of .rtcp */
+  guint32 scope;       /* interface of link-local IPv6 addresses, 0 = none */
+  MccAddress group;    /* address and port of RTP */
+  MccAddress source;   /* of SSM; family 0 = none */
+  MccAddress feedback; /* sender: ours to announce; receiver: where reports go; family 0 = none */
+} GstMccSockets;
+
+gboolean gst_mcc_sockets_open (
+    GstMccSockets *self, const GstMccSessionSettings *settings, gboolean sender, GError **error);
+void gst_mcc_sockets_close (GstMccSockets *self);
+/* TTL of what leaves by .rtcp. */
+void gst_mcc_sockets_set_ttl (GstMccSockets *self, guint8 ttl);
+/* Packets that the kernel dropped at @socket since it was made, 0 where it does not tell. */
+guint32 gst_mcc_sockets_get_drops (GSocket *socket);
+
+gboolean gst_mcc_address_parse (const gchar *text, guint port, MccAddress *out);
+gboolean gst_mcc_address_from_socket (GSocketAddress *address, MccAddress *out);
+/* @scope: interface index for link-local IPv6, else ignored. Transfer: full. */
+GSocketAddress *gst_mcc_address_to_socket (const MccAddress *address, guint32 scope);
+gboolean gst_mcc_address_is_multicast (const MccAddress *address);
+/* The same host; ports may differ. */
+gboolean gst_mcc_address_same_host (const MccAddress *a, const MccAddress *b);
+
+G_END_DECLS

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gstmccuri.h"
+
+#include <gio/gio.h>
+
+/* What _get() writes: the way to the group, not how the element behaves. */
+static const gchar *const network_properties[] = { "multicast-iface", "ttl", "ttl-mc", "loop",
+  "qos-dscp", "feedback-address", "feedback-port" };
+
+/* Plain values that a stranger's URI must not set all the same. */
+static const gchar *const refused_properties[] = { "uri", "sdp-location", "encoder-description" };
+
+typedef struct {
+  GParamSpec *pspec;
+  GValue value;
+} Setting;
+
+static void
+setting_clear (gpointer data)
+{
+  g_value_unset (&((Setting *)data)->value);
+}
+
+static gboolean
+is_settable (GstElement *element, GParamSpec *pspec)
+{
+  GType type = G_PARAM_SPEC_VALUE_TYPE (pspec);
+
+  if (!(pspec->flags & G_PARAM_WRITABLE) || pspec->owner_type != G_OBJECT_TYPE (element))
+    return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (refused_properties); i++)
+    if (g_str_equal (pspec->name, refused_properties[i]))
+      return FALSE;
+  return type == G_TYPE_BOOLEAN || type == G_TYPE_INT || type == G_TYPE_UINT || type == G_TYPE_INT64
+         || type == G_TYPE_UINT64 || type == G_TYPE_FLOAT || type == G_TYPE_DOUBLE
+         || type == G_TYPE_STRING || G_TYPE_IS_ENUM (type) || type == GST_TYPE_CAPS;
+}
+
+static gboolean
+add_setting (
+    GstElement *element, GArray *settings, const gchar *name, const gchar *text, GError **error)
+{
+  GParamSpec *pspec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), name);
+  Setting setting = { pspec, G_VALUE_INIT };
+
+  if (!pspec || !is_settable (element, pspec)) {
+    g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI,
+        "%s cannot be set by a URI; gst-inspect-1.0 lists the properties", name);
+    return FALSE;
+  }
+  g_value_init (&setting.value, G_PARAM_SPEC_VALUE_TYPE (pspec));
+  if (G_PARAM_SPEC_VALUE_TYPE (pspec) == G_TYPE_STRING) {
+    /* as it is: gst_value_deserialize() would unescape it */
+    if (!g_utf8_validate (text, -1, NULL))
+      goto bad_value;
+    g_value_set_string (&setting.value, *text ? text : NULL);
+  } else if (!gst_value_deserialize (&setting.value, text)) {
+    goto bad_value;
+  }
+  if (g_param_value_validate (pspec, &setting.value)) /* TRUE: it had to be changed */
+    goto bad_value;
+  g_array_append_val (settings, setting);
+  return TRUE;
+
+bad_value:
+  g_set_error (
+      error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI, "%s: '%s' is not a valid value", name, text);
+  g_value_unset (&setting.value);
+  return FALSE;
+}
+
+/* "a=b&c=d": ours to parse, because GstUri would let the last of two equal keys win silently. */
+static gboolean
+add_query (GstElement *element, GArray *settings, const gchar *query, GError **error)
+{
+  gchar **pairs = g_strsplit_set (query, "&;", -1);
+  gboolean good = TRUE;
+
+  for (gchar **pair = pairs; good && *pair; pair++) {
+    gchar *equal = strchr (*pair, '=');
+    gchar *value;
+
+    if (!**pair)
+      continue;
+    if (!equal) {
+      g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI, "'%s' has no value", *pair);
+      good = FALSE;
+      break;
+    }
+    *equal = '\0';
+    value = g_uri_unescape_string (equal + 1, NULL);
+    if (value) {
+      good = add_setting (element, settings, *pair, value, error);
+    } else {
+      g_set_error (
+          error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI, "%s: bad %% sequence in the value", *pair);
+      good = FALSE;
+    }
+    g_free (value);
+  }
+  g_strfreev (pairs);
+  return good;
+}
+
+static gboolean
+is_address (const gchar *text)
+{
+  GInetAddress *address = g_inet_address_new_from_string (text);
+
+  g_clear_object (&address);
+  return address != NULL;
+}
+
+static gboolean
+add_host (GstElement *element, GArray *settings, GUri *parsed, GError **error)
+{
+  const gchar *host = g_uri_get_host (parsed), *source = g_uri_get_userinfo (parsed);
+  gint port = g_uri_get_port (parsed);
+
+  if (!host || !*host) {
+    g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI,
+        "a group address is missing: scheme://[source@]group:port");
+    return FALSE;
+  }
+  if (!add_setting (element, settings, "address", host, error))
+    return FALSE;
+  if (port == 0 || (port > 0 && port % 2 != 0)) {
+    g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI,
+        "port %d: RTP needs an even port (RTCP takes the next one)", port);
+    return FALSE;
+  }
+  if (port > 0) {
+    gchar *text = g_strdup_printf ("%d", port);
+    gboolean good = add_setting (element, settings, "port", text, error);
+
+    g_free (text);
+    if (!good)
+      return FALSE;
+  }
+  if (source && *source) {
+    if (!is_address (source)) {
+      g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI,
+          "'%s@': the source of a source-specific group is an IP address", source);
+      return FALSE;
+    }
+    return add_setting (element, settings, "source-address", source, error);
+  }
+  return TRUE;
+}
+
+gboolean
+gst_mcc_uri_set (GstElement *element, const gchar *scheme, const gchar *uri, GError **error)
+{
+  GArray *settings;
+  GUri *parsed;
+  GError *why = NULL;
+  const gchar *query, *path;
+  gboolean good;
+
+  parsed = uri ? g_uri_parse (uri, G_URI_FLAGS_ENCODED_QUERY, &why) : NULL;
+  if (!parsed || g_ascii_strcasecmp (g_uri_get_scheme (parsed), scheme) != 0) {
+    g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI, "'%s' is no %s:// URI%s%s",
+        uri ? uri : "", scheme, why ? ": " : "", why ? why->message : "");
+    g_clear_error (&why);
+    g_clear_pointer (&parsed, g_uri_unref);
+    return FALSE;
+  }
+  settings = g_array_new (FALSE, FALSE, sizeof (Setting));
+  g_array_set_clear_func (settings, setting_clear);
+  path = g_uri_get_path (parsed);
+  query = g_uri_get_query (parsed);
+  good = add_host (element, settings, parsed, error);
+  if (good && path && *path && !g_str_equal (path, "/")) {
+    g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI, "'%s': a path has no meaning", path);
+    good = FALSE;
+  }
+  if (good && query)
+    good = add_query (element, settings, query, error);
+  for (guint i = 0; good && i < settings->len; i++) {
+    Setting *setting = &g_array_index (settings, Setting, i);
+
+    g_object_set_property (G_OBJECT (element), setting->pspec->name, &setting->value);
+  }
+  g_array_unref (settings);
+  g_uri_unref (parsed);
+  return good;
+}
+
+static void
+append_property (GString *out, GstElement *element, const gchar *name)
+{
+  GParamSpec *pspec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), name);
+  GValue value = G_VALUE_INIT;
+  gchar *text, *escaped;
+
+  if (!pspec)
+    return;
+  g_value_init (&value, G_PARAM_SPEC_VALUE_TYPE (pspec));
+  g_object_get_property (G_OBJECT (element), name, &value);
+  if (!g_param_value_defaults (pspec, &value)) {
+    text = G_VALUE_HOLDS_STRING (&value) ? g_value_dup_string (&value)
+                                         : gst_value_serialize (&value);
+    if (text) {
+      escaped = g_uri_escape_string (text, ":", FALSE);
+      g_string_append_printf (out, "%c%s=%s", strchr (out->str, '?') ? '&' : '?', name, escaped);
+      g_free (escaped);
+    }
+    g_free (text);
+  }
+  g_value_unset (&value);
+}
+
+gchar *
+gst_mcc_uri_get (GstElement *element, const gchar *scheme)
+{
+  gchar *address = NULL, *source = NULL;
+  GString *out;
+  gint port = 0;
+
+  g_object_get (element, "address", &address, "port", &port, "source-address", &source, NULL);
+  if (!address) {
+    g_free (source);
+    return NULL;
+  }
+  out = g_string_new (scheme);
+  g_string_append (out, "://");
+  if (source && *source)
+    g_string_append_printf (out, "%s@", source);
+  g_string_append_printf (out, strchr (address, ':') ? "[%s]:%d" : "%s:%d", address, port);
+  for (guint i = 0; i < G_N_ELEMENTS (network_properties); i++)
+    append_property (out, element, network_properties[i]);
+  g_free (address);
+  g_free (source);
+  return g_string_free (out, FALSE);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * gstmccuri: scheme://[source@]host:port?property=value&... of the elements' GstURIHandler.
+ *
+ * A URI may come from a web page or a play list, so it sets only what the element's own class
+ * installs as plain values (numbers, booleans, enums, strings), never a file (sdp-location), an
+ * object, or what GstBin brings. All or nothing: a URI with an error changes nothing.
+ * Law: set (get (x)) = x for the network properties.
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/* Sets address, port, source-address and the query's properties of @element. */
+gboolean gst_mcc_uri_set (
+    GstElement *element, const gchar *scheme, const gchar *uri, GError **error);
+/* The element's URI: address, port, source-address, and the network properties that are not at
+ * their defaults. NULL when it has no address. */
+gchar *gst_mcc_uri_get (GstElement *element, const gchar *scheme);
+
+G_END_DECLS
