@@ -68,7 +68,8 @@ void mcc_loss_free (MccLoss *self);
  * present round-trip time: losses within one RTT of an event's first belong to it. */
 void mcc_loss_handle_packet (
     MccLoss *self, uint64_t seq, uint32_t bytes, MccTime arrival, MccTime rtt);
-/* The report interval ends now (ASMP: at each report). */
+/* The report interval ends now (ASMP: at each report). Packets behind a gap whose fate is open
+ * belong to the next one. */
 void mcc_loss_handle_interval (MccLoss *self);
 
 /* Losses that come before @until belong to the newest loss event whatever the RTT says: one
@@ -80,12 +81,16 @@ void mcc_loss_extend_event (MccLoss *self, MccTime until);
 double mcc_loss_ratio (const MccLoss *self);
 void mcc_loss_seed (MccLoss *self, double loss_ratio);
 
-/* Counts since the start. Expected = highest - first + 1. */
+/* Counts since the start. Expected = highest - first + 1, over all restarts. A jump of the numbers
+ * by more than 3000 ahead or beyond what the history remembers (RFC 3550 A.1) is a stray until a
+ * second number in a row confirms it, then a restart: a resync, without losses. A restart within
+ * the past takes 100 rising numbers without a new one. */
 uint64_t mcc_loss_packets_received (const MccLoss *self);
 uint64_t mcc_loss_packets_expected (const MccLoss *self);
 uint64_t mcc_loss_packets_lost (const MccLoss *self);
 uint64_t mcc_loss_duplicates (const MccLoss *self);
 uint64_t mcc_loss_reordered (const MccLoss *self);
+uint64_t mcc_loss_resyncs (const MccLoss *self);
 /* Number of loss events so far (interval loss: intervals with loss). */
 uint64_t mcc_loss_events (const MccLoss *self);
 /* Arrival (interpolated) of the newest event's first loss; MCC_TIME_NONE without one. */
