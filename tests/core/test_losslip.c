@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "lossfeed.h"
+
+/* One event, @interval packets after the one before. */
+static void
+event_after (Feed *feed, unsigned interval)
+{
+  feed_received (feed, interval - 1);
+  feed_lost (feed, 1);
+}
+
+static double
+weight (unsigned i, unsigned n)
+{
+  return i < n / 2.0 ? 1.0 : 2.0 * (n - i) / (n + 2.0);
+}
+
+/* ELM eq. 10 straight from the list of all intervals, the open one first. */
+static double
+expected_ratio (const double *intervals, unsigned num, unsigned history)
+{
+  unsigned k = MIN (num - 1, history);
+  double open = 0.0, closed = 0.0, weights = 0.0;
+
+  for (unsigned i = 0; i < k; i++) {
+    open += weight (i, history) * intervals[i];
+    closed += weight (i, history) * intervals[i + 1];
+    weights += weight (i, history);
+  }
+  return weights / MAX (open, closed);
+}
+
+static void
+weighted_mean_of_intervals (void)
+{
+  static const unsigned lengths[] = { 100, 20, 30, 250, 12, 40, 80, 60, 7, 500, 33 };
+  static const unsigned histories[] = { 1, 2, 5, 8, 32, MCC_LOSS_HISTORY_MAX };
+
+  for (unsigned h = 0; h < G_N_ELEMENTS (histories); h++) {
+    MccLossConfig config = mcc_loss_config_default;
+    double intervals[G_N_ELEMENTS (lengths) + 1];
+    config.history = histories[h];
+    Feed feed = feed_new (&mcc_loss_lip, &config);
+
+    feed_received (&feed, 1);
+    for (unsigned n = 0; n < G_N_ELEMENTS (lengths); n++) {
+      event_after (&feed, lengths[n]);
+      for (unsigned i = n + 1; i > 1; i--)
+        intervals[i] = intervals[i - 1];
+      intervals[1] = lengths[n] + (n == 0 ? 0.0 : 3.0);
+      feed_received (&feed, 3);
+      intervals[0] = 4.0;
+      assert_ratio (&feed, expected_ratio (intervals, n + 2, histories[h]));
+    }
+    feed_free (&feed);
+  }
+}
+
+/* 1, 1, 1, 1, .8, .6, .4, .2: intervals of 10 with one of 100 among them, by its age. */
+static void
+weights_of_eight (void)
+{
+  static const double weights[] = { 1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2 };
+  Feed feed = feed_new (&mcc_loss_lip, NULL);
+
+  feed_received (&feed, 1);
+  for (unsigned i = 0; i < 10; i++)
+    event_after (&feed, 10);
+  event_after (&feed, 100);
+  feed_received (&feed, 9);
+  for (unsigned age = 0; age < 8; age++) {
+    assert_ratio (&feed, 6.0 / (60.0 + 90.0 * weights[age]));
+    feed_lost (&feed, 1);
+    feed_received (&feed, 9);
+  }
+  assert_ratio (&feed, 0.1);
+  feed_free (&feed);
+}
+
+static void
+open_interval_only_lowers (void)
+{
+  Feed feed = feed_new (&mcc_loss_lip, NULL);
+
+  feed_received (&feed, 1);
+  for (unsigned i = 0; i < 9; i++)
+    event_after (&feed, 20);
+  feed_received (&feed, 3);
+  assert_ratio (&feed, 0.05);
+  feed_received (&feed, 16); /* the open interval is 20 */
+  assert_ratio (&feed, 0.05);
+  feed_received (&feed, 60); /* 80 */
+  assert_ratio (&feed, 6.0 / (6.0 * 20.0 + 60.0));
+  feed_free (&feed);
+}
+
+/* Losses within one RTT (5 packets) of an event's first are the event; the one after is another. */
+static void
+one_event_per_rtt (void)
+{
+  static const struct {
+    const char *pattern;
+    uint64_t events;
+  } rows[] = {
+    { ".....xxxxx...", 1 },
+    { ".....xxxxxx...", 2 },
+    { ".....x...x...", 1 },
+    { ".....x....x...", 2 },
+    { ".....x....x....x...", 3 },
+    { ".....x..x..x...", 2 },
+  };
+
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    Feed feed = feed_new (&mcc_loss_lip, NULL);
+    feed_pattern (&feed, rows[i].pattern);
+    g_assert_cmpuint (mcc_loss_events (feed.loss), ==, rows[i].events);
+    feed_free (&feed);
+  }
+}
+
+static void
+first_interval_starts_with_the_first_packet (void)
+{
+  Feed feed = feed_new (&mcc_loss_lip, NULL);
+
+  feed_received (&feed, 40);
+  feed_pattern (&feed, "x...");
+  assert_ratio (&feed, 1.0 / 40.0);
+  feed_free (&feed);
+}
+
+/* RFC 5348 5.5: eight intervals of 10, an open one of 40: DF = 1/2 on the old ones. */
+static void
+discounting (void)
+{
+  MccLossConfig config = mcc_loss_config_default;
+  config.discounting = true;
+  Feed feed = feed_new (&mcc_loss_lip, &config);
+
+  feed_received (&feed, 1);
+  for (unsigned i = 0; i < 9; i++)
+    event_after (&feed, 10);
+  feed_received (&feed, 19); /* 20 is not more than twice 10 */
+  assert_ratio (&feed, 6.0 / (10.0 * 5.0 + 20.0));
+  feed_received (&feed, 5); /* 25: DF = 20/25 */
+  assert_ratio (&feed, (1.0 + 5.0 * 0.8) / (25.0 + 5.0 * 0.8 * 10.0));
+  feed_received (&feed, 75); /* 100: DF = 1/2 */
+  assert_ratio (&feed, (1.0 + 5.0 * 0.5) / (100.0 + 5.0 * 0.5 * 10.0));
+  /* What was discounted stays so when the interval closes. */
+  feed_pattern (&feed, "x...");
+  assert_ratio (&feed, (1.0 + 5.0 * 0.5) / (100.0 + 5.0 * 0.5 * 10.0));
+  feed_free (&feed);
+}
+
+/* Two intervals of 1000-byte units from packets of 250. */
+static void
+virtual_packets (void)
+{
+  MccLossConfig config = mcc_loss_config_default;
+  config.virtual_bytes = 1000;
+  Feed feed = feed_new (&mcc_loss_lip, &config);
+
+  feed.bytes = 250;
+  feed_received (&feed, 400);
+  feed_pattern (&feed, "x...");
+  assert_ratio (&feed, 1.0 / 100.0);
+  feed_received (&feed, 196);
+  feed_pattern (&feed, "x...");
+  assert_ratio (&feed, 2.0 / (100.0 + 50.0));
+  feed_free (&feed);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/loss/lip/weighted-mean-of-intervals", weighted_mean_of_intervals);
+  g_test_add_func ("/loss/lip/weights-of-eight", weights_of_eight);
+  g_test_add_func ("/loss/lip/open-interval-only-lowers", open_interval_only_lowers);
+  g_test_add_func ("/loss/lip/one-event-per-rtt", one_event_per_rtt);
+  g_test_add_func ("/loss/lip/first-interval-starts-with-the-first-packet",
+      first_interval_starts_with_the_first_packet);
+  g_test_add_func ("/loss/lip/discounting", discounting);
+  g_test_add_func ("/loss/lip/virtual-packets", virtual_packets);
+  return g_test_run ();
+}
