@@ -53,12 +53,24 @@ mcc_loss_new (const MccLossMeasure *measure, const MccLossConfig *config)
     abort ();
   self->measure = measure;
   self->config = config != NULL ? *config : mcc_loss_config_default;
-  assert (self->config.history >= 1 && self->config.history <= MCC_LOSS_HISTORY_MAX);
+  mcc_loss_reset (self);
+  return self;
+}
+
+void
+mcc_loss_reset (MccLoss *self)
+{
+  const MccLossMeasure *measure = self->measure;
+  MccLossConfig config = self->config;
+
+  assert (config.history >= 1 && config.history <= MCC_LOSS_HISTORY_MAX);
+  memset (self, 0, measure->size);
+  self->measure = measure;
+  self->config = config;
   fill_weights (self->weights, self->config.history);
   self->extend_until = MCC_TIME_NONE;
   self->last_event = MCC_TIME_NONE;
   measure->init (self);
-  return self;
 }
 
 void

@@ -63,6 +63,8 @@ const MccLossMeasure *mcc_loss_find (const char *name);
 
 MccLoss *mcc_loss_new (const MccLossMeasure *measure, const MccLossConfig *config);
 void mcc_loss_free (MccLoss *self);
+/* As new, counts included: another stream. */
+void mcc_loss_reset (MccLoss *self);
 
 /* A packet with extended number @seq (mccseq.h) of @bytes IP bytes arrived. @rtt (> 0) is the
  * present round-trip time: losses within one RTT of an event's first belong to it. */
