@@ -31,7 +31,7 @@ typedef struct MccRate MccRate;
 typedef struct {
   const char *name;
   size_t size;
-  void (*init) (MccRate *self, uint64_t start_bps);
+  void (*init) (MccRate *self, uint64_t start_bps); /* on zeroed memory, rate = start */
   /* A decision: the new TCP-friendly rate. */
   void (*decide) (MccRate *self, const MccRateInput *input);
 } MccRateController;
@@ -48,6 +48,8 @@ extern const MccRateController mcc_rate_enhanced;
 
 MccRate *mcc_rate_new (const MccRateController *controller, uint64_t start_bps);
 void mcc_rate_free (MccRate *self);
+/* As new: another sender is followed. */
+void mcc_rate_reset (MccRate *self, uint64_t start_bps);
 void mcc_rate_decide (MccRate *self, const MccRateInput *input);
 uint64_t mcc_rate_get_bps (const MccRate *self);
 MccRateMode mcc_rate_mode (const MccRate *self);

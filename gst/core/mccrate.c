@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mccrateprivate.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* No link is faster; keeps every rate finite and its conversions exact. */
+#define RATE_MAX_BPS 1e15
+
+MccRate *
+mcc_rate_new (const MccRateController *controller, uint64_t start_bps)
+{
+  assert (controller->size >= sizeof (MccRate));
+  MccRate *self = calloc (1, controller->size);
+  if (self == NULL)
+    return NULL;
+  self->controller = controller;
+  mcc_rate_reset (self, start_bps);
+  return self;
+}
+
+void
+mcc_rate_free (MccRate *self)
+{
+  free (self);
+}
+
+void
+mcc_rate_reset (MccRate *self, uint64_t start_bps)
+{
+  const MccRateController *controller = self->controller;
+  memset (self, 0, controller->size);
+  self->controller = controller;
+  self->rate_bps = fmin ((double)start_bps, RATE_MAX_BPS);
+  controller->init (self, start_bps);
+}
+
+void
+mcc_rate_decide (MccRate *self, const MccRateInput *input)
+{
+  self->controller->decide (self, input);
+  assert (!isnan (self->rate_bps));
+  self->rate_bps = fmin (fmax (self->rate_bps, 0.0), RATE_MAX_BPS);
+}
+
+uint64_t
+mcc_rate_get_bps (const MccRate *self)
+{
+  return (uint64_t)(self->rate_bps + 0.5);
+}
+
+MccRateMode
+mcc_rate_mode (const MccRate *self)
+{
+  return self->mode;
+}
