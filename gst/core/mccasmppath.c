@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mccasmppath.h"
+
+#include "mcctcp.h"
+
+#define MAX_DROPOUT 3000             /* RFC 3550 A.1 */
+#define MAX_MISORDER 100             /* RFC 3550 A.1 */
+#define ABSORB_TIME (1 * MCC_SECOND) /* a host drop shows as a gap by then, or never */
+#define FAST_MIN (200 * MCC_MSECOND)
+#define FAST_SPAN (1 * MCC_SECOND)
+#define SLOW_MIN (1 * MCC_SECOND)
+#define SLOW_SPAN (4 * MCC_SECOND)
+
+bool
+mcc_asmp_path_init (MccAsmpPath *self, MccVariant variant, MccLoss *loss)
+{
+  memset (self, 0, sizeof *self);
+  self->variant = variant;
+  self->loss = loss;
+  if (loss == NULL)
+    return false;
+  mcc_asmp_path_reset (self);
+  return true;
+}
+
+void
+mcc_asmp_path_clear (MccAsmpPath *self)
+{
+  if (self->loss != NULL)
+    mcc_loss_free (self->loss);
+  self->loss = NULL;
+}
+
+void
+mcc_asmp_path_reset (MccAsmpPath *self)
+{
+  MccVariant variant = self->variant;
+  MccLoss *loss = self->loss;
+  memset (self, 0, sizeof *self);
+  self->variant = variant;
+  self->loss = loss;
+  mcc_loss_reset (loss);
+  mcc_jitter_init (&self->jitter);
+  mcc_queue_init (&self->queue, 0);
+  mcc_rtt_init (
+      &self->rtt, variant == MCC_VARIANT_PUBLISHED ? MCC_RTT_PUBLISHED : MCC_RTT_ENHANCED);
+  mcc_congestion_init (&self->congestion);
+  mcc_meter_init (&self->fast, FAST_SPAN);
+  mcc_meter_init (&self->slow, SLOW_SPAN);
+  self->last = self->absorb_until = self->queue_min = MCC_TIME_NONE;
+}
+
+/* The number of @packet in the loss measure's own space, which has no outages, host drops or
+ * jumps; false when it is out of sequence. */
+static bool
+map_sequence (MccAsmpPath *self, const MccRtpPacket *packet, MccTime now, uint64_t *out)
+{
+  uint64_t highest = self->seq.highest;
+  if (!self->seq.started) {
+    *out = mcc_seq_extend16 (&self->seq, packet->seq);
+    return true;
+  }
+  MccSeq peek = self->seq;
+  uint64_t number = mcc_seq_extend16 (&peek, packet->seq);
+  bool far = number > highest ? number - highest > MAX_DROPOUT : highest - number > MAX_MISORDER;
+  bool outage = now - self->last >= MCC_ASMP_PATH_OUTAGE;
+  if (far) {
+    if (!outage && (!self->jumping || packet->seq != self->jump_seq)) {
+      self->jumping = true;
+      self->jump_seq = (uint16_t)(packet->seq + 1);
+      return false;
+    }
+    /* The space goes on at the next number. */
+    uint64_t mapped = highest - self->skipped + 1;
+    peek = (MccSeq){ 0 };
+    number = mcc_seq_extend16 (&peek, packet->seq);
+    self->skipped = number - mapped; /* modulo 2^64 */
+  } else if (number > highest + 1) {
+    uint64_t gap = number - highest - 1, explained = 0;
+    if (outage)
+      explained = gap;
+    else if (self->absorb > 0 && now <= self->absorb_until)
+      explained = gap < self->absorb ? gap : self->absorb;
+    self->absorb -= explained < self->absorb ? explained : self->absorb;
+    self->skipped += explained;
+  }
+  self->jumping = false;
+  self->seq = peek;
+  *out = number - self->skipped;
+  return true;
+}
+
+bool
+mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccTime now)
+{
+  uint64_t number;
+  if (!map_sequence (self, packet, now, &number))
+    return false;
+  MccTime rtt = mcc_rtt_get (&self->rtt);
+  mcc_loss_handle_packet (self->loss, number, packet->bytes, now, mcc_time_max (rtt, 1));
+  mcc_meter_add (&self->fast, packet->bytes, now);
+  mcc_meter_add (&self->slow, packet->bytes, now);
+  self->last = now;
+  if (!packet->has_send_time)
+    return true;
+
+  mcc_jitter_handle_packet (&self->jitter, packet->send_time, now);
+  MccTimeDelta transit = self->jitter.cumulative;
+  if (self->variant == MCC_VARIANT_PUBLISHED)
+    mcc_rtt_handle_packet (
+        &self->rtt, mcc_abs_send_time_diff (mcc_abs_send_time (now), packet->send_time), now);
+  else
+    mcc_rtt_handle_packet (&self->rtt, transit, now);
+  mcc_congestion_handle_packet (&self->congestion, transit);
+  self->queue_newest = mcc_queue_handle_packet (&self->queue, transit, now);
+  self->queue_min = mcc_time_min (self->queue_min, self->queue_newest);
+  self->has_echo = true;
+  self->echo = packet->send_time;
+  self->echo_time = now;
+  self->echo_transit = transit;
+  return true;
+}
+
+void
+mcc_asmp_path_handle_host_dropped (MccAsmpPath *self, uint64_t packets, MccTime now)
+{
+  self->absorb = packets < MAX_DROPOUT ? self->absorb + packets : MAX_DROPOUT;
+  if (self->absorb > MAX_DROPOUT)
+    self->absorb = MAX_DROPOUT;
+  self->absorb_until = now + ABSORB_TIME;
+}
+
+void
+mcc_asmp_path_handle_announcement (MccAsmpPath *self, uint32_t send_time, MccTime now)
+{
+  if (!self->jitter.started) /* an announcement may come long before the stream */
+    mcc_jitter_handle_packet (&self->jitter, send_time, now);
+  MccTimeDelta sent = mcc_abs_send_time_diff (send_time, self->jitter.last_send);
+  MccTimeDelta came = (MccTimeDelta)(now - self->jitter.last_arrival);
+  self->has_echo = true;
+  self->echo = send_time;
+  self->echo_time = now;
+  self->echo_transit = self->jitter.cumulative + (came - sent);
+}
+
+void
+mcc_asmp_path_handle_report (MccAsmpPath *self, uint32_t number)
+{
+  if (self->has_echo)
+    mcc_rtt_add_reference (&self->rtt, number, self->echo_transit);
+}
+
+void
+mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
+{
+  MccTime rtt = mcc_rtt_get (&self->rtt);
+  uint64_t lost = mcc_loss_packets_lost (self->loss);
+  if (self->queue_min != MCC_TIME_NONE)
+    self->standing = self->queue_min;
+  self->queue_min = MCC_TIME_NONE;
+
+  input->now = now;
+  input->rtt = rtt;
+  input->rtt_measured = self->rtt.measured;
+  input->loss_in_interval = lost > self->lost_before;
+  input->last_loss_event = mcc_loss_last_event (self->loss);
+  input->packet_bytes = mcc_loss_mean_packet_bytes (self->loss);
+  input->queue_delay = self->standing;
+  input->received_bps = mcc_asmp_path_received_bps (self, now);
+  input->received_now_bps
+      = mcc_meter_rate_bps (&self->fast, mcc_time_clamp (rtt, FAST_MIN, FAST_SPAN), now);
+  self->lost_before = lost;
+
+  /* The first loss event has no interval before it: the one that gives the rate which the path
+   * carried (RFC 5348 6.3.1). */
+  if (self->variant == MCC_VARIANT_ENHANCED && !self->seeded && self->rtt.measured
+      && input->packet_bytes > 0.0 && input->received_now_bps > 0
+      && mcc_loss_events (self->loss) > 0) {
+    self->seeded = true;
+    mcc_loss_seed (self->loss, mcc_tcp_loss_ratio (&mcc_tcp_model_default, input->packet_bytes,
+                                   mcc_time_to_seconds (rtt), (double)input->received_now_bps));
+  }
+  input->loss_ratio = mcc_loss_ratio (self->loss);
+}
+
+bool
+mcc_asmp_path_poll_loss_event (MccAsmpPath *self)
+{
+  uint64_t events = mcc_loss_events (self->loss);
+  bool began = events > self->events;
+  self->events = events;
+  return began;
+}
+
+uint64_t
+mcc_asmp_path_received_bps (const MccAsmpPath *self, MccTime now)
+{
+  MccTime window = mcc_time_clamp (2 * mcc_rtt_get (&self->rtt), SLOW_MIN, SLOW_SPAN);
+  return mcc_meter_rate_bps (&self->slow, window, now);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccasmppath: what an ASMP receiver measures on the path from its sender: loss, RTT, jitter,
+ * standing queue, received rate.
+ *
+ * Laws: packets that our own socket dropped, gaps of an outage (silence of MCC_ASMP_PATH_OUTAGE)
+ * and jumps of the sequence space (RFC 3550 A.1: MAX_DROPOUT 3000, MAX_MISORDER 100, taken when two
+ * packets in sequence confirm them) are no network loss. Constant cost a packet.
+ */
+#pragma once
+
+#include "mcccongestion.h"
+#include "mccjitter.h"
+#include "mccloss.h"
+#include "mccmeter.h"
+#include "mccqueue.h"
+#include "mccrate.h"
+#include "mccrtt.h"
+#include "mccseq.h"
+
+#define MCC_ASMP_PATH_OUTAGE (2 * MCC_SECOND)
+
+typedef struct {
+  MccVariant variant;
+  MccLoss *loss;
+  MccSeq seq;
+  uint64_t skipped; /* numbers that the loss measure does not see */
+  uint64_t absorb;  /* host drops that the next gaps explain */
+  MccTime absorb_until;
+  bool jumping;
+  uint16_t jump_seq; /* confirms a jump */
+  MccJitter jitter;
+  MccQueue queue;
+  MccRtt rtt;
+  MccCongestion congestion;
+  MccMeter fast, slow;
+  MccTime last; /* newest packet; MCC_TIME_NONE before the first */
+  MccTime queue_newest;
+  MccTime queue_min;    /* since the last decision; MCC_TIME_NONE without a packet */
+  MccTime standing;     /* queue of the last decision interval */
+  uint64_t lost_before; /* packets lost at the last decision */
+  uint64_t events;      /* loss events known */
+  bool seeded;
+  /* What a report echoes. */
+  bool has_echo;
+  uint32_t echo;
+  MccTime echo_time;
+  MccTimeDelta echo_transit;
+} MccAsmpPath;
+
+/* Takes @loss (may be NULL: init then reports false). */
+bool mcc_asmp_path_init (MccAsmpPath *self, MccVariant variant, MccLoss *loss);
+void mcc_asmp_path_clear (MccAsmpPath *self);
+/* Another sender: everything from the start; *self keeps its loss measure, emptied. */
+void mcc_asmp_path_reset (MccAsmpPath *self);
+/* False: not in the sequence (a jump not yet confirmed), nothing was measured. */
+bool mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccTime now);
+void mcc_asmp_path_handle_host_dropped (MccAsmpPath *self, uint64_t packets, MccTime now);
+/* A stamped announcement came. */
+void mcc_asmp_path_handle_announcement (MccAsmpPath *self, uint32_t send_time, MccTime now);
+/* Our report @number leaves, echoing. */
+void mcc_asmp_path_handle_report (MccAsmpPath *self, uint32_t number);
+/* Fills in what the path knows; ends the decision interval. */
+void mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now);
+/* Whether a loss event has begun since the last call. */
+bool mcc_asmp_path_poll_loss_event (MccAsmpPath *self);
+uint64_t mcc_asmp_path_received_bps (const MccAsmpPath *self, MccTime now);

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mccasmpreceiverprivate.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#define START_BPS 150000                 /* ASMP: start rate */
+#define COMPOUND_BYTES 144               /* RR + SDES + report + IP + UDP */
+#define DECISION_MIN (100 * MCC_MSECOND) /* ours, as all below */
+#define DECISION_MAX (500 * MCC_MSECOND)
+#define EVENT_QUEUE (7 * MCC_MSECOND) /* a loss with less queue is no overflow */
+#define HISTORY_PUBLISHED 8           /* ASMP eq. 3 */
+#define HISTORY_ENHANCED 32           /* docs/deviations.md */
+
+void
+mcc_asmp_receiver_push (MccAsmpReceiver *self, const MccReceiverAction *action)
+{
+  for (unsigned i = 0; action->type == MCC_RECEIVER_RATE && i < self->action_count; i++) {
+    MccReceiverAction *old = &self->action[(self->action_head + i) % MCC_ASMP_ACTIONS];
+    if (old->type == MCC_RECEIVER_RATE) { /* only the newest rate matters */
+      *old = *action;
+      return;
+    }
+  }
+  if (self->action_count == MCC_ASMP_ACTIONS) { /* a host that does not poll loses the oldest */
+    self->action_head = (self->action_head + 1) % MCC_ASMP_ACTIONS;
+    self->action_count--;
+  }
+  self->action[(self->action_head + self->action_count++) % MCC_ASMP_ACTIONS] = *action;
+}
+
+void
+mcc_asmp_receiver_push_simple (MccAsmpReceiver *self, MccReceiverActionType type, uint32_t ssrc)
+{
+  mcc_asmp_receiver_push (self, &(MccReceiverAction){ .type = type, .ssrc = ssrc });
+}
+
+MccDrop
+mcc_asmp_receiver_drop (MccAsmpReceiver *self, MccDrop reason, uint32_t ssrc)
+{
+  self->dropped[reason]++;
+  mcc_trace_add (&self->trace,
+      &(MccTraceEvent){ .type = MCC_TRACE_DROP, .time = self->now, .ssrc = ssrc, .i = reason });
+  return reason;
+}
+
+void
+mcc_asmp_receiver_advance (MccAsmpReceiver *self, MccTime now)
+{
+  assert (now >= self->now && now != MCC_TIME_NONE);
+  self->now = now;
+}
+
+void
+mcc_asmp_receiver_note_verdict (MccAsmpReceiver *self, MccScheduleVerdict verdict)
+{
+  if (verdict != MCC_SCHEDULE_SUPPRESSED)
+    return;
+  self->reports_suppressed++;
+  mcc_trace_add (&self->trace, &(MccTraceEvent){ .type = MCC_TRACE_SUPPRESSED,
+                                   .time = self->now,
+                                   .ssrc = self->schedule.heard_ssrc,
+                                   .a = mcc_rate_get_bps (self->rate),
+                                   .b = self->schedule.heard_bps });
+}
+
+void
+mcc_asmp_receiver_activate (MccAsmpReceiver *self)
+{
+  if (!self->schedule.active) {
+    MccAsmpScheduleInput input = mcc_asmp_receiver_schedule_input (self);
+    mcc_asmp_schedule_start (&self->schedule, &input);
+  }
+}
+
+static void
+decide (MccAsmpReceiver *self)
+{
+  MccRateInput input = {
+    .announced_bps = self->has_session ? self->session.target_bps : 0,
+    .start_bps = mcc_asmp_receiver_start_bps (self),
+    .min_bps = self->has_session ? self->session.min_bps : 0,
+    .max_bps = self->has_session ? self->session.max_bps : 0,
+  };
+  if (input.max_bps > 0 && input.min_bps > input.max_bps)
+    input.min_bps = input.max_bps;
+  if (!mcc_asmp_receiver_is_enhanced (self)) {
+    mcc_loss_handle_interval (self->path.loss);
+    input.gamma = mcc_congestion_handle_interval (&self->path.congestion);
+  }
+  mcc_asmp_path_decide (&self->path, &input, self->now);
+  self->loss_ratio = input.loss_ratio;
+  mcc_rate_decide (self->rate, &input);
+
+  uint64_t rate_bps = mcc_rate_get_bps (self->rate);
+  mcc_trace_add (&self->trace, &(MccTraceEvent){ .type = MCC_TRACE_RATE,
+                                   .time = self->now,
+                                   .ssrc = self->source.ssrc,
+                                   .i = (uint32_t)mcc_rate_mode (self->rate),
+                                   .a = rate_bps,
+                                   .b = input.received_now_bps,
+                                   .x = input.loss_ratio,
+                                   .y = mcc_time_to_seconds (input.rtt),
+                                   .z = mcc_time_to_seconds (input.queue_delay) });
+  if (rate_bps != self->told_bps) {
+    self->told_bps = rate_bps;
+    mcc_asmp_receiver_push (
+        self, &(MccReceiverAction){ .type = MCC_RECEIVER_RATE, .rate_bps = rate_bps });
+  }
+}
+
+void
+mcc_asmp_receiver_update_schedule (MccAsmpReceiver *self)
+{
+  MccAsmpScheduleInput input = mcc_asmp_receiver_schedule_input (self);
+  mcc_asmp_receiver_note_verdict (self, mcc_asmp_schedule_update (&self->schedule, &input));
+}
+
+MccAsmpReceiver *
+mcc_asmp_receiver_new (const MccAsmpReceiverConfig *config, MccTime now)
+{
+  MccAsmpReceiver *self = calloc (1, sizeof *self);
+  if (self == NULL)
+    return NULL;
+  self->config = *config;
+  bool enhanced = mcc_asmp_receiver_is_enhanced (self);
+  if (self->config.start_bps == 0)
+    self->config.start_bps = START_BPS;
+  if (self->config.compound_bytes == 0)
+    self->config.compound_bytes = COMPOUND_BYTES;
+  MccLossConfig loss = self->config.loss_config;
+  if (loss.history == 0) {
+    loss = mcc_loss_config_default;
+    loss.history = enhanced ? HISTORY_ENHANCED : HISTORY_PUBLISHED;
+  }
+  const MccLossMeasure *measure = self->config.loss;
+  if (measure == NULL)
+    measure = enhanced ? &mcc_loss_lip : &mcc_loss_interval;
+  self->rate
+      = mcc_rate_new (enhanced ? &mcc_rate_enhanced : &mcc_rate_published, self->config.start_bps);
+  if (!mcc_asmp_path_init (&self->path, config->variant, mcc_loss_new (measure, &loss))
+      || self->rate == NULL) {
+    mcc_asmp_receiver_free (self);
+    return NULL;
+  }
+  mcc_asmp_source_init (&self->source, config->source_ssrc, MCC_ASMP_SOURCE_TIMEOUT);
+  mcc_asmp_schedule_init (&self->schedule, config->variant, config->hears_group,
+      config->report_interval, self->config.compound_bytes, config->seed);
+  self->now = now;
+  self->next_decision = self->event = MCC_TIME_NONE;
+  return self;
+}
+
+void
+mcc_asmp_receiver_free (MccAsmpReceiver *self)
+{
+  if (self == NULL)
+    return;
+  mcc_asmp_path_clear (&self->path);
+  mcc_rate_free (self->rate);
+  free (self);
+}
+
+static void
+resume (MccAsmpReceiver *self)
+{
+  mcc_asmp_receiver_activate (self);
+  if (mcc_asmp_receiver_is_enhanced (self) && self->next_decision == MCC_TIME_NONE)
+    self->next_decision = self->now + DECISION_MIN;
+}
+
+static void
+follow_new_source (MccAsmpReceiver *self, uint32_t ssrc)
+{
+  bool announced = self->has_session && self->session.media_ssrc == ssrc;
+  if (!announced) {
+    self->has_session = false;
+    if (self->has_other && self->other.media_ssrc == ssrc)
+      mcc_asmp_receiver_adopt_session (self, self->other_ssrc, &self->other);
+  }
+  self->has_other = false;
+  /* What the announcements of this very sender measured (RTT) stays. */
+  if (!announced || self->path.last != MCC_TIME_NONE)
+    mcc_asmp_path_reset (&self->path);
+  mcc_rate_reset (self->rate, mcc_asmp_receiver_start_bps (self));
+  self->loss_ratio = 0.0;
+  self->lost_reported = 0;
+  self->event = self->next_decision = MCC_TIME_NONE;
+  self->key_unit = true;
+  mcc_asmp_schedule_stop (&self->schedule);
+  resume (self);
+  mcc_asmp_receiver_push_simple (self, MCC_RECEIVER_NEW_SOURCE, ssrc);
+  mcc_trace_add (
+      &self->trace, &(MccTraceEvent){ .type = MCC_TRACE_SOURCE, .time = self->now, .ssrc = ssrc });
+}
+
+static void
+begin_loss_event (MccAsmpReceiver *self)
+{
+  mcc_trace_add (&self->trace, &(MccTraceEvent){ .type = MCC_TRACE_LOSS_EVENT,
+                                   .time = self->now,
+                                   .ssrc = self->source.ssrc,
+                                   .a = mcc_loss_events (self->path.loss),
+                                   .x = mcc_loss_ratio (self->path.loss) });
+  /* The overflow goes on until the sender has heard of it: that is one event, not ten. */
+  if (mcc_asmp_receiver_is_enhanced (self) && mcc_rate_mode (self->rate) != MCC_RATE_TCP
+      && self->path.queue_newest > EVENT_QUEUE) {
+    self->event = self->now;
+    mcc_loss_extend_event (self->path.loss, self->now + MCC_ASMP_EVENT_MAX);
+  }
+}
+
+MccDrop
+mcc_asmp_receiver_handle_rtp (
+    MccAsmpReceiver *self, const MccRtpPacket *packet, const MccAddress *from, MccTime now)
+{
+  mcc_asmp_receiver_advance (self, now);
+  bool was_lost = self->source.lost;
+  switch (mcc_asmp_source_handle_packet (&self->source, packet, from, now)) {
+    case MCC_SOURCE_OURS:
+      if (was_lost)
+        resume (self);
+      break;
+    case MCC_SOURCE_NEW:
+      follow_new_source (self, packet->ssrc);
+      break;
+    case MCC_SOURCE_WAIT:
+      return mcc_asmp_receiver_drop (self, MCC_DROP_PROBATION, packet->ssrc);
+    case MCC_SOURCE_OTHER_NEW:
+      mcc_asmp_receiver_push_simple (self, MCC_RECEIVER_OTHER_SENDER, packet->ssrc);
+      return mcc_asmp_receiver_drop (self, MCC_DROP_OTHER_SENDER, packet->ssrc);
+    case MCC_SOURCE_OTHER:
+      return mcc_asmp_receiver_drop (self, MCC_DROP_OTHER_SENDER, packet->ssrc);
+  }
+  if (mcc_asmp_path_handle_packet (&self->path, packet, now)
+      && mcc_asmp_path_poll_loss_event (&self->path))
+    begin_loss_event (self);
+  return MCC_DROP_NONE;
+}
+
+void
+mcc_asmp_receiver_handle_host_dropped (MccAsmpReceiver *self, uint64_t packets, MccTime now)
+{
+  mcc_asmp_receiver_advance (self, now);
+  mcc_asmp_path_handle_host_dropped (&self->path, packets, now);
+}
+
+void
+mcc_asmp_receiver_stop (MccAsmpReceiver *self)
+{
+  self->next_decision = MCC_TIME_NONE;
+  mcc_asmp_schedule_stop (&self->schedule);
+}
+
+void
+mcc_asmp_receiver_handle_bye (MccAsmpReceiver *self, uint32_t ssrc, MccTime now)
+{
+  mcc_asmp_receiver_advance (self, now);
+  bool announcer = self->has_session && ssrc == self->sender_ssrc;
+  uint32_t media_ssrc = announcer ? self->session.media_ssrc : ssrc;
+  bool was_ours = mcc_asmp_source_handle_bye (&self->source, media_ssrc);
+  if (!was_ours && !announcer)
+    return;
+  self->has_session = false;
+  mcc_asmp_receiver_stop (self);
+  mcc_asmp_receiver_push_simple (self, MCC_RECEIVER_SOURCE_LOST, media_ssrc);
+}
+
+void
+mcc_asmp_receiver_set_ssrc (MccAsmpReceiver *self, uint32_t ssrc)
+{
+  self->config.ssrc = ssrc;
+}
+
+void
+mcc_asmp_receiver_handle_timeout (MccAsmpReceiver *self, MccTime now)
+{
+  mcc_asmp_receiver_advance (self, now);
+  if (mcc_asmp_source_handle_timeout (&self->source, now)) {
+    self->next_decision = MCC_TIME_NONE;
+    mcc_asmp_receiver_push_simple (self, MCC_RECEIVER_SOURCE_LOST, self->source.ssrc);
+    if (!self->has_session)
+      mcc_asmp_receiver_stop (self);
+  }
+  bool streams = mcc_asmp_receiver_has_stream (self);
+  if (self->has_session && !streams && now - self->session_time >= MCC_ASMP_SESSION_TIMEOUT) {
+    self->has_session = false;
+    mcc_asmp_receiver_stop (self);
+  }
+  if (now >= self->next_decision) {
+    decide (self);
+    MccTime rtt = mcc_rtt_get (&self->path.rtt);
+    self->next_decision = now + mcc_time_clamp (rtt, DECISION_MIN, DECISION_MAX);
+    mcc_asmp_receiver_update_schedule (self);
+  }
+  MccAsmpScheduleInput input = mcc_asmp_receiver_schedule_input (self);
+  MccScheduleVerdict verdict = mcc_asmp_schedule_handle_timeout (&self->schedule, &input);
+  mcc_asmp_receiver_note_verdict (self, verdict);
+  if (verdict == MCC_SCHEDULE_SEND) {
+    if (!mcc_asmp_receiver_is_enhanced (self) && streams)
+      decide (self);
+    mcc_asmp_receiver_send_report (self);
+  }
+}
+
+MccTime
+mcc_asmp_receiver_next_timeout (const MccAsmpReceiver *self)
+{
+  MccTime next
+      = mcc_time_min (self->next_decision, mcc_asmp_schedule_next_timeout (&self->schedule));
+  next = mcc_time_min (next, mcc_asmp_source_next_timeout (&self->source));
+  bool streams = mcc_asmp_receiver_has_stream (self);
+  if (self->has_session && !streams)
+    next = mcc_time_min (next, self->session_time + MCC_ASMP_SESSION_TIMEOUT);
+  return next;
+}
+
+bool
+mcc_asmp_receiver_poll (MccAsmpReceiver *self, MccReceiverAction *out)
+{
+  if (self->action_count == 0)
+    return false;
+  *out = self->action[self->action_head];
+  self->action_head = (self->action_head + 1) % MCC_ASMP_ACTIONS;
+  self->action_count--;
+  return true;
+}
+
+bool
+mcc_asmp_receiver_poll_trace (MccAsmpReceiver *self, MccTraceEvent *out)
+{
+  return mcc_trace_poll (&self->trace, out);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mccasmpreceiverprivate.h"
+
+#define EVENT_LAG (200 * MCC_MSECOND) /* encoder and pacer, after the announced rate fell */
+
+uint64_t
+mcc_asmp_receiver_start_bps (const MccAsmpReceiver *self)
+{
+  return self->has_session && self->session.start_bps > 0 ? self->session.start_bps
+                                                          : self->config.start_bps;
+}
+
+void
+mcc_asmp_receiver_adopt_session (MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession *session)
+{
+  self->sender_ssrc = ssrc;
+  self->session = *session;
+  self->session_time = self->now;
+  self->has_session = true;
+  mcc_asmp_receiver_push (
+      self, &(MccReceiverAction){
+                .type = MCC_RECEIVER_SESSION, .ssrc = ssrc, .session = &self->session });
+}
+
+/* Whether anything but the rate and what moves with it differs. */
+static bool
+session_differs (const MccAppSession *a, const MccAppSession *b)
+{
+  return a->flags != b->flags || a->min_bps != b->min_bps || a->max_bps != b->max_bps
+         || a->start_bps != b->start_bps || a->session_bandwidth_bps != b->session_bandwidth_bps
+         || a->media_ssrc != b->media_ssrc || !mcc_address_equal (&a->feedback, &b->feedback)
+         || a->ttl != b->ttl || a->payload_type != b->payload_type
+         || a->send_time_id != b->send_time_id || a->clock_rate != b->clock_rate
+         || strncmp (a->media, b->media, sizeof a->media) != 0
+         || strncmp (a->encoding_name, b->encoding_name, sizeof a->encoding_name) != 0
+         || strncmp (a->parameters, b->parameters, sizeof a->parameters) != 0;
+}
+
+/* Whether an announcement is of the sender that we follow, or may follow. */
+static bool
+session_is_ours (const MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession *session)
+{
+  if (mcc_asmp_receiver_has_stream (self))
+    return session->media_ssrc == self->source.ssrc;
+  if (self->source.wanted != 0 && session->media_ssrc != self->source.wanted)
+    return false;
+  return !self->has_session || ssrc == self->sender_ssrc
+         || self->now - self->session_time >= MCC_ASMP_SOURCE_TIMEOUT;
+}
+
+static MccDrop
+handle_session (MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession *session)
+{
+  mcc_asmp_source_handle_announced (&self->source, session->media_ssrc, self->now);
+  if (!session_is_ours (self, ssrc, session)) {
+    self->other = *session;
+    self->other_ssrc = ssrc;
+    self->has_other = true;
+    if (mcc_asmp_source_tell (&self->source, session->media_ssrc))
+      mcc_asmp_receiver_push_simple (self, MCC_RECEIVER_OTHER_SENDER, session->media_ssrc);
+    return mcc_asmp_receiver_drop (self, MCC_DROP_OTHER_SENDER, ssrc);
+  }
+  bool known = self->has_session && ssrc == self->sender_ssrc;
+  if (known && !mcc_seq_newer32 (session->number, self->session.number)
+      && self->now - self->session_time < MCC_ASMP_SESSION_TIMEOUT)
+    return mcc_asmp_receiver_drop (self, MCC_DROP_STALE, ssrc);
+  if (known && !session_differs (session, &self->session)) {
+    self->session = *session;
+    self->session_time = self->now;
+  } else {
+    mcc_asmp_receiver_adopt_session (self, ssrc, session);
+  }
+  mcc_asmp_path_handle_announcement (
+      &self->path, session->send_time & MCC_ABS_SEND_TIME_MASK, self->now);
+  if (self->event != MCC_TIME_NONE && session->target_bps <= self->reported_bps
+      && self->schedule.last != MCC_TIME_NONE && self->schedule.last >= self->event) {
+    MccTime until = self->now + mcc_rtt_get (&self->path.rtt) + EVENT_LAG;
+    mcc_loss_extend_event (self->path.loss, mcc_time_min (until, self->event + MCC_ASMP_EVENT_MAX));
+    self->event = MCC_TIME_NONE;
+  }
+  mcc_asmp_receiver_activate (self);
+  mcc_asmp_receiver_update_schedule (self);
+  return MCC_DROP_NONE;
+}
+
+static MccDrop
+handle_rtt_list (MccAsmpReceiver *self, uint32_t ssrc, const MccAppRttList *list)
+{
+  bool ours = (self->source.following && ssrc == self->source.ssrc)
+              || (self->has_session && ssrc == self->sender_ssrc);
+  if (!ours)
+    return mcc_asmp_receiver_drop (self, MCC_DROP_OTHER_SENDER, ssrc);
+  for (unsigned i = 0; i < list->count && i < MCC_APP_RTT_MAX; i++) {
+    const MccAppRtt *entry = &list->entry[i];
+    if (entry->ssrc != self->config.ssrc)
+      continue;
+    if (!mcc_rtt_handle_effective (&self->path.rtt, entry->rtt, entry->number, self->now)) {
+      self->dropped[MCC_DROP_STALE]++; /* lists repeat what they said */
+      continue;
+    }
+    mcc_trace_add (&self->trace, &(MccTraceEvent){ .type = MCC_TRACE_RTT,
+                                     .time = self->now,
+                                     .ssrc = ssrc,
+                                     .i = entry->number,
+                                     .x = mcc_time_to_seconds (entry->rtt),
+                                     .y = self->path.rtt.rtt_s });
+  }
+  return MCC_DROP_NONE;
+}
+
+MccDrop
+mcc_asmp_receiver_handle_app (MccAsmpReceiver *self, const MccApp *app, MccTime now)
+{
+  mcc_asmp_receiver_advance (self, now);
+  if (app->ssrc == self->config.ssrc)
+    return mcc_asmp_receiver_drop (self, MCC_DROP_OWN, app->ssrc);
+  switch (app->subtype) {
+    case MCC_APP_SESSION:
+      return handle_session (self, app->ssrc, &app->session);
+    case MCC_APP_RTT:
+      return handle_rtt_list (self, app->ssrc, &app->rtt);
+    case MCC_APP_REPORT:
+      if (self->config.hears_group) {
+        MccAsmpScheduleInput input = mcc_asmp_receiver_schedule_input (self);
+        mcc_asmp_receiver_note_verdict (self,
+            mcc_asmp_schedule_handle_heard (&self->schedule, app->ssrc, app->report.rate_bps,
+                (app->report.flags & (MCC_REPORT_NO_LIMIT | MCC_REPORT_LEAVING)) != 0, &input));
+      }
+      return MCC_DROP_NONE;
+    default:
+      return mcc_asmp_receiver_drop (self, MCC_DROP_UNKNOWN_SUBTYPE, app->ssrc);
+  }
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccasmpreceiverprivate: the receiver's state, for mccasmpreceiver*.c only.
+ *
+ *   mccasmpreceiver.c        which packets, when: handle, next_timeout, poll
+ *   mccasmpreceiverapp.c     what the sender and other receivers say
+ *   mccasmpreceiverreport.c  what we say
+ */
+#pragma once
+
+#include "mccasmppath.h"
+#include "mccasmpreceiver.h"
+#include "mccasmpschedule.h"
+#include "mccasmpsource.h"
+
+#define MCC_ASMP_ACTIONS 16
+#define MCC_ASMP_SESSION_TIMEOUT (15 * MCC_SECOND) /* without announcement and stream; ours */
+#define MCC_ASMP_EVENT_MAX (1 * MCC_SECOND) /* one episode, one loss event, at most so long; ours  \
+                                             */
+
+struct MccAsmpReceiver {
+  MccAsmpReceiverConfig config;
+  MccTime now;
+  MccAsmpSource source;
+  MccAsmpPath path;
+  MccAsmpSchedule schedule;
+  MccRate *rate;
+  MccTime next_decision;
+  uint64_t told_bps; /* last MCC_RECEIVER_RATE */
+  double loss_ratio;
+  /* The sender's announcements. */
+  bool has_session, has_other;
+  uint32_t sender_ssrc; /* of its RTCP */
+  uint32_t other_ssrc;
+  MccTime session_time;
+  MccAppSession session;
+  MccAppSession other; /* of a sender that may take over */
+  /* Reports. */
+  uint32_t number;
+  uint64_t lost_reported;
+  uint64_t reported_bps;
+  bool key_unit;
+  MccTime event; /* loss event whose end waits for the sender's reaction; MCC_TIME_NONE */
+  MccReceiverAction action[MCC_ASMP_ACTIONS];
+  unsigned action_head, action_count;
+  MccTrace trace;
+  uint64_t reports_sent, reports_suppressed;
+  uint64_t dropped[MCC_DROP_COUNT];
+};
+
+static inline bool
+mcc_asmp_receiver_is_enhanced (const MccAsmpReceiver *self)
+{
+  return self->config.variant == MCC_VARIANT_ENHANCED;
+}
+
+static inline bool
+mcc_asmp_receiver_has_stream (const MccAsmpReceiver *self)
+{
+  return self->source.following && !self->source.lost;
+}
+
+/* mccasmpreceiver.c */
+void mcc_asmp_receiver_push (MccAsmpReceiver *self, const MccReceiverAction *action);
+void mcc_asmp_receiver_push_simple (
+    MccAsmpReceiver *self, MccReceiverActionType type, uint32_t ssrc);
+MccDrop mcc_asmp_receiver_drop (MccAsmpReceiver *self, MccDrop reason, uint32_t ssrc);
+void mcc_asmp_receiver_advance (MccAsmpReceiver *self, MccTime now);
+/* There is a sender to report to. */
+void mcc_asmp_receiver_activate (MccAsmpReceiver *self);
+void mcc_asmp_receiver_update_schedule (MccAsmpReceiver *self);
+void mcc_asmp_receiver_note_verdict (MccAsmpReceiver *self, MccScheduleVerdict verdict);
+/* No more decisions and reports. */
+void mcc_asmp_receiver_stop (MccAsmpReceiver *self);
+
+/* mccasmpreceiverapp.c */
+void mcc_asmp_receiver_adopt_session (
+    MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession *session);
+uint64_t mcc_asmp_receiver_start_bps (const MccAsmpReceiver *self);
+
+/* mccasmpreceiverreport.c */
+MccAsmpScheduleInput mcc_asmp_receiver_schedule_input (const MccAsmpReceiver *self);
+void mcc_asmp_receiver_send_report (MccAsmpReceiver *self);

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mccasmpreceiverprivate.h"
+
+#define CONGESTED_QUEUE (15 * MCC_MSECOND)
+#define ECHO_MAX (20 * MCC_SECOND) /* older: the 64 s of abs-send-time are near */
+
+static bool
+no_limit (const MccAsmpReceiver *self)
+{
+  return mcc_asmp_receiver_is_enhanced (self) && mcc_rate_mode (self->rate) == MCC_RATE_START;
+}
+
+MccAsmpScheduleInput
+mcc_asmp_receiver_schedule_input (const MccAsmpReceiver *self)
+{
+  const MccAppSession *session = self->has_session ? &self->session : NULL;
+  MccTime rtt = mcc_rtt_get (&self->path.rtt);
+  return (MccAsmpScheduleInput){
+    .now = self->now,
+    .target_bps
+    = session != NULL && session->target_bps > 0 ? session->target_bps : self->config.start_bps,
+    .session_bps = session != NULL && session->session_bandwidth_bps > 0
+                       ? session->session_bandwidth_bps
+                       : UINT64_MAX,
+    .members = session != NULL ? session->receivers : 0,
+    .limiting = session != NULL && session->limiting_ssrc == self->config.ssrc,
+    .rtt = rtt,
+    .rtt_max = mcc_time_clamp (session != NULL ? session->rtt_max : 0, rtt, MCC_RTT_MAX),
+    .rate_bps = mcc_rate_get_bps (self->rate),
+    .no_limit = no_limit (self),
+    .round = session != NULL ? session->round : 0,
+    .suppress_bps = session != NULL ? session->suppress_bps : UINT64_MAX,
+  };
+}
+
+static bool
+is_congested (const MccAsmpReceiver *self)
+{
+  return mcc_asmp_receiver_is_enhanced (self) ? self->path.standing > CONGESTED_QUEUE
+                                              : self->path.congestion.congested;
+}
+
+static void
+fill_report (MccAsmpReceiver *self, MccAppReport *out)
+{
+  MccAsmpPath *path = &self->path;
+  uint64_t lost = mcc_loss_packets_lost (path->loss);
+  memset (out, 0, sizeof *out);
+  out->number = ++self->number;
+  out->rate_bps = mcc_rate_get_bps (self->rate);
+  out->received_bps = mcc_asmp_path_received_bps (path, self->now);
+  out->loss_ratio = self->loss_ratio;
+  out->rtt = mcc_rtt_get (&path->rtt);
+  out->jitter = mcc_time_from_seconds (path->jitter.jitter_s);
+  out->queue_delay = path->standing;
+  out->packets_lost = (uint32_t)lost;
+  if (path->seq.started) /* mccseq.h starts one cycle above zero */
+    out->highest_seq = (uint32_t)(path->seq.highest - 0x10000);
+  if (path->rtt.measured)
+    out->flags |= MCC_REPORT_RTT_MEASURED;
+  if (no_limit (self))
+    out->flags |= MCC_REPORT_NO_LIMIT;
+  if (is_congested (self))
+    out->flags |= MCC_REPORT_CONGESTED;
+  if (lost > self->lost_reported)
+    out->flags |= MCC_REPORT_LOSS;
+  if (self->key_unit)
+    out->flags |= MCC_REPORT_KEY_UNIT;
+  if (path->has_echo && self->now - path->echo_time <= ECHO_MAX) {
+    out->flags |= MCC_REPORT_ECHO;
+    out->echo = path->echo;
+    out->hold = self->now - path->echo_time;
+    mcc_asmp_path_handle_report (path, out->number);
+  }
+  self->lost_reported = lost;
+  self->key_unit = false;
+  self->reported_bps = out->rate_bps;
+}
+
+void
+mcc_asmp_receiver_send_report (MccAsmpReceiver *self)
+{
+  MccReceiverAction action = { .type = MCC_RECEIVER_SEND_REPORT, .ssrc = self->config.ssrc };
+  fill_report (self, &action.report);
+  mcc_asmp_receiver_push (self, &action);
+  MccAsmpScheduleInput input = mcc_asmp_receiver_schedule_input (self);
+  mcc_asmp_schedule_sent (&self->schedule, &input);
+  self->reports_sent++;
+  mcc_trace_add (&self->trace, &(MccTraceEvent){ .type = MCC_TRACE_REPORT,
+                                   .time = self->now,
+                                   .ssrc = self->config.ssrc,
+                                   .i = action.report.number,
+                                   .a = action.report.rate_bps,
+                                   .x = action.report.loss_ratio,
+                                   .y = mcc_time_to_seconds (action.report.rtt) });
+}
+
+void
+mcc_asmp_receiver_get_stats (const MccAsmpReceiver *self, MccTime now, MccAsmpReceiverStats *out)
+{
+  const MccAsmpPath *path = &self->path;
+  memset (out, 0, sizeof *out);
+  out->source_ssrc = self->source.following ? self->source.ssrc : 0;
+  out->received_bps = mcc_asmp_path_received_bps (path, now);
+  out->estimated_bps = mcc_rate_get_bps (self->rate);
+  out->announced_bps = self->has_session ? self->session.target_bps : 0;
+  out->loss_ratio = mcc_loss_ratio (path->loss);
+  out->packets_received = mcc_loss_packets_received (path->loss);
+  out->packets_lost = mcc_loss_packets_lost (path->loss);
+  out->duplicates = mcc_loss_duplicates (path->loss);
+  out->reordered = mcc_loss_reordered (path->loss);
+  out->rtt = mcc_rtt_get (&path->rtt);
+  out->rtt_measured = path->rtt.measured;
+  out->jitter = mcc_time_from_seconds (path->jitter.jitter_s);
+  out->queue_delay = path->standing;
+  out->congested = is_congested (self);
+  out->mode = mcc_rate_mode (self->rate);
+  out->reports_sent = self->reports_sent;
+  out->reports_suppressed = self->reports_suppressed;
+  memcpy (out->dropped, self->dropped, sizeof out->dropped);
+}
+
+void
+mcc_asmp_receiver_leave (MccAsmpReceiver *self, MccAppReport *out, MccTime now)
+{
+  mcc_asmp_receiver_advance (self, now);
+  fill_report (self, out);
+  out->flags |= MCC_REPORT_LEAVING;
+  mcc_asmp_receiver_stop (self);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccasmpschedule: when an ASMP receiver reports (RFC 3550 6.3, RFC 4585 3.5, ASMP eq. 20).
+ *
+ * Of the RTCP bandwidth (mccrtcp.h) 3/4 are the receivers', of which rtpsession's slow reports keep
+ * 20 %; `enhanced` gives MCC_RTCP_LIMITING_SHARE to the limiting receiver, the rest to all others.
+ * Laws:
+ *  - Two reports are never closer than MCC_RTCP_MIN_INTERVAL.
+ *  - A regular interval is Td x U(0.5, 1.5)/1.21828 (the limiting receiver's: max (RTT, its share),
+ *    not randomised). An early report is paid for: the next regular one moves by the interval that
+ *    it saved, and with two intervals of debt there is none.
+ *  - Timer reconsideration before the first report: heard reports count as members.
+ *  - Early (enhanced): the rate fell below the announced target. At once in a small group, else
+ *    after mcc_suppress_wait(), and not at all when a heard report, or the round's suppressing rate
+ *    that the sender announces, covers it.
+ *  - Regular reports with an interval above MCC_SUPPRESS_INTERVAL wait likewise and may be covered,
+ *    but never two in a row.
+ */
+#pragma once
+
+#include "mccrtcp.h"
+#include "mccsuppress.h"
+#include "mcctypes.h"
+
+#define MCC_ASMP_FEW_RECEIVERS 16 /* early reports of so few need no suppression */
+
+/* What the schedule must know each time. */
+typedef struct {
+  MccTime now;
+  uint64_t target_bps;  /* announced (else the start rate) */
+  uint64_t session_bps; /* session-bandwidth */
+  unsigned members;     /* announced receivers */
+  bool limiting;        /* the sender names us as the limiting one */
+  MccTime rtt, rtt_max;
+  uint64_t rate_bps;
+  bool no_limit;
+  uint32_t round;
+  uint64_t suppress_bps; /* UINT64_MAX = none */
+} MccAsmpScheduleInput;
+
+typedef struct {
+  MccVariant variant;
+  bool hears_group;
+  MccTime fixed; /* 0 = RTCP rules */
+  double compound_bytes;
+  MccRng rng;
+  bool active;
+  MccTime joined;
+  MccTime last;     /* last report; MCC_TIME_NONE before the first */
+  MccTime next;     /* regular; MCC_TIME_NONE while inactive */
+  MccTime early;    /* MCC_TIME_NONE = none planned */
+  MccTime interval; /* that the regular report was planned with */
+  MccTime debt;     /* intervals that early reports saved */
+  bool waiting;     /* a regular report is in its suppression wait */
+  bool skipped;     /* the previous regular one was covered */
+  bool limiting;
+  unsigned joiners;      /* reports heard before our first */
+  uint64_t reported_bps; /* UINT64_MAX: no limit */
+  uint64_t heard_bps;    /* lowest lately heard; UINT64_MAX none */
+  uint32_t heard_ssrc;
+  MccTime heard_time;
+  uint32_t round;
+} MccAsmpSchedule;
+
+typedef enum { MCC_SCHEDULE_WAIT, MCC_SCHEDULE_SEND, MCC_SCHEDULE_SUPPRESSED } MccScheduleVerdict;
+
+void mcc_asmp_schedule_init (MccAsmpSchedule *self, MccVariant variant, bool hears_group,
+    MccTime fixed, double compound_bytes, uint64_t seed);
+/* There is something to report about: plans the first report. */
+void mcc_asmp_schedule_start (MccAsmpSchedule *self, const MccAsmpScheduleInput *input);
+void mcc_asmp_schedule_stop (MccAsmpSchedule *self);
+/* A decision was made or an announcement came. SUPPRESSED: a planned one has become needless. */
+MccScheduleVerdict mcc_asmp_schedule_update (
+    MccAsmpSchedule *self, const MccAsmpScheduleInput *input);
+/* Somebody's report was heard. */
+MccScheduleVerdict mcc_asmp_schedule_handle_heard (MccAsmpSchedule *self, uint32_t ssrc,
+    uint64_t rate_bps, bool no_limit, const MccAsmpScheduleInput *input);
+/* SEND: report now, then call _sent(). */
+MccScheduleVerdict mcc_asmp_schedule_handle_timeout (
+    MccAsmpSchedule *self, const MccAsmpScheduleInput *input);
+void mcc_asmp_schedule_sent (MccAsmpSchedule *self, const MccAsmpScheduleInput *input);
+MccTime mcc_asmp_schedule_next_timeout (const MccAsmpSchedule *self);

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mccasmpsource.h"
+
+#define RESTART_INTERVALS 3
+#define RESTART_SILENCE_MIN (100 * MCC_MSECOND) /* a frame's packets come back to back */
+
+void
+mcc_asmp_source_init (MccAsmpSource *self, uint32_t wanted, MccTime timeout)
+{
+  memset (self, 0, sizeof *self);
+  self->wanted = wanted;
+  self->timeout = timeout;
+  self->last = MCC_TIME_NONE;
+}
+
+/* The slot of @ssrc; else a free one, else the one that was quiet longest, made empty. */
+static unsigned
+find_candidate (MccAsmpSource *self, uint32_t ssrc, MccTime now)
+{
+  unsigned oldest = 0;
+  for (unsigned i = 0; i < MCC_ASMP_SOURCE_CANDIDATES; i++) {
+    if (self->candidate[i].used && self->candidate[i].ssrc == ssrc)
+      return i;
+    if (!self->candidate[oldest].used)
+      continue;
+    if (!self->candidate[i].used || self->candidate[i].time < self->candidate[oldest].time)
+      oldest = i;
+  }
+  memset (&self->candidate[oldest], 0, sizeof self->candidate[oldest]);
+  self->candidate[oldest].used = true;
+  self->candidate[oldest].ssrc = ssrc;
+  self->candidate[oldest].time = now;
+  return oldest;
+}
+
+/* Whether the packet completes its sender's probation. */
+static bool
+probation_passed (MccAsmpSource *self, const MccRtpPacket *packet, MccTime now)
+{
+  unsigned i = find_candidate (self, packet->ssrc, now);
+  bool passed
+      = self->candidate[i].announced
+        || (self->candidate[i].has_seq && packet->seq == (uint16_t)(self->candidate[i].seq + 1));
+  self->candidate[i].has_seq = true;
+  self->candidate[i].seq = packet->seq;
+  self->candidate[i].time = now;
+  return passed;
+}
+
+static bool
+may_take_over (const MccAsmpSource *self, const MccAddress *from, MccTime now)
+{
+  if (!self->following || self->lost)
+    return true;
+  MccTime silence = now - self->last;
+  if (silence >= self->timeout)
+    return true;
+  MccTime restart = mcc_time_max (RESTART_INTERVALS * self->interval, RESTART_SILENCE_MIN);
+  return from != NULL && self->has_address && mcc_address_equal (from, &self->address)
+         && silence >= restart;
+}
+
+static void
+follow (MccAsmpSource *self, uint32_t ssrc, const MccAddress *from, MccTime now)
+{
+  self->following = true;
+  self->lost = false;
+  self->ssrc = ssrc;
+  self->has_address = from != NULL;
+  if (from != NULL)
+    self->address = *from;
+  self->last = now;
+  self->interval = 0;
+  memset (self->candidate, 0, sizeof self->candidate);
+}
+
+MccSourceVerdict
+mcc_asmp_source_handle_packet (
+    MccAsmpSource *self, const MccRtpPacket *packet, const MccAddress *from, MccTime now)
+{
+  if (self->following && packet->ssrc == self->ssrc) {
+    MccTime gap = mcc_time_min (now - self->last, self->timeout);
+    self->interval += gap / 16;
+    self->interval -= self->interval / 16;
+    self->last = now;
+    self->lost = false; /* it is back, and nobody else has taken over */
+    return MCC_SOURCE_OURS;
+  }
+  if (self->wanted == 0 || packet->ssrc == self->wanted) {
+    bool passed = probation_passed (self, packet, now);
+    if (may_take_over (self, from, now)) {
+      if (!passed)
+        return MCC_SOURCE_WAIT;
+      follow (self, packet->ssrc, from, now);
+      return MCC_SOURCE_NEW;
+    }
+    if (!passed)
+      return MCC_SOURCE_OTHER;
+  }
+  return mcc_asmp_source_tell (self, packet->ssrc) ? MCC_SOURCE_OTHER_NEW : MCC_SOURCE_OTHER;
+}
+
+void
+mcc_asmp_source_handle_announced (MccAsmpSource *self, uint32_t ssrc, MccTime now)
+{
+  if ((self->following && ssrc == self->ssrc) || (self->wanted != 0 && ssrc != self->wanted))
+    return;
+  unsigned i = find_candidate (self, ssrc, now);
+  self->candidate[i].announced = true;
+  self->candidate[i].time = now;
+}
+
+bool
+mcc_asmp_source_handle_bye (MccAsmpSource *self, uint32_t ssrc)
+{
+  if (!self->following || self->lost || ssrc != self->ssrc)
+    return false;
+  self->lost = true;
+  return true;
+}
+
+bool
+mcc_asmp_source_handle_timeout (MccAsmpSource *self, MccTime now)
+{
+  if (!self->following || self->lost || now - self->last < self->timeout)
+    return false;
+  self->lost = true;
+  return true;
+}
+
+MccTime
+mcc_asmp_source_next_timeout (const MccAsmpSource *self)
+{
+  return self->following && !self->lost ? self->last + self->timeout : MCC_TIME_NONE;
+}
+
+bool
+mcc_asmp_source_tell (MccAsmpSource *self, uint32_t ssrc)
+{
+  for (unsigned i = 0; i < self->told_count; i++)
+    if (self->told[i] == ssrc)
+      return false;
+  if (self->told_count == MCC_ASMP_SOURCE_TOLD)
+    return false; /* a flood of SSRCs is no news */
+  self->told[self->told_count++] = ssrc;
+  return true;
+}

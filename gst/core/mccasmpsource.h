@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccasmpsource: which sender a receiver follows.
+ *
+ * Laws:
+ *  - Nobody is followed before two packets in sequence (RFC 3550 A.1, MIN_SEQUENTIAL), or one
+ *    packet of an SSRC that an announcement named.
+ *  - With @wanted, nobody but that SSRC is ever followed.
+ *  - Another sender takes over only when the present one was silent for @timeout, said BYE, or is
+ *    silent for 3 packet intervals while the new one sends from the very same address (restart).
+ *  - At most MCC_ASMP_SOURCE_TOLD other senders are told of, each once.
+ */
+#pragma once
+
+#include "mcctypes.h"
+
+#define MCC_ASMP_SOURCE_CANDIDATES 4
+#define MCC_ASMP_SOURCE_TOLD 8
+
+typedef enum {
+  MCC_SOURCE_OURS,     /* of the sender we follow */
+  MCC_SOURCE_NEW,      /* of a sender that we follow from this packet on */
+  MCC_SOURCE_WAIT,     /* may become ours: not enough packets yet */
+  MCC_SOURCE_OTHER,    /* not ours */
+  MCC_SOURCE_OTHER_NEW /* not ours, and not told of before */
+} MccSourceVerdict;
+
+typedef struct {
+  uint32_t wanted; /* 0 = any */
+  MccTime timeout;
+  bool following;
+  bool lost; /* said BYE or fell silent: free for another */
+  uint32_t ssrc;
+  bool has_address;
+  MccAddress address;
+  MccTime last;     /* newest packet; MCC_TIME_NONE */
+  MccTime interval; /* smoothed time between packets */
+  struct {
+    bool used, announced, has_seq;
+    uint32_t ssrc;
+    uint16_t seq;
+    MccTime time;
+  } candidate[MCC_ASMP_SOURCE_CANDIDATES];
+  uint32_t told[MCC_ASMP_SOURCE_TOLD];
+  unsigned told_count;
+} MccAsmpSource;
+
+void mcc_asmp_source_init (MccAsmpSource *self, uint32_t wanted, MccTime timeout);
+MccSourceVerdict mcc_asmp_source_handle_packet (
+    MccAsmpSource *self, const MccRtpPacket *packet, const MccAddress *from, MccTime now);
+/* A sender announced that its stream has @ssrc. */
+void mcc_asmp_source_handle_announced (MccAsmpSource *self, uint32_t ssrc, MccTime now);
+/* True when that was the sender we follow. */
+bool mcc_asmp_source_handle_bye (MccAsmpSource *self, uint32_t ssrc);
+/* True once when the sender we follow has become silent. */
+bool mcc_asmp_source_handle_timeout (MccAsmpSource *self, MccTime now);
+MccTime mcc_asmp_source_next_timeout (const MccAsmpSource *self);
+/* Whether @ssrc may be told of as another sender: once each. */
+bool mcc_asmp_source_tell (MccAsmpSource *self, uint32_t ssrc);
