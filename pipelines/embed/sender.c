@@ -70,7 +70,8 @@ main (int argc, char **argv)
     return 2;
   }
   pipeline = gst_parse_launch ("videotestsrc is-live=true ! video/x-raw,format=I420 "
-      "! x264enc tune=zerolatency ! rtph264pay ! asmpsink name=sink", &error);
+                               "! x264enc tune=zerolatency ! rtph264pay ! asmpsink name=sink",
+      &error);
   if (error) {
     g_printerr ("%s\n", error->message);
     return 1;
@@ -81,7 +82,7 @@ main (int argc, char **argv)
   bus = gst_element_get_bus (pipeline);
   gst_bus_add_watch (bus, on_message, loop);
   if (argc > 3)
-    g_timeout_add_seconds ((guint) atoi (argv[3]), on_time, pipeline);
+    g_timeout_add_seconds ((guint)atoi (argv[3]), on_time, pipeline);
 
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   g_main_loop_run (loop);

@@ -14,6 +14,7 @@
 
 TOPOLOGY is the text that README.md describes. Python 3.9 or newer, standard library only.
 """
+
 import argparse
 import atexit
 import csv
@@ -69,12 +70,19 @@ def _probe():
 
 def _probe_with(prefix):
     """None when a TUN device can be made by `prefix command`, else the reason."""
-    code = f"import sys; sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r}); " \
-           "import netlab; netlab._probe()"
+    code = (
+        f"import sys; sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r}); "
+        "import netlab; netlab._probe()"
+    )
     try:
-        done = subprocess.run([*prefix, _tool("unshare"), "-n", "--", sys.executable, "-c", code],
-                              capture_output=True, text=True, timeout=60, check=False,
-                              stdin=subprocess.DEVNULL)
+        done = subprocess.run(
+            [*prefix, _tool("unshare"), "-n", "--", sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     if done.returncode == 0:
@@ -88,8 +96,10 @@ def find_privilege(sudo=True):
     if os.environ.get(HOW):
         return os.environ[HOW]
     if not os.path.exists("/dev/net/tun"):
-        raise Unavailable("there is no /dev/net/tun (modprobe tun; in a container: "
-                          "--device /dev/net/tun --cap-add NET_ADMIN --cap-add SYS_ADMIN)")
+        raise Unavailable(
+            "there is no /dev/net/tun (modprobe tun; in a container: "
+            "--device /dev/net/tun --cap-add NET_ADMIN --cap-add SYS_ADMIN)"
+        )
     _tool("ip")
     _tool("nsenter")
     reasons = []
@@ -105,15 +115,17 @@ def find_privilege(sudo=True):
     if sudo and os.geteuid() != 0 and shutil.which("sudo"):
         interactive = sys.stdin.isatty() and sudo != "quiet"
         if interactive:
-            print("netlab: network namespaces need root on this machine: asking sudo",
-                  file=sys.stderr)
+            print(
+                "netlab: network namespaces need root on this machine: asking sudo", file=sys.stderr
+            )
             subprocess.run(["sudo", "-v"], check=False)
         reason = _probe_with(["sudo", "-n", "--"])
         if not reason:
             return "sudo"
         reasons.append(f"by sudo: {reason}")
-    raise Unavailable("network namespaces with TUN devices cannot be made here; "
-                      + "; ".join(reasons))
+    raise Unavailable(
+        "network namespaces with TUN devices cannot be made here; " + "; ".join(reasons)
+    )
 
 
 def ensure_privileges(argv=None, sudo=True):
@@ -131,10 +143,15 @@ def ensure_privileges(argv=None, sudo=True):
     sys.stdout.flush()
     if how == "unshare":
         os.execve(_tool("unshare"), ["unshare", "-Urnm", "--", *command], environment)
-    kept = [f"{key}={value}" for key, value in environment.items()
-            if key not in ("HOME", "USER", "LOGNAME", "SHELL") and not key.startswith("SUDO_")]
-    os.execvp("sudo", ["sudo", "-n", "--", "env", *kept, f"NETLAB_HOME={os.environ.get('HOME', '')}",
-                       *command])
+    kept = [
+        f"{key}={value}"
+        for key, value in environment.items()
+        if key not in ("HOME", "USER", "LOGNAME", "SHELL") and not key.startswith("SUDO_")
+    ]
+    os.execvp(
+        "sudo",
+        ["sudo", "-n", "--", "env", *kept, f"NETLAB_HOME={os.environ.get('HOME', '')}", *command],
+    )
 
 
 # -- the machine --------------------------------------------------------------------------------
@@ -158,15 +175,20 @@ def remove_stale():
         match = STALE.match(name)
         if not match or _start_time(match[1]) == match[2]:
             continue
-        pids = subprocess.run([_tool("ip"), "netns", "pids", name], capture_output=True, text=True,
-                              check=False).stdout.split()
+        pids = subprocess.run(
+            [_tool("ip"), "netns", "pids", name], capture_output=True, text=True, check=False
+        ).stdout.split()
         for pid in pids:
             try:
                 os.kill(int(pid), signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        if subprocess.run([_tool("ip"), "netns", "delete", name], capture_output=True,
-                          check=False).returncode == 0:
+        if (
+            subprocess.run(
+                [_tool("ip"), "netns", "delete", name], capture_output=True, check=False
+            ).returncode
+            == 0
+        ):
             removed.append(name)
     return removed
 
@@ -182,8 +204,10 @@ def find_emulator():
     path = shutil.which("mcc-emulator")
     if path:
         return path
-    raise LabError("mcc-emulator is not built: meson setup build && meson compile -C build; "
-                   "or say where it is in MCC_EMULATOR")
+    raise LabError(
+        "mcc-emulator is not built: meson setup build && meson compile -C build; "
+        "or say where it is in MCC_EMULATOR"
+    )
 
 
 def _settings(params):
@@ -215,9 +239,23 @@ class Host:
 class Sampler:
     """What each direction of each link did, a row per interval; stop() or the lab's end ends it."""
 
-    FIELDS = ("time", "link", "from", "to", "rate_bps", "throughput_bps", "goodput_bps", "packets",
-              "drops_queue", "drops_loss", "drops_down", "queue_packets", "queue_bytes",
-              "lag_over_1ms", "lag_max_us")
+    FIELDS = (
+        "time",
+        "link",
+        "from",
+        "to",
+        "rate_bps",
+        "throughput_bps",
+        "goodput_bps",
+        "packets",
+        "drops_queue",
+        "drops_loss",
+        "drops_down",
+        "queue_packets",
+        "queue_bytes",
+        "lag_over_1ms",
+        "lag_max_us",
+    )
 
     def __init__(self, lab, interval):
         self.rows = []
@@ -243,15 +281,31 @@ class Sampler:
 
     def _difference(self, last, stats):
         seconds = stats["time"] - last["time"]
-        for old, new in zip(last["links"], stats["links"]):
-            delta = {key: new[key] - old[key] for key in (
-                "tx_bytes", "rx_bytes", "tx_packets", "drops_queue", "drops_loss", "drops_down")}
+        for old, new in zip(last["links"], stats["links"], strict=False):
+            delta = {
+                key: new[key] - old[key]
+                for key in (
+                    "tx_bytes",
+                    "rx_bytes",
+                    "tx_packets",
+                    "drops_queue",
+                    "drops_loss",
+                    "drops_down",
+                )
+            }
             yield {
-                "time": stats["time"], "link": new["link"], "from": new["from"], "to": new["to"],
-                "rate_bps": new["rate_bps"], "throughput_bps": 8 * delta["tx_bytes"] / seconds,
-                "goodput_bps": 8 * delta["rx_bytes"] / seconds, "packets": delta["tx_packets"],
-                "drops_queue": delta["drops_queue"], "drops_loss": delta["drops_loss"],
-                "drops_down": delta["drops_down"], "queue_packets": new["queue_packets"],
+                "time": stats["time"],
+                "link": new["link"],
+                "from": new["from"],
+                "to": new["to"],
+                "rate_bps": new["rate_bps"],
+                "throughput_bps": 8 * delta["tx_bytes"] / seconds,
+                "goodput_bps": 8 * delta["rx_bytes"] / seconds,
+                "packets": delta["tx_packets"],
+                "drops_queue": delta["drops_queue"],
+                "drops_loss": delta["drops_loss"],
+                "drops_down": delta["drops_down"],
+                "queue_packets": new["queue_packets"],
                 "queue_bytes": new["queue_bytes"],
                 "lag_over_1ms": stats["lag"]["over_1ms"] - last["lag"]["over_1ms"],
                 "lag_max_us": stats["lag"]["max_us"],
@@ -285,8 +339,17 @@ class Lab:
 
     _count = 0
 
-    def __init__(self, topology, *, udp=False, name="lab", emulator=None, tcp=None, realtime=True,
-                 verbose=False):
+    def __init__(
+        self,
+        topology,
+        *,
+        udp=False,
+        name="lab",
+        emulator=None,
+        tcp=None,
+        realtime=True,
+        verbose=False,
+    ):
         self.topology = topology
         self.udp = udp
         self.name = re.sub(r"[^A-Za-z0-9_]", "_", name)[:24]
@@ -329,8 +392,12 @@ class Lab:
         self._file = tempfile.NamedTemporaryFile("w", prefix="netlab-", suffix=".topology")
         self._file.write(self.topology)
         self._file.flush()
-        done = subprocess.run([self.emulator, "--describe", self._file.name], capture_output=True,
-                              text=True, check=False)
+        done = subprocess.run(
+            [self.emulator, "--describe", self._file.name],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         if done.returncode != 0:
             text = done.stderr.replace(self._file.name, "topology").strip()
             raise LabError(text.replace("mcc-emulator: ", ""))
@@ -349,9 +416,14 @@ class Lab:
         if not self.udp:
             for host in self.hosts.values():
                 self._configure(host)
-        self._say(f"{len(self.hosts)} hosts, " + (
-            "UDP ports of the loopback interface" if self.udp else
-            f"namespaces {self.label('HOST')} by {self.privilege}"))
+        self._say(
+            f"{len(self.hosts)} hosts, "
+            + (
+                "UDP ports of the loopback interface"
+                if self.udp
+                else f"namespaces {self.label('HOST')} by {self.privilege}"
+            )
+        )
 
     def label(self, host):
         return self._label + host
@@ -364,14 +436,21 @@ class Lab:
                 # /run/netns is not ours: a process holds the namespace, and ends when we do.
                 host.holder = subprocess.Popen(
                     [_tool("unshare"), "-n", "--", "sh", "-c", "echo; exec cat >/dev/null"],
-                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    start_new_session=True,
+                )
                 if not host.holder.stdout.readline():
                     raise Unavailable("unshare -n failed")
                 host.netns = f"/proc/{host.holder.pid}/ns/net"
             else:
                 host.label = self.label(host.name)
-                done = subprocess.run([_tool("ip"), "netns", "add", host.label],
-                                      capture_output=True, text=True, check=False)
+                done = subprocess.run(
+                    [_tool("ip"), "netns", "add", host.label],
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
                 if done.returncode != 0:
                     host.label = None
                     raise Unavailable(f"ip netns add: {done.stderr.strip()}")
@@ -385,8 +464,12 @@ class Lab:
             if host.netns:
                 command += ["--tun", f"{host.name}={host.netns}"]
         # A session of its own: Ctrl-C is for us, the network goes last.
-        self._emulator = subprocess.Popen([*command, self._file.name], stdin=subprocess.PIPE,
-                                          stdout=subprocess.PIPE, start_new_session=True)
+        self._emulator = subprocess.Popen(
+            [*command, self._file.name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
         if self._read_line(10) != b"ready":
             self._emulator.wait(5)
             raise LabError("the emulator did not start (see its message above)")
@@ -394,27 +477,39 @@ class Lab:
 
     def _configure(self, host):
         ipv4 = f"{host.address}/16"
-        batch = "\n".join((
-            "link set lo up",
-            f"link set {DEVICE} up mtu 1500 txqueuelen 1000",
-            f"addr add {ipv4} dev {DEVICE}",
-            f"addr add {host.address6}/64 dev {DEVICE} nodad",
-            f"route add default dev {DEVICE}",
-            f"route add 224.0.0.0/4 dev {DEVICE}",
-            f"route add ::/0 dev {DEVICE}",
-            ""))
+        batch = "\n".join(
+            (
+                "link set lo up",
+                f"link set {DEVICE} up mtu 1500 txqueuelen 1000",
+                f"addr add {ipv4} dev {DEVICE}",
+                f"addr add {host.address6}/64 dev {DEVICE} nodad",
+                f"route add default dev {DEVICE}",
+                f"route add 224.0.0.0/4 dev {DEVICE}",
+                f"route add ::/0 dev {DEVICE}",
+                "",
+            )
+        )
         # Sysctls before the device is up. A read-only /proc/sys (containers) is not fatal.
-        sysctls = [("ipv4/conf/all/rp_filter", 0), (f"ipv4/conf/{DEVICE}/rp_filter", 0),
-                   (f"ipv6/conf/{DEVICE}/accept_ra", 0), (f"ipv6/conf/{DEVICE}/accept_dad", 0),
-                   (f"ipv6/conf/{DEVICE}/disable_ipv6", 0),
-                   (f"ipv6/conf/{DEVICE}/keep_addr_on_down", 1)]
+        sysctls = [
+            ("ipv4/conf/all/rp_filter", 0),
+            (f"ipv4/conf/{DEVICE}/rp_filter", 0),
+            (f"ipv6/conf/{DEVICE}/accept_ra", 0),
+            (f"ipv6/conf/{DEVICE}/accept_dad", 0),
+            (f"ipv6/conf/{DEVICE}/disable_ipv6", 0),
+            (f"ipv6/conf/{DEVICE}/keep_addr_on_down", 1),
+        ]
         if self.tcp:
             sysctls.append(("ipv4/tcp_congestion_control", self.tcp))
         script = "".join(f"echo {value} > /proc/sys/net/{key}\n" for key, value in sysctls)
         enter = [_tool("nsenter"), f"--net={host.netns}", "--"]
         subprocess.run([*enter, "sh", "-c", script], stderr=subprocess.DEVNULL, check=False)
-        done = subprocess.run([*enter, _tool("ip"), "-batch", "-"], input=batch, text=True,
-                              capture_output=True, check=False)
+        done = subprocess.run(
+            [*enter, _tool("ip"), "-batch", "-"],
+            input=batch,
+            text=True,
+            capture_output=True,
+            check=False,
+        )
         if done.returncode != 0:
             raise LabError(f"setting up {host.name}: {done.stderr.strip()}")
 
@@ -450,8 +545,9 @@ class Lab:
                 host.holder.stdout.close()
                 host.holder.wait()
             elif host.label:
-                subprocess.run([_tool("ip"), "netns", "delete", host.label], check=False,
-                               capture_output=True)
+                subprocess.run(
+                    [_tool("ip"), "netns", "delete", host.label], check=False, capture_output=True
+                )
         if self._file:
             self._file.close()
         for number, handler in {**held, **self._handlers}.items():
@@ -494,7 +590,8 @@ class Lab:
         if self.privilege == "sudo" or (os.geteuid() == 0 and os.environ.get("SUDO_UID")):
             command += ["-S", os.environ["SUDO_UID"], "-G", os.environ["SUDO_GID"]]
             home = os.environ.get("NETLAB_HOME") or os.path.expanduser(
-                "~" + os.environ.get("SUDO_USER", ""))
+                "~" + os.environ.get("SUDO_USER", "")
+            )
             command += ["--", "env", f"HOME={home}", f"USER={os.environ.get('SUDO_USER', '')}"]
         else:
             command.append("--")
@@ -511,8 +608,15 @@ class Lab:
 
     def call(self, host, argv, timeout=30, check=True, **kwargs):
         """Runs a program to its end; returns subprocess.CompletedProcess with text output."""
-        return subprocess.run(self.command(host, argv), timeout=timeout, check=check, text=True,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, **kwargs)
+        return subprocess.run(
+            self.command(host, argv),
+            timeout=timeout,
+            check=check,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            **kwargs,
+        )
 
     # -- the network --
 
@@ -578,8 +682,10 @@ class Lab:
 
     def members(self):
         """{host: [group, ...]}: the groups the hosts are members of, in the network's eyes."""
-        return {host: [group["group"] for group in groups if group["joined"]]
-                for host, groups in self.memberships().items()}
+        return {
+            host: [group["group"] for group in groups if group["joined"]]
+            for host, groups in self.memberships().items()
+        }
 
     def memberships(self):
         """{host: [{"group", "mode", "joined", "sources"}, ...]}"""
@@ -617,9 +723,12 @@ def _print_table(rows):
     for row in rows:
         rate = f"{row['rate_bps'] / 1e3:.0f}" if row["rate_bps"] else "-"
         drops = row["drops_queue"] + row["drops_loss"] + row["drops_down"]
-        print(f"{row['time']:8.1f}  {row['link'] + '>' + row['to']:<24} {rate:>9} kb/s "
-              f"{row['throughput_bps'] / 1e3:9.1f} kb/s  {drops:6d} dropped  "
-              f"{row['queue_packets']:4d} queued", flush=True)
+        print(
+            f"{row['time']:8.1f}  {row['link'] + '>' + row['to']:<24} {rate:>9} kb/s "
+            f"{row['throughput_bps'] / 1e3:9.1f} kb/s  {drops:6d} dropped  "
+            f"{row['queue_packets']:4d} queued",
+            flush=True,
+        )
 
 
 def _shell_hint(lab, host):
@@ -631,10 +740,14 @@ def _shell_hint(lab, host):
 
 def main():
     parser = argparse.ArgumentParser(
-        prog="netlab", description="Look at a network by hand: sets up the topology, runs a command"
-        " (or waits for commands of the emulator on standard input), cleans up.")
+        prog="netlab",
+        description="Look at a network by hand: sets up the topology, runs a command"
+        " (or waits for commands of the emulator on standard input), cleans up.",
+    )
     parser.add_argument("--topology", required=True, metavar="FILE")
-    parser.add_argument("--host", help="run the command in this host's namespace (default: outside)")
+    parser.add_argument(
+        "--host", help="run the command in this host's namespace (default: outside)"
+    )
     parser.add_argument("--udp", action="store_true", help="no namespaces: the `udp' lines only")
     parser.add_argument("--tcp", help="congestion control of TCP in the namespaces")
     parser.add_argument("--watch", type=float, metavar="SECONDS", help="print all links so often")
@@ -667,8 +780,11 @@ def _by_hand(lab, sampler, arguments, command):
         else:
             process = subprocess.Popen(command)
     else:
-        print("commands: set LINK[>NODE] key=value..., at TIME set ..., stats, members, "
-              "run HOST COMMAND..., quit", file=sys.stderr)
+        print(
+            "commands: set LINK[>NODE] key=value..., at TIME set ..., stats, members, "
+            "run HOST COMMAND..., quit",
+            file=sys.stderr,
+        )
     try:
         while not process or process.poll() is None:
             if not process and select.select([sys.stdin], [], [], 0.2)[0]:

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The demo: one sender, three receivers, and a bottleneck that changes (see pipelines/demo)."""
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TOP / "pipelines"), str(TOP / "tests" / "testbed")]
+
+import netlab  # noqa: E402
+
+from demolib import measure, plot, steps  # noqa: E402
+from demolib.record import Record  # noqa: E402
+from demolib.table import Table  # noqa: E402
+
+HIGH, LOW = 2_000_000, 600_000
+RECEIVERS = ["receiver1", "receiver2", "receiver3"]
+
+
+def environment(builddir):
+    """As meson devenv: the plugin from the build tree, a registry of its own."""
+    env = dict(os.environ)
+    env["GST_PLUGIN_PATH"] = os.pathsep.join(
+        filter(None, [str(Path(builddir) / "gst"), env.get("GST_PLUGIN_PATH")])
+    )
+    env["GST_REGISTRY"] = str(Path(builddir) / "registry.bin")
+    env["PYTHONDONTWRITEBYTECODE"] = "1"
+    return env
+
+
+def story(seconds):
+    """What happens when: (time, what, ...)."""
+    unit = seconds / 60
+    return {
+        "late": 10 * unit,
+        "down": 20 * unit,
+        "crash": 32 * unit,
+        "up": 40 * unit,
+        "end": float(seconds),
+    }
+
+
+def run_demo(args):
+    when = story(args.seconds)
+    table = Table()
+    env = environment(args.builddir)
+    try:
+        netlab.ensure_privileges()  # may start this program again
+        lab = steps.MulticastLab(args.builddir, HIGH)
+    except netlab.Unavailable as reason:
+        print(f"No network namespaces here: {reason}.")
+        print("This run is unicast to one receiver through an emulated path: it is NOT multicast.")
+        lab = steps.UnicastLab(args.builddir, HIGH)
+    directory = args.record or tempfile.mkdtemp(prefix="adaptive-multicast-demo-")
+    with lab:
+        record = Record(directory)
+        print(f"Network: {lab.describe()}. Logs: {directory}\n")
+        receivers = RECEIVERS[: lab.receivers]
+        run = steps.Run(record, lab, env, receivers)
+        run.play(when, HIGH, LOW, table)
+    if "sender" not in record.nodes or not record.nodes["sender"].stats:
+        print(f"demo: the sender did not start; its log: {directory}/sender.log", file=sys.stderr)
+        return 1
+    capacity = [(0, HIGH), (when["down"], LOW), (when["up"], HIGH)]
+    title = "ASMP live: one x264 stream to a multicast group, the slowest receiver decides"
+    plot.draw(record, receivers, args.plot, title, capacity)
+    figures = measure.step_figures(
+        record, receivers, when["down"], when["up"], record.now(), LOW, HIGH
+    )
+    print()
+    print(measure.words(figures, LOW, HIGH))
+    print(run.words(when))
+    print(f"Plot: {args.plot}")
+    return 0
+
+
+def run_camera(args):
+    """A camera to a real group, with the table."""
+    sink = f"asmpsink name=mcc address={args.address} port={args.port}"
+    if args.iface:
+        sink += f" multicast-iface={args.iface}"
+    pipeline = (
+        f"v4l2src device={args.camera} ! videoconvert ! video/x-raw,format=I420 "
+        f"! x264enc tune=zerolatency speed-preset=superfast ! rtph264pay ! {sink}"
+    )
+    record = Record(tempfile.mkdtemp(prefix="adaptive-multicast-camera-"))
+    run = steps.Run(record, steps.Here(), environment(args.builddir), [])
+    print(f"Receive with: gst-play-1.0 asmp://{args.address}:{args.port}     (Ctrl-C ends)")
+    return run.stream(pipeline, Table())
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="pipelines/demo", description=__doc__)
+    parser.add_argument("--builddir", default=str(TOP / "_build"), help=argparse.SUPPRESS)
+    parser.add_argument("--seconds", type=int, default=60, help="length of the run, 30 or more")
+    parser.add_argument("--plot", default="demo.png", help="where the picture goes")
+    parser.add_argument("--record", help="directory for the logs")
+    parser.add_argument("--camera", help="stream this device to a real group instead")
+    parser.add_argument("--address", default="239.255.12.42")
+    parser.add_argument("--port", type=int, default=5004)
+    parser.add_argument("--iface", help="network interface for --camera")
+    args = parser.parse_args()
+    if args.seconds < 30:
+        parser.error("--seconds must be 30 or more: the rate needs time to come back")
+    try:
+        return run_camera(args) if args.camera else run_demo(args)
+    except KeyboardInterrupt:
+        print("\nStopped.")
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())
