@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccasmpsender: life, time and actions; the laws are in mccasmpsender{members,report,target,
+ * session}.c.
+ */
+#include "mccasmpsender.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "mccasmpsenderprivate.h"
+
+const char *
+mcc_target_reason_name (MccTargetReason reason)
+{
+  static const char *const names[]
+      = { "start", "receiver", "no-feedback", "max", "min", "app-limited", "pacer" };
+  return (unsigned)reason < sizeof names / sizeof names[0] ? names[reason] : "unknown";
+}
+
+const char *
+mcc_receiver_state_name (MccReceiverState state)
+{
+  static const char *const names[] = { "probation", "active", "left", "timed-out" };
+  return (unsigned)state < sizeof names / sizeof names[0] ? names[state] : "unknown";
+}
+
+static void
+apply_bounds (MccAsmpSender *self, uint64_t min_bps, uint64_t max_bps)
+{
+  assert (min_bps > 0 && min_bps <= max_bps);
+  self->config.min_bps = min_bps;
+  self->config.max_bps = max_bps;
+}
+
+static uint64_t
+within_bounds (const MccAsmpSender *self, uint64_t rate_bps)
+{
+  if (rate_bps < self->config.min_bps)
+    return self->config.min_bps;
+  return rate_bps > self->config.max_bps ? self->config.max_bps : rate_bps;
+}
+
+MccAsmpSender *
+mcc_asmp_sender_new (const MccAsmpSenderConfig *config, MccTime now)
+{
+  MccAsmpSender *self = calloc (1, sizeof *self);
+  if (self == NULL)
+    return NULL;
+  self->config = *config;
+  self->now = now;
+  apply_bounds (self, config->min_bps, config->max_bps);
+  if (self->config.session_bandwidth_bps == 0)
+    self->config.session_bandwidth_bps = config->max_bps;
+  if (self->config.max_receivers == 0)
+    self->config.max_receivers = MCC_SENDER_MAX_RECEIVERS;
+  mcc_rng_init (&self->rng, config->seed);
+  mcc_receivers_init (&self->receivers, self->config.max_receivers, mcc_rng_next (&self->rng));
+  mcc_meter_init (&self->sent, MCC_SENDER_APP_WINDOW);
+  mcc_key_unit_init (&self->key_unit);
+  self->packet_bytes = MCC_SENDER_PACKET_BYTES;
+  self->start_bps = within_bounds (self, config->start_bps);
+  self->target_bps = self->start_bps;
+  self->reason = MCC_TARGET_START;
+  self->limiting = MCC_RECEIVERS_NONE;
+  self->last_feedback = now;
+  self->feedback_interval = mcc_asmp_sender_group_interval (self);
+  self->halve_next = MCC_TIME_NONE;
+  mcc_asmp_sender_session_init (self);
+  mcc_asmp_sender_push_target (self, 0);
+  return self;
+}
+
+void
+mcc_asmp_sender_free (MccAsmpSender *self)
+{
+  if (self == NULL)
+    return;
+  mcc_receivers_clear (&self->receivers);
+  free (self);
+}
+
+void
+mcc_asmp_sender_advance (MccAsmpSender *self, MccTime now)
+{
+  assert (now >= self->now && now != MCC_TIME_NONE);
+  self->now = now;
+}
+
+void
+mcc_asmp_sender_set_bounds (MccAsmpSender *self, uint64_t min_bps, uint64_t max_bps, MccTime now)
+{
+  mcc_asmp_sender_advance (self, now);
+  bool follows = self->config.session_bandwidth_bps == self->config.max_bps;
+  apply_bounds (self, min_bps, max_bps);
+  if (follows)
+    self->config.session_bandwidth_bps = max_bps;
+  self->start_bps = within_bounds (self, self->config.start_bps);
+  uint64_t previous_bps = self->target_bps;
+  self->target_bps = within_bounds (self, previous_bps);
+  if (self->target_bps != previous_bps) {
+    self->reason = self->target_bps == min_bps ? MCC_TARGET_MIN : MCC_TARGET_MAX;
+    mcc_asmp_sender_push_target (self, previous_bps);
+  }
+  mcc_asmp_sender_update_target (self);
+}
+
+void
+mcc_asmp_sender_set_no_feedback (MccAsmpSender *self, MccNoFeedback policy, MccTime now)
+{
+  mcc_asmp_sender_advance (self, now);
+  self->config.no_feedback = policy;
+  if (policy != MCC_NO_FEEDBACK_STOP)
+    self->stopped = false;
+  if (self->lost && self->halve_next == MCC_TIME_NONE)
+    self->halve_next = now + MCC_SENDER_NO_FEEDBACK_MIN;
+}
+
+void
+mcc_asmp_sender_set_ssrc (MccAsmpSender *self, uint32_t ssrc)
+{
+  self->config.ssrc = ssrc;
+}
+
+void
+mcc_asmp_sender_handle_key_unit_request (MccAsmpSender *self, MccTime now)
+{
+  mcc_asmp_sender_advance (self, now);
+  mcc_key_unit_request (&self->key_unit);
+}
+
+void
+mcc_asmp_sender_handle_sent (
+    MccAsmpSender *self, uint32_t packets, uint64_t bytes, uint32_t highest_seq, MccTime now)
+{
+  mcc_asmp_sender_advance (self, now);
+  if (packets == 0)
+    return;
+  double mean = (double)bytes / packets;
+  if (self->meter_started)
+    self->packet_bytes += (mean - self->packet_bytes) * (packets < 64 ? packets / 64.0 : 1.0);
+  else
+    self->packet_bytes = mean;
+  self->meter_started = true;
+  self->highest_seq = highest_seq;
+  mcc_meter_add (&self->sent, bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes, now);
+}
+
+MccDrop
+mcc_asmp_sender_drop (MccAsmpSender *self, MccDrop drop, uint32_t ssrc)
+{
+  MccTraceEvent event
+      = { .type = MCC_TRACE_DROP, .time = self->now, .ssrc = ssrc, .i = (uint32_t)drop };
+  self->dropped[drop]++;
+  mcc_trace_add (&self->trace, &event);
+  return drop;
+}
+
+void
+mcc_asmp_sender_handle_dropped (MccAsmpSender *self, MccDrop drop, uint32_t ssrc, MccTime now)
+{
+  mcc_asmp_sender_advance (self, now);
+  assert ((unsigned)drop < MCC_DROP_COUNT);
+  mcc_asmp_sender_drop (self, drop, ssrc);
+}
+
+void
+mcc_asmp_sender_handle_timeout (MccAsmpSender *self, MccTime now)
+{
+  mcc_asmp_sender_advance (self, now);
+  mcc_asmp_sender_expire (self);
+  mcc_asmp_sender_target_timeout (self);
+}
+
+MccTime
+mcc_asmp_sender_next_timeout (const MccAsmpSender *self)
+{
+  MccTime next
+      = mcc_time_min (mcc_asmp_sender_next_expiry (self), mcc_asmp_sender_target_next (self));
+  next = mcc_time_min (next, mcc_asmp_sender_session_next (self));
+  return mcc_time_min (
+      next, mcc_key_unit_next_timeout (&self->key_unit, mcc_asmp_sender_rtt_max (self)));
+}
+
+/* Actions. What is a state (feedback, stopped, due) is compared with what was told, so that it
+ * cannot overflow; changes of target and receivers are queued. */
+
+void
+mcc_asmp_sender_push_target (MccAsmpSender *self, uint64_t previous_bps)
+{
+  const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
+  MccTargetChange change
+      = { .target_bps = self->target_bps, .previous_bps = previous_bps, .reason = self->reason };
+  if (limiting != NULL) {
+    change.ssrc = limiting->ssrc;
+    change.address = limiting->address;
+  }
+  MccTraceEvent event = { .type = MCC_TRACE_TARGET,
+    .time = self->now,
+    .ssrc = change.ssrc,
+    .i = (uint32_t)change.reason,
+    .a = change.target_bps,
+    .b = previous_bps };
+  mcc_trace_add (&self->trace, &event);
+  if (self->targets == MCC_SENDER_TARGETS) {
+    /* Nobody polls: the newest takes the place of the last one and starts where that did. */
+    self->targets--;
+    change.previous_bps = self->target_change[self->targets].previous_bps;
+  }
+  self->target_change[self->targets++] = change;
+}
+
+void
+mcc_asmp_sender_push_receiver (MccAsmpSender *self, const MccReceiver *receiver)
+{
+  MccTraceEvent event = {
+    .type = MCC_TRACE_RECEIVER, .time = self->now, .ssrc = receiver->ssrc, .i = receiver->state
+  };
+  mcc_trace_add (&self->trace, &event);
+  if (self->receiver_changes == MCC_SENDER_RECEIVERS) {
+    self->receiver_first = (self->receiver_first + 1) % MCC_SENDER_RECEIVERS;
+    self->receiver_changes--;
+  }
+  unsigned last = (self->receiver_first + self->receiver_changes++) % MCC_SENDER_RECEIVERS;
+  self->receiver_change[last] = (MccReceiverChange){
+    .ssrc = receiver->ssrc, .address = receiver->address, .state = (MccReceiverState)receiver->state
+  };
+}
+
+static bool
+poll_state (MccAsmpSender *self, MccSenderAction *out)
+{
+  if (self->lost != self->told_lost || (self->heard && !self->lost && !self->told_heard)) {
+    self->told_lost = self->lost;
+    self->told_heard = true;
+    out->type = self->lost ? MCC_SENDER_FEEDBACK_LOST : MCC_SENDER_FEEDBACK_FOUND;
+    return true;
+  }
+  if (self->stopped != self->told_stopped) {
+    self->told_stopped = self->stopped;
+    out->type = self->stopped ? MCC_SENDER_STOP : MCC_SENDER_RESUME;
+    return true;
+  }
+  if (mcc_key_unit_take (&self->key_unit, mcc_asmp_sender_rtt_max (self), self->now)) {
+    out->type = MCC_SENDER_KEY_UNIT;
+    return true;
+  }
+  return false;
+}
+
+bool
+mcc_asmp_sender_poll (MccAsmpSender *self, MccSenderAction *out)
+{
+  memset (out, 0, sizeof *out);
+  if (self->targets > 0) {
+    const MccTargetChange *change = &self->target_change[0];
+    out->type = MCC_SENDER_TARGET;
+    out->target_bps = change->target_bps;
+    out->previous_bps = change->previous_bps;
+    out->reason = change->reason;
+    out->ssrc = change->ssrc;
+    out->address = change->address;
+    self->targets--;
+    memmove (self->target_change, self->target_change + 1,
+        self->targets * sizeof self->target_change[0]);
+    return true;
+  }
+  if (poll_state (self, out))
+    return true;
+  if (self->receiver_changes > 0) {
+    const MccReceiverChange *change = &self->receiver_change[self->receiver_first];
+    out->type = MCC_SENDER_RECEIVER;
+    out->ssrc = change->ssrc;
+    out->address = change->address;
+    out->state = change->state;
+    self->receiver_first = (self->receiver_first + 1) % MCC_SENDER_RECEIVERS;
+    self->receiver_changes--;
+    return true;
+  }
+  if (mcc_asmp_sender_session_next (self) <= self->now) {
+    mcc_asmp_sender_session_build (self);
+    out->type = MCC_SENDER_SEND_SESSION;
+    out->session = &self->session;
+    out->rtt = &self->rtt_list;
+    return true;
+  }
+  return false;
+}
+
+bool
+mcc_asmp_sender_poll_trace (MccAsmpSender *self, MccTraceEvent *out)
+{
+  return mcc_trace_poll (&self->trace, out);
+}

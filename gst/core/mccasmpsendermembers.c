@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccasmpsendermembers: who is a receiver of the ASMP sender, and for how long.
+ */
+#include "mccasmpsenderprivate.h"
+#include "mccrtcp.h"
+#include "mccsuppress.h"
+
+MccTime
+mcc_asmp_sender_receiver_rtt (const MccReceiver *receiver)
+{
+  if (receiver->rtt_measured || receiver->effective_us == 0)
+    return receiver->rtt_measured ? receiver->rtt_us * MCC_USECOND : 0;
+  return receiver->effective_us * MCC_USECOND;
+}
+
+MccTime
+mcc_asmp_sender_rtt_max (const MccAsmpSender *self)
+{
+  const MccReceiver *first = mcc_receivers_first (&self->receivers, MCC_ORDER_RTT);
+  return first != NULL ? UINT64_MAX - first->key[MCC_ORDER_RTT] : 0;
+}
+
+/* What the RTCP budget gives one of the receivers, about. Where suppression works, most are silent
+ * for up to a participant time-out, 5 Td (RFC 3550 6.3.5): twice this, thrice, covers it. */
+MccTime
+mcc_asmp_sender_group_interval (const MccAsmpSender *self)
+{
+  MccTime interval = mcc_rtcp_interval (self->target_bps, self->config.session_bandwidth_bps,
+      MCC_RTCP_RECEIVER_SHARE * (1.0 - MCC_RTCP_REGULAR_SHARE), self->active + 1,
+      MCC_SENDER_REPORT_BYTES);
+  if (!mcc_asmp_sender_enhanced (self))
+    interval = mcc_time_max (interval, MCC_SENDER_RTCP_INTERVAL);
+  return interval > MCC_SUPPRESS_INTERVAL ? 2 * interval : interval;
+}
+
+MccTime
+mcc_asmp_sender_expected (const MccAsmpSender *self, const MccReceiver *receiver)
+{
+  MccTime own = receiver->interval_us * MCC_USECOND;
+  if (receiver->plain)
+    return mcc_time_max (own, MCC_SENDER_RTCP_INTERVAL);
+  /* published: a fixed interval may be set there (1 s in the papers' runs): its own spacing
+   * says. */
+  if (own > 0 && !mcc_asmp_sender_enhanced (self))
+    return mcc_time_min (own, MCC_SENDER_INTERVAL_MAX);
+  return mcc_time_min (
+      mcc_time_max (own, mcc_asmp_sender_group_interval (self)), MCC_SENDER_INTERVAL_MAX);
+}
+
+static MccTime
+life (const MccAsmpSender *self, const MccReceiver *receiver)
+{
+  unsigned intervals = mcc_asmp_sender_enhanced (self) ? MCC_SENDER_EXPIRY_INTERVALS
+                                                       : MCC_SENDER_PUBLISHED_EXPIRY_INTERVALS;
+  if (receiver->plain)
+    return MCC_SENDER_PLAIN_EXPIRY;
+  if (receiver->leaving)
+    return MCC_SENDER_EXPIRY_LEAVING;
+  MccTime longest = mcc_time_max (intervals * mcc_asmp_sender_expected (self, receiver),
+      MCC_SENDER_EXPIRY_RTTS * mcc_asmp_sender_receiver_rtt (receiver));
+  return mcc_time_max (longest, MCC_SENDER_EXPIRY_MIN);
+}
+
+void
+mcc_asmp_sender_touch (MccAsmpSender *self, MccReceiver *receiver)
+{
+  if (receiver->reports > 0) {
+    MccTime spacing
+        = mcc_time_min (self->now - receiver->last_report, MCC_SENDER_INTERVAL_MAX) / MCC_USECOND;
+    /* Quickly up, slowly down: a burst of early reports must not let the next regular one come
+     * too late. */
+    if (receiver->interval_us == 0)
+      receiver->interval_us = (uint32_t)spacing;
+    else if (spacing > receiver->interval_us)
+      receiver->interval_us += (uint32_t)(spacing - receiver->interval_us) / 2;
+    else
+      receiver->interval_us -= (receiver->interval_us - (uint32_t)spacing) / 8;
+  }
+  if (receiver->reports < UINT8_MAX)
+    receiver->reports++;
+  receiver->last_report = self->now;
+  mcc_receivers_set_key (
+      &self->receivers, receiver, MCC_ORDER_EXPIRY, self->now + life (self, receiver));
+  mcc_receivers_set_key (&self->receivers, receiver, MCC_ORDER_RTT,
+      UINT64_MAX - mcc_asmp_sender_receiver_rtt (receiver));
+}
+
+void
+mcc_asmp_sender_keep (MccAsmpSender *self, MccReceiver *receiver)
+{
+  MccTime expires = self->now + life (self, receiver);
+  if (expires > receiver->key[MCC_ORDER_EXPIRY] && !receiver->leaving)
+    mcc_receivers_set_key (&self->receivers, receiver, MCC_ORDER_EXPIRY, expires);
+}
+
+MccReceiver *
+mcc_asmp_sender_admit (MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccDrop *drop)
+{
+  MccReceiver *same[MCC_RECEIVERS_PER_SSRC];
+  if (mcc_receivers_find_ssrc (&self->receivers, ssrc, same) == MCC_RECEIVERS_PER_SSRC) {
+    *drop = MCC_DROP_ADDRESS;
+    return NULL;
+  }
+  MccReceiver *receiver = mcc_receivers_add (&self->receivers, ssrc, from);
+  if (receiver == NULL) {
+    /* Somebody may now be unheard: fail closed. */
+    self->full_until = self->now + MCC_SENDER_FULL_HOLD;
+    MccReceiver *oldest = mcc_receivers_head (&self->receivers, MCC_LIST_PROBATION);
+    if (oldest != NULL) {
+      mcc_asmp_sender_remove (self, oldest, MCC_RECEIVER_TIMED_OUT);
+      receiver = mcc_receivers_add (&self->receivers, ssrc, from);
+    }
+  }
+  if (receiver == NULL) {
+    *drop = MCC_DROP_TABLE_FULL;
+    return NULL;
+  }
+  receiver->state = MCC_RECEIVER_PROBATION;
+  mcc_receivers_append (&self->receivers, receiver, MCC_LIST_PROBATION);
+  return receiver;
+}
+
+void
+mcc_asmp_sender_apply_limit (MccAsmpSender *self, MccReceiver *receiver)
+{
+  bool limits = receiver->state == MCC_RECEIVER_ACTIVE && !receiver->no_limit;
+  mcc_receivers_set_key (&self->receivers, receiver, MCC_ORDER_RATE,
+      limits ? receiver->rate_bps : MCC_RECEIVERS_NO_KEY);
+}
+
+static void
+activate (MccAsmpSender *self, MccReceiver *receiver)
+{
+  receiver->state = MCC_RECEIVER_ACTIVE;
+  mcc_asmp_sender_apply_limit (self, receiver);
+  mcc_receivers_unlink (&self->receivers, receiver, MCC_LIST_PROBATION);
+  self->active++;
+  self->active_plain += receiver->plain;
+  mcc_asmp_sender_push_receiver (self, receiver);
+}
+
+static bool
+contended (const MccAsmpSender *self, const MccReceiver *receiver)
+{
+  MccReceiver *same[MCC_RECEIVERS_PER_SSRC];
+  unsigned count = mcc_receivers_find_ssrc (&self->receivers, receiver->ssrc, same);
+  for (unsigned i = 0; i < count; i++) {
+    if (same[i] != receiver && same[i]->state == MCC_RECEIVER_ACTIVE)
+      return true;
+  }
+  return false;
+}
+
+MccDrop
+mcc_asmp_sender_settle (MccAsmpSender *self, MccReceiver *receiver)
+{
+  if (receiver->state == MCC_RECEIVER_ACTIVE)
+    return MCC_DROP_NONE;
+  if (contended (self, receiver))
+    return MCC_DROP_ADDRESS;
+  if (receiver->reports < MCC_SENDER_PROBATION_REPORTS)
+    return MCC_DROP_PROBATION;
+  activate (self, receiver);
+  return MCC_DROP_NONE;
+}
+
+/* The address that held @ssrc is gone: one that contended with it may follow. */
+static void
+succeed (MccAsmpSender *self, uint32_t ssrc)
+{
+  MccReceiver *same[MCC_RECEIVERS_PER_SSRC];
+  unsigned count = mcc_receivers_find_ssrc (&self->receivers, ssrc, same);
+  for (unsigned i = 0; i < count; i++) {
+    if (mcc_asmp_sender_settle (self, same[i]) == MCC_DROP_NONE)
+      return;
+  }
+}
+
+void
+mcc_asmp_sender_remove (MccAsmpSender *self, MccReceiver *receiver, MccReceiverState state)
+{
+  bool active = receiver->state == MCC_RECEIVER_ACTIVE;
+  uint32_t ssrc = receiver->ssrc;
+
+  if (receiver == mcc_asmp_sender_limiting (self))
+    mcc_asmp_sender_limit_gone (self);
+  receiver->state = (uint8_t)state;
+  if (active) {
+    self->active--;
+    self->active_plain -= receiver->plain;
+    mcc_asmp_sender_push_receiver (self, receiver);
+  }
+  mcc_receivers_remove (&self->receivers, receiver);
+  if (active)
+    succeed (self, ssrc);
+}
+
+/* The limiting receiver is asked to report often (its SSRC is announced): it may be silent for
+ * less than others, from its last report or from when it became the limiting one. */
+static MccTime
+limiting_expiry (const MccAsmpSender *self)
+{
+  const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
+  if (limiting == NULL || limiting->plain || !mcc_asmp_sender_enhanced (self))
+    return MCC_TIME_NONE;
+  return mcc_time_max (limiting->last_report, self->limiting_since) + MCC_SENDER_EXPIRY_LIMITING;
+}
+
+MccTime
+mcc_asmp_sender_next_expiry (const MccAsmpSender *self)
+{
+  const MccReceiver *first = mcc_receivers_first (&self->receivers, MCC_ORDER_EXPIRY);
+  MccTime next = first != NULL ? first->key[MCC_ORDER_EXPIRY] : MCC_TIME_NONE;
+  return mcc_time_min (next, limiting_expiry (self));
+}
+
+void
+mcc_asmp_sender_expire (MccAsmpSender *self)
+{
+  if (limiting_expiry (self) <= self->now)
+    mcc_asmp_sender_remove (self, mcc_asmp_sender_limiting (self), MCC_RECEIVER_TIMED_OUT);
+  MccReceiver *first;
+  while ((first = mcc_receivers_first (&self->receivers, MCC_ORDER_EXPIRY)) != NULL
+         && first->key[MCC_ORDER_EXPIRY] <= self->now)
+    mcc_asmp_sender_remove (
+        self, first, first->leaving ? MCC_RECEIVER_LEFT : MCC_RECEIVER_TIMED_OUT);
+}

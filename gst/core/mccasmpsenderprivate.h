@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccasmpsenderprivate: what the files of the ASMP sender share; for mccasmpsender*.c only.
+ */
+#pragma once
+
+#include "mccasmpsender.h"
+#include "mcckeyunit.h"
+#include "mccmeter.h"
+#include "mccreceivers.h"
+#include "mccrng.h"
+
+/* The papers' and standards' constants. */
+#define MCC_SENDER_RTT_FALLBACK (500 * MCC_MSECOND) /* RFC 4654 3.1, before any RTT is known */
+#define MCC_SENDER_RTT_LIMIT (10 * MCC_SECOND)      /* larger ones are errors, not paths */
+#define MCC_SENDER_ROUND_RTTS 6                     /* RFC 4654 3.4: a feedback round */
+#define MCC_SENDER_NO_FEEDBACK_INTERVALS 4          /* RFC 5348 4.3 halves after 4 R */
+#define MCC_SENDER_RTCP_INTERVAL (5 * MCC_SECOND)   /* RFC 3550 6.2 minimum */
+#define MCC_SENDER_PUBLISHED_EXPIRY_INTERVALS 5     /* RFC 3550 6.3.5 */
+#define MCC_SENDER_PLAIN_EXPIRY (25 * MCC_SECOND)   /* 5 x 5 s, the same */
+
+/* Ours; docs/deviations.md. */
+#define MCC_SENDER_PACKET_BYTES 1200.0 /* before one was sent */
+#define MCC_SENDER_RATE_LIMIT_BPS UINT64_C (100000000000)
+#define MCC_SENDER_MAX_RECEIVERS 4096
+#define MCC_SENDER_EXPIRY_INTERVALS 3
+#define MCC_SENDER_EXPIRY_RTTS 10
+#define MCC_SENDER_EXPIRY_MIN (2 * MCC_SECOND)
+#define MCC_SENDER_EXPIRY_LIMITING (8 * MCC_SECOND)
+#define MCC_SENDER_EXPIRY_LEAVING MCC_SECOND       /* said LEAVING, but no BYE came */
+#define MCC_SENDER_INTERVAL_MAX (300 * MCC_SECOND) /* expected interval of one receiver */
+#define MCC_SENDER_NO_FEEDBACK_MIN (2 * MCC_SECOND)
+#define MCC_SENDER_NO_FEEDBACK_INTERVAL_MAX (5 * MCC_SECOND)
+#define MCC_SENDER_PROBATION_REPORTS 2
+#define MCC_SENDER_RESTART_BACK 16                /* fewer reports back is reordering */
+#define MCC_SENDER_RISE_PERIOD (10 * MCC_MSECOND) /* a step of the rise is no finer */
+#define MCC_SENDER_RETURN_PERIOD (250 * MCC_MSECOND)
+#define MCC_SENDER_PLAIN_RISE_PERIOD MCC_SECOND
+#define MCC_SENDER_FULL_HOLD (8 * MCC_SECOND) /* no rise after a newcomer was refused */
+#define MCC_SENDER_APP_WINDOW (2 * MCC_SECOND)
+#define MCC_SENDER_APP_MIN (500 * MCC_MSECOND)
+#define MCC_SENDER_APP_PERIOD (100 * MCC_MSECOND)
+#define MCC_SENDER_SESSION_INTERVAL (500 * MCC_MSECOND)
+#define MCC_SENDER_SESSION_BURST 4
+#define MCC_SENDER_COMPOUND_BYTES 200.0 /* SR + SDES + announcement, IP and UDP */
+#define MCC_SENDER_REPORT_BYTES 144.0   /* a receiver's compound */
+#define MCC_SENDER_RTT_ENTRY_BYTES 12.0
+
+#define MCC_SENDER_TARGETS 16 /* queued actions of each kind */
+#define MCC_SENDER_RECEIVERS 64
+
+/* How the target may rise towards what the receivers allow. */
+typedef enum {
+  MCC_RISE_FREE,   /* at once: the limiting receiver raised its own rate */
+  MCC_RISE_PACKET, /* one packet per RTT each RTT: the limit went away */
+  MCC_RISE_DOUBLE  /* doubling: feedback came back */
+} MccRise;
+
+typedef struct {
+  uint64_t target_bps, previous_bps;
+  MccTargetReason reason;
+  uint32_t ssrc;
+  MccAddress address;
+} MccTargetChange;
+
+typedef struct {
+  uint32_t ssrc;
+  MccAddress address;
+  MccReceiverState state;
+} MccReceiverChange;
+
+struct MccAsmpSender {
+  MccAsmpSenderConfig config;
+  MccTime now; /* of the newest call */
+  MccRng rng;
+  MccReceivers receivers;
+  uint32_t active, active_plain;
+
+  /* Target. */
+  uint64_t start_bps; /* config.start_bps within the bounds */
+  uint64_t target_bps;
+  MccTargetReason reason;
+  uint32_t limiting; /* slot */
+  MccTime limiting_since;
+  MccRise rise;
+  MccTime rise_since; /* the limit went away */
+  MccTime rise_next;
+  bool rising; /* the receivers allow more than the target */
+  MccTime plain_rise_next;
+  MccTime full_until; /* no rise before */
+  MccTime app_next;   /* look at the rate sent again */
+
+  /* Feedback. */
+  MccTime last_feedback; /* newest report of an active receiver, or the start */
+  MccTime feedback_interval;
+  MccTime halve_next; /* while lost */
+  bool heard, lost, stopped;
+  bool told_heard, told_lost, told_stopped;
+
+  /* Sent. */
+  MccMeter sent;
+  bool meter_started;
+  double packet_bytes;
+  uint32_t highest_seq;
+
+  /* Announcement. */
+  MccTime session_last;    /* MCC_TIME_NONE: none yet */
+  MccTime session_budget;  /* the budget is used up to this time */
+  uint64_t session_target; /* as last announced */
+  bool session_urgent;
+  uint32_t round;
+  MccTime round_start;
+  uint64_t suppress_bps;
+  MccAppSession session;
+  MccAppRttList rtt_list;
+
+  MccKeyUnit key_unit;
+
+  MccTargetChange target_change[MCC_SENDER_TARGETS];
+  unsigned targets;
+  MccReceiverChange receiver_change[MCC_SENDER_RECEIVERS];
+  unsigned receiver_first, receiver_changes;
+  MccTrace trace;
+  uint64_t reports;
+  uint64_t dropped[MCC_DROP_COUNT];
+};
+
+static inline bool
+mcc_asmp_sender_enhanced (const MccAsmpSender *self)
+{
+  return self->config.variant == MCC_VARIANT_ENHANCED;
+}
+
+static inline MccReceiver *
+mcc_asmp_sender_limiting (const MccAsmpSender *self)
+{
+  return self->limiting != MCC_RECEIVERS_NONE ? &self->receivers.slot[self->limiting] : NULL;
+}
+
+/* mccasmpsender.c */
+void mcc_asmp_sender_advance (MccAsmpSender *self, MccTime now);
+MccDrop mcc_asmp_sender_drop (MccAsmpSender *self, MccDrop drop, uint32_t ssrc);
+void mcc_asmp_sender_push_target (MccAsmpSender *self, uint64_t previous_bps);
+void mcc_asmp_sender_push_receiver (MccAsmpSender *self, const MccReceiver *receiver);
+
+/* mccasmpsendermembers.c: who is a receiver, and for how long. */
+MccTime mcc_asmp_sender_receiver_rtt (const MccReceiver *receiver); /* 0 = unknown */
+MccTime mcc_asmp_sender_rtt_max (const MccAsmpSender *self);        /* 0 = none known */
+MccTime mcc_asmp_sender_group_interval (const MccAsmpSender *self);
+MccTime mcc_asmp_sender_expected (const MccAsmpSender *self, const MccReceiver *receiver);
+/* A valid report of @receiver came: spacing, expiry, probation. */
+void mcc_asmp_sender_touch (MccAsmpSender *self, MccReceiver *receiver);
+/* Its RR without a report came: it lives. */
+void mcc_asmp_sender_keep (MccAsmpSender *self, MccReceiver *receiver);
+/* Enters what it reported into the order of rates, if it counts. */
+void mcc_asmp_sender_apply_limit (MccAsmpSender *self, MccReceiver *receiver);
+/* Room for a newcomer; NULL: *drop says why. */
+MccReceiver *mcc_asmp_sender_admit (
+    MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccDrop *drop);
+/* MCC_DROP_NONE when @receiver counts (it is made active when its probation has passed). */
+MccDrop mcc_asmp_sender_settle (MccAsmpSender *self, MccReceiver *receiver);
+void mcc_asmp_sender_remove (MccAsmpSender *self, MccReceiver *receiver, MccReceiverState state);
+void mcc_asmp_sender_expire (MccAsmpSender *self);
+MccTime mcc_asmp_sender_next_expiry (const MccAsmpSender *self);
+
+/* mccasmpsendertarget.c: the target's laws. */
+void mcc_asmp_sender_update_target (MccAsmpSender *self);
+void mcc_asmp_sender_feedback (MccAsmpSender *self, const MccReceiver *receiver);
+void mcc_asmp_sender_plain_rise (MccAsmpSender *self, const MccReceiver *receiver);
+void mcc_asmp_sender_target_timeout (MccAsmpSender *self);
+MccTime mcc_asmp_sender_target_next (const MccAsmpSender *self);
+/* The limiting receiver is being removed. */
+void mcc_asmp_sender_limit_gone (MccAsmpSender *self);
+MccTime mcc_asmp_sender_round_length (const MccAsmpSender *self);
+
+/* mccasmpsendersession.c: announcements and the RTT list. */
+void mcc_asmp_sender_session_init (MccAsmpSender *self);
+void mcc_asmp_sender_round_report (MccAsmpSender *self, const MccReceiver *receiver);
+void mcc_asmp_sender_measure (
+    MccAsmpSender *self, MccReceiver *receiver, const MccAppReport *report);
+MccTime mcc_asmp_sender_session_next (const MccAsmpSender *self);
+/* Fills in session and rtt_list; they count as sent. */
+void mcc_asmp_sender_session_build (MccAsmpSender *self);

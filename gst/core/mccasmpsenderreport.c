@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccasmpsenderreport: what receivers tell the ASMP sender.
+ */
+#include <assert.h>
+
+#include "mccasmpsenderprivate.h"
+#include "mccseq.h"
+#include "mcctcp.h"
+
+static const MccAddress no_address;
+
+static uint32_t
+saturate_us (MccTime time)
+{
+  MccTime us = time / MCC_USECOND;
+  return us > UINT32_MAX ? UINT32_MAX : (uint32_t)us;
+}
+
+/* A NO_LIMIT report's rate says nothing, so 0 is fine there. */
+static bool
+report_valid (const MccAppReport *report)
+{
+  bool no_limit = (report->flags & MCC_REPORT_NO_LIMIT) != 0;
+  return (report->rate_bps > 0 || no_limit) && report->rate_bps <= MCC_SENDER_RATE_LIMIT_BPS
+         && report->received_bps <= MCC_SENDER_RATE_LIMIT_BPS && report->loss_ratio >= 0.0
+         && report->loss_ratio <= 1.0 && report->rtt <= MCC_SENDER_RTT_LIMIT;
+}
+
+/* Newer by serial arithmetic; or a restart: far back, two in sequence, while the old numbers have
+ * been silent for longer than they used to be (else a replay could pass for one). */
+static bool
+number_accepted (const MccAsmpSender *self, MccReceiver *receiver, uint32_t number)
+{
+  if (receiver->reports == 0 || receiver->plain || mcc_seq_newer32 (number, receiver->number)) {
+    receiver->has_candidate = false;
+    return true;
+  }
+  if (receiver->number - number <= MCC_SENDER_RESTART_BACK)
+    return false;
+  bool in_sequence = receiver->has_candidate && number == receiver->candidate + 1;
+  MccTime silence = self->now - receiver->last_report;
+  receiver->has_candidate = true;
+  receiver->candidate = number;
+  if (!in_sequence || silence < receiver->interval_us * MCC_USECOND * 3 / 2)
+    return false;
+  receiver->has_candidate = false;
+  return true;
+}
+
+static void
+take_report (MccAsmpSender *self, MccReceiver *receiver, const MccAppReport *report)
+{
+  self->active_plain -= receiver->plain && receiver->state == MCC_RECEIVER_ACTIVE;
+  receiver->plain = false;
+  receiver->number = report->number;
+  receiver->no_limit = (report->flags & MCC_REPORT_NO_LIMIT) != 0;
+  receiver->rate_bps = report->rate_bps;
+  receiver->received_bps = report->received_bps;
+  receiver->loss_ratio = (float)report->loss_ratio;
+  receiver->rtt_measured = (report->flags & MCC_REPORT_RTT_MEASURED) != 0 && report->rtt > 0;
+  receiver->rtt_us = saturate_us (report->rtt);
+  receiver->jitter_us = saturate_us (report->jitter);
+  receiver->leaving = (report->flags & MCC_REPORT_LEAVING) != 0;
+}
+
+static void
+trace_report (MccAsmpSender *self, const MccReceiver *receiver)
+{
+  MccTraceEvent event = { .type = MCC_TRACE_REPORT,
+    .time = self->now,
+    .ssrc = receiver->ssrc,
+    .i = receiver->number,
+    .a = receiver->rate_bps,
+    .x = receiver->loss_ratio,
+    .y = receiver->rtt_us * 1e-6 };
+  mcc_trace_add (&self->trace, &event);
+}
+
+/* The receiver's values are stored: what follows for the sender. */
+static MccDrop
+use_report (MccAsmpSender *self, MccReceiver *receiver)
+{
+  mcc_asmp_sender_touch (self, receiver);
+  bool was_active = receiver->state == MCC_RECEIVER_ACTIVE;
+  MccDrop drop = mcc_asmp_sender_settle (self, receiver);
+  if (receiver->reports == 1 && drop != MCC_DROP_ADDRESS)
+    self->session_urgent = true;
+  if (drop != MCC_DROP_NONE)
+    return mcc_asmp_sender_drop (self, drop, receiver->ssrc);
+  if (was_active)
+    mcc_asmp_sender_apply_limit (self, receiver);
+  self->reports++;
+  trace_report (self, receiver);
+  mcc_asmp_sender_feedback (self, receiver);
+  mcc_asmp_sender_round_report (self, receiver);
+  mcc_asmp_sender_update_target (self);
+  return MCC_DROP_NONE;
+}
+
+MccDrop
+mcc_asmp_sender_handle_report (MccAsmpSender *self, uint32_t ssrc, const MccAppReport *report,
+    const MccAddress *from, MccTime now)
+{
+  MccDrop drop;
+  mcc_asmp_sender_advance (self, now);
+  if (ssrc == self->config.ssrc)
+    return mcc_asmp_sender_drop (self, MCC_DROP_OWN, ssrc);
+  if (!report_valid (report))
+    return mcc_asmp_sender_drop (self, MCC_DROP_BAD_VALUE, ssrc);
+  if (from == NULL)
+    from = &no_address;
+
+  MccReceiver *receiver = mcc_receivers_find (&self->receivers, ssrc, from);
+  if (receiver == NULL) {
+    receiver = mcc_asmp_sender_admit (self, ssrc, from, &drop);
+    if (receiver == NULL)
+      return mcc_asmp_sender_drop (self, drop, ssrc);
+  } else if (!number_accepted (self, receiver, report->number)) {
+    return mcc_asmp_sender_drop (self, MCC_DROP_STALE, ssrc);
+  }
+  take_report (self, receiver, report);
+  /* Whoever contends for an SSRC gets no answer: the list names SSRCs only, and its holder would
+   * take it for its own. */
+  MccReceiver *same[MCC_RECEIVERS_PER_SSRC];
+  if (receiver->state == MCC_RECEIVER_ACTIVE
+      || mcc_receivers_find_ssrc (&self->receivers, ssrc, same) == 1)
+    mcc_asmp_sender_measure (self, receiver, report);
+  if (report->flags & MCC_REPORT_KEY_UNIT)
+    mcc_key_unit_request (&self->key_unit);
+  return use_report (self, receiver);
+}
+
+/* Weighted mean of the last 8 intervals' loss (ASMP eq. 2-3), newest first. */
+static double
+plain_loss (MccReceiver *receiver, double fraction_lost)
+{
+  static const double weight[MCC_RECEIVERS_HISTORY] = { 1, 1, 1, 1, .8, .6, .4, .2 };
+  double sum = 0.0, weights = 0.0;
+  memmove (receiver->fraction + 1, receiver->fraction,
+      (MCC_RECEIVERS_HISTORY - 1) * sizeof receiver->fraction[0]);
+  receiver->fraction[0] = (uint16_t)(fraction_lost * UINT16_MAX + 0.5);
+  if (receiver->fractions < MCC_RECEIVERS_HISTORY)
+    receiver->fractions++;
+  for (unsigned i = 0; i < receiver->fractions; i++) {
+    sum += weight[i] * receiver->fraction[i];
+    weights += weight[i];
+  }
+  return sum / (weights * UINT16_MAX);
+}
+
+static void
+take_plain_report (MccAsmpSender *self, MccReceiver *receiver, double fraction_lost, MccTime rtt)
+{
+  receiver->plain = true;
+  receiver->loss_ratio = (float)plain_loss (receiver, fraction_lost);
+  receiver->no_limit = !(receiver->loss_ratio > 0.0f);
+  receiver->rtt_measured = rtt > 0;
+  receiver->rtt_us = saturate_us (rtt);
+  if (rtt == 0)
+    rtt = MCC_SENDER_RTT_FALLBACK;
+  receiver->rate_bps = 0;
+  if (!receiver->no_limit) {
+    double rate = mcc_tcp_rate_bps (&mcc_tcp_model_default, self->packet_bytes,
+        mcc_time_to_seconds (mcc_time_max (rtt, MCC_MSECOND)), receiver->loss_ratio);
+    receiver->rate_bps = rate < 1.0                                 ? 1
+                         : rate < (double)MCC_SENDER_RATE_LIMIT_BPS ? (uint64_t)rate
+                                                                    : MCC_SENDER_RATE_LIMIT_BPS;
+  }
+}
+
+MccDrop
+mcc_asmp_sender_handle_plain_report (MccAsmpSender *self, uint32_t ssrc, double fraction_lost,
+    uint32_t highest_seq, MccTime rtt, const MccAddress *from, MccTime now)
+{
+  MccDrop drop;
+  mcc_asmp_sender_advance (self, now);
+  if (ssrc == self->config.ssrc)
+    return mcc_asmp_sender_drop (self, MCC_DROP_OWN, ssrc);
+  if (!(fraction_lost >= 0.0 && fraction_lost <= 1.0) || rtt > MCC_SENDER_RTT_LIMIT)
+    return mcc_asmp_sender_drop (self, MCC_DROP_BAD_VALUE, ssrc);
+  if (from == NULL)
+    from = &no_address;
+
+  MccReceiver *receiver = mcc_receivers_find (&self->receivers, ssrc, from);
+  if (receiver == NULL) {
+    receiver = mcc_asmp_sender_admit (self, ssrc, from, &drop);
+    if (receiver == NULL)
+      return mcc_asmp_sender_drop (self, drop, ssrc);
+  } else if (!receiver->plain) {
+    /* One of ours, by its regular RTCP: it lives, but its rate is in its reports. The limiting one
+     * has to give them. */
+    if (receiver != mcc_asmp_sender_limiting (self))
+      mcc_asmp_sender_keep (self, receiver);
+    return MCC_DROP_NONE;
+  }
+  take_plain_report (self, receiver, fraction_lost, rtt);
+  drop = use_report (self, receiver);
+  if (drop == MCC_DROP_NONE && receiver->loss_ratio <= 0.0f)
+    mcc_asmp_sender_plain_rise (self, receiver);
+  return drop;
+}
+
+MccDrop
+mcc_asmp_sender_handle_bye (MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccTime now)
+{
+  mcc_asmp_sender_advance (self, now);
+  MccReceiver *receiver
+      = mcc_receivers_find (&self->receivers, ssrc, from != NULL ? from : &no_address);
+  if (receiver == NULL)
+    return mcc_asmp_sender_drop (self, MCC_DROP_ADDRESS, ssrc);
+  mcc_asmp_sender_remove (self, receiver, MCC_RECEIVER_LEFT);
+  mcc_asmp_sender_update_target (self);
+  return MCC_DROP_NONE;
+}

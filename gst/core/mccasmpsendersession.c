@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccasmpsendersession: the ASMP sender's announcements and its RTT list.
+ *
+ * Announcements leave within the sender's quarter of the RTCP budget, rtpsession's part taken off:
+ * each uses it up for bytes / budget seconds. A regular one leaves MCC_SENDER_SESSION_INTERVAL
+ * after the last, or later when the budget is used up until then (below about 320 kb/s). An urgent
+ * one may borrow MCC_SENDER_SESSION_BURST - 1 announcements ahead and leaves 100 ms after the last.
+ */
+#include "mccasmpsenderprivate.h"
+#include "mccjitter.h"
+#include "mccrtcp.h"
+
+#define SENDER_SHARE ((1.0 - MCC_RTCP_RECEIVER_SHARE) * (1.0 - MCC_RTCP_REGULAR_SHARE))
+
+void
+mcc_asmp_sender_session_init (MccAsmpSender *self)
+{
+  /* The first number is random, so that a restarted sender's are not taken for old ones. */
+  self->session.number = (uint32_t)mcc_rng_next (&self->rng);
+  self->session_last = MCC_TIME_NONE;
+  self->session_budget = self->now;
+  self->session_urgent = true;
+  self->round_start = self->now;
+  self->suppress_bps = UINT64_MAX;
+}
+
+static MccTime
+budget_time (const MccAsmpSender *self, double bytes)
+{
+  return mcc_rtcp_interval (
+      self->target_bps, self->config.session_bandwidth_bps, SENDER_SHARE, 1, bytes);
+}
+
+/* A round without reports in between may have lasted longer. */
+static void
+advance_round (MccAsmpSender *self)
+{
+  if (self->now - self->round_start < mcc_asmp_sender_round_length (self))
+    return;
+  self->round++;
+  self->round_start = self->now;
+  self->suppress_bps = UINT64_MAX;
+}
+
+void
+mcc_asmp_sender_round_report (MccAsmpSender *self, const MccReceiver *receiver)
+{
+  advance_round (self);
+  if (!receiver->no_limit && receiver->rate_bps < self->suppress_bps)
+    self->suppress_bps = receiver->rate_bps;
+}
+
+/* RTT_eff = now - echo - hold, modulo 64 s (ASMP eq. 9 with abs-send-time for LSR). */
+void
+mcc_asmp_sender_measure (MccAsmpSender *self, MccReceiver *receiver, const MccAppReport *report)
+{
+  const MccTimeDelta cycle = 64 * (MccTimeDelta)MCC_SECOND;
+  if (!(report->flags & MCC_REPORT_ECHO) || report->hold >= (MccTime)cycle)
+    return;
+  MccTimeDelta rtt = mcc_abs_send_time_diff (
+                         mcc_abs_send_time (self->now), report->echo & MCC_ABS_SEND_TIME_MASK)
+                     - (MccTimeDelta)report->hold;
+  rtt = ((rtt % cycle) + cycle) % cycle;
+  /* Steps of 4 us in both stamps: a little below 0 is 0. */
+  if (rtt > cycle - (MccTimeDelta)MCC_MSECOND)
+    rtt = 0;
+  if (rtt > (MccTimeDelta)MCC_SENDER_RTT_LIMIT)
+    return;
+  receiver->effective_us = (uint32_t)(rtt / (MccTimeDelta)MCC_USECOND);
+  if (receiver->effective_us == 0)
+    receiver->effective_us = 1;
+  receiver->effective_number = report->number;
+  if (receiver->answered == MCC_TIME_NONE)
+    mcc_receivers_append (&self->receivers, receiver, MCC_LIST_NEW);
+  else if (receiver->in_list[0] == 0)
+    mcc_receivers_append (&self->receivers, receiver, MCC_LIST_ANSWER);
+}
+
+/* The limiting receiver waits for its RTT. */
+static bool
+limiting_due (const MccAsmpSender *self)
+{
+  const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
+  return limiting != NULL && limiting->in_list[0] != 0;
+}
+
+static bool
+urgent (const MccAsmpSender *self)
+{
+  return self->session_urgent || limiting_due (self)
+         || self->target_bps < self->session_target - self->session_target / 10;
+}
+
+MccTime
+mcc_asmp_sender_session_next (const MccAsmpSender *self)
+{
+  if (self->session_last == MCC_TIME_NONE)
+    return self->now;
+  if (!urgent (self))
+    return mcc_time_max (self->session_last + MCC_SENDER_SESSION_INTERVAL, self->session_budget);
+  MccTime ahead = (MCC_SENDER_SESSION_BURST - 1) * budget_time (self, MCC_SENDER_COMPOUND_BYTES);
+  MccTime budget = self->session_budget > ahead ? self->session_budget - ahead : 0;
+  MccTime next = mcc_time_max (self->session_last + MCC_RTCP_MIN_INTERVAL, budget);
+  /* Never later than a regular one. */
+  return mcc_time_min (
+      next, mcc_time_max (self->session_last + MCC_SENDER_SESSION_INTERVAL, self->session_budget));
+}
+
+static void
+answer (MccAsmpSender *self, MccReceiver *receiver)
+{
+  MccAppRttList *list = &self->rtt_list;
+  list->entry[list->count++] = (MccAppRtt){ .ssrc = receiver->ssrc,
+    .number = receiver->effective_number,
+    .rtt = receiver->effective_us * MCC_USECOND };
+  receiver->answered = self->now;
+  mcc_receivers_unlink (&self->receivers, receiver, (MccReceiversList)(receiver->in_list[0] - 1));
+}
+
+/* Those that need it most first: never answered, the limiting one, then who waits longest. */
+static void
+build_rtt_list (MccAsmpSender *self)
+{
+  MccReceiver *receiver;
+  /* A flood of newcomers leaves a place for the limiting one and half for those known. */
+  unsigned most_new = self->receivers.head[MCC_LIST_ANSWER] == MCC_RECEIVERS_NONE
+                          ? MCC_APP_RTT_MAX - 1
+                          : MCC_APP_RTT_MAX / 2;
+  self->rtt_list.count = 0;
+  while (self->rtt_list.count < most_new
+         && (receiver = mcc_receivers_head (&self->receivers, MCC_LIST_NEW)) != NULL)
+    answer (self, receiver);
+  if (limiting_due (self))
+    answer (self, mcc_asmp_sender_limiting (self));
+  while (self->rtt_list.count < MCC_APP_RTT_MAX
+         && (receiver = mcc_receivers_head (&self->receivers, MCC_LIST_ANSWER)) != NULL)
+    answer (self, receiver);
+}
+
+void
+mcc_asmp_sender_session_build (MccAsmpSender *self)
+{
+  const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
+  MccAppSession *session = &self->session;
+  advance_round (self);
+  build_rtt_list (self);
+
+  session->number++;
+  session->flags = (self->stopped ? MCC_SESSION_STOPPED : 0)
+                   | (mcc_asmp_sender_enhanced (self) ? MCC_SESSION_ENHANCED : 0);
+  session->send_time = mcc_abs_send_time (self->now);
+  session->target_bps = self->target_bps;
+  session->min_bps = self->config.min_bps;
+  session->max_bps = self->config.max_bps;
+  session->start_bps = self->start_bps;
+  session->session_bandwidth_bps = self->config.session_bandwidth_bps;
+  session->receivers = self->active;
+  session->limiting_ssrc = limiting != NULL ? limiting->ssrc : 0;
+  session->rtt_max = mcc_asmp_sender_rtt_max (self);
+  if (session->rtt_max == 0)
+    session->rtt_max = MCC_SENDER_RTT_FALLBACK;
+  session->round = self->round;
+  session->suppress_bps = self->suppress_bps;
+  session->feedback = self->config.feedback;
+  session->ttl = self->config.ttl;
+  session->payload_type = 255;
+
+  double bytes = MCC_SENDER_COMPOUND_BYTES + MCC_SENDER_RTT_ENTRY_BYTES * self->rtt_list.count;
+  self->session_budget = mcc_time_max (self->session_budget, self->now) + budget_time (self, bytes);
+  self->session_last = self->now;
+  self->session_target = self->target_bps;
+  self->session_urgent = false;
+}

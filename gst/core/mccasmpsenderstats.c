@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccasmpsenderstats: what the ASMP sender shows of itself.
+ */
+#include "mccasmpsenderprivate.h"
+
+void
+mcc_asmp_sender_get_stats (const MccAsmpSender *self, MccTime now, MccAsmpSenderStats *out)
+{
+  const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
+  memset (out, 0, sizeof *out);
+  out->target_bps = self->target_bps;
+  out->sent_bps = mcc_meter_rate_bps (&self->sent, MCC_SENDER_APP_WINDOW, now);
+  out->reason = self->reason;
+  if (limiting != NULL) {
+    out->limiting_ssrc = limiting->ssrc;
+    out->limiting_address = limiting->address;
+  }
+  out->receivers = self->active;
+  out->rtt_max = mcc_asmp_sender_rtt_max (self);
+  out->reports = self->reports;
+  memcpy (out->dropped, self->dropped, sizeof out->dropped);
+}
+
+static void
+fill_info (const MccReceiver *receiver, MccTime now, MccReceiverInfo *out)
+{
+  *out = (MccReceiverInfo){ .ssrc = receiver->ssrc,
+    .address = receiver->address,
+    .state = (MccReceiverState)receiver->state,
+    .no_limit = receiver->no_limit,
+    .rate_bps = receiver->rate_bps,
+    .received_bps = receiver->received_bps,
+    .loss_ratio = (double)receiver->loss_ratio,
+    .rtt = receiver->rtt_us * MCC_USECOND,
+    .rtt_measured = receiver->rtt_measured,
+    .jitter = receiver->jitter_us * MCC_USECOND,
+    .age = now > receiver->last_report ? now - receiver->last_report : 0,
+    .plain = receiver->plain };
+}
+
+/* Slower first; who does not limit or is on probation comes last; the SSRC breaks ties, so that the
+ * list does not depend on the heap's history. */
+static bool
+slower (const MccReceiverInfo *a, const MccReceiverInfo *b)
+{
+  bool a_limits = a->state == MCC_RECEIVER_ACTIVE && !a->no_limit;
+  bool b_limits = b->state == MCC_RECEIVER_ACTIVE && !b->no_limit;
+  if (a_limits != b_limits)
+    return a_limits;
+  if (a_limits && a->rate_bps != b->rate_bps)
+    return a->rate_bps < b->rate_bps;
+  return a->ssrc < b->ssrc;
+}
+
+/* Puts @info into the heap info[0..count) (fastest first) from @i downwards. */
+static void
+sift_down (MccReceiverInfo *info, unsigned count, unsigned i, MccReceiverInfo value)
+{
+  for (;;) {
+    unsigned child = 2 * i + 1;
+    if (child >= count)
+      break;
+    if (child + 1 < count && slower (&info[child], &info[child + 1]))
+      child++;
+    if (!slower (&value, &info[child]))
+      break;
+    info[i] = info[child];
+    i = child;
+  }
+  info[i] = value;
+}
+
+unsigned
+mcc_asmp_sender_get_receivers (
+    const MccAsmpSender *self, MccTime now, MccReceiverInfo *out, unsigned max)
+{
+  unsigned count = self->receivers.count < max ? self->receivers.count : max;
+  MccReceiverInfo info;
+  if (count == 0)
+    return 0;
+  /* The slowest `count` in a heap whose root is the fastest of them, then heap sort in place. */
+  for (unsigned i = 0; i < count; i++)
+    fill_info (mcc_receivers_get (&self->receivers, MCC_ORDER_RATE, i), now, &out[i]);
+  for (unsigned i = count / 2; i-- > 0;)
+    sift_down (out, count, i, out[i]);
+  for (unsigned i = count; i < self->receivers.count; i++) {
+    fill_info (mcc_receivers_get (&self->receivers, MCC_ORDER_RATE, i), now, &info);
+    if (slower (&info, &out[0]))
+      sift_down (out, count, 0, info);
+  }
+  for (unsigned left = count; left-- > 1;) {
+    info = out[left];
+    out[left] = out[0];
+    sift_down (out, left, 0, info);
+  }
+  return count;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mcckeyunit.h"
+
+void
+mcc_key_unit_init (MccKeyUnit *self)
+{
+  self->last = MCC_TIME_NONE;
+  self->wanted = false;
+}
+
+void
+mcc_key_unit_request (MccKeyUnit *self)
+{
+  self->wanted = true;
+}
+
+MccTime
+mcc_key_unit_next_timeout (const MccKeyUnit *self, MccTime rtt_max)
+{
+  if (!self->wanted)
+    return MCC_TIME_NONE;
+  if (self->last == MCC_TIME_NONE)
+    return 0;
+  rtt_max = mcc_time_min (rtt_max, MCC_KEY_UNIT_RTT_MAX);
+  return self->last + mcc_time_max (MCC_KEY_UNIT_INTERVAL, MCC_KEY_UNIT_RTTS * rtt_max);
+}
+
+bool
+mcc_key_unit_take (MccKeyUnit *self, MccTime rtt_max, MccTime now)
+{
+  if (!self->wanted || mcc_key_unit_next_timeout (self, rtt_max) > now)
+    return false;
+  self->wanted = false;
+  self->last = now;
+  return true;
+}

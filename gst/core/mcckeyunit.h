@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mcckeyunit: when the encoder is asked for a key unit.
+ *
+ * Between two key units lie at least max (1 s, 2 x the largest RTT), however many ask (RFC 5104
+ * 3.5.1 leaves the rate to the sender). A request within that time is not lost: one key unit
+ * follows when it has passed. An RTT above MCC_KEY_UNIT_RTT_MAX counts as that, so that one
+ * receiver's claim cannot keep key units from everybody.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "mcctime.h"
+
+#define MCC_KEY_UNIT_INTERVAL MCC_SECOND
+#define MCC_KEY_UNIT_RTTS 2
+#define MCC_KEY_UNIT_RTT_MAX (2 * MCC_SECOND) /* ours */
+
+typedef struct {
+  MccTime last; /* MCC_TIME_NONE: none yet */
+  bool wanted;
+} MccKeyUnit;
+
+void mcc_key_unit_init (MccKeyUnit *self);
+void mcc_key_unit_request (MccKeyUnit *self);
+/* When a wanted key unit may be made; MCC_TIME_NONE: none is wanted. */
+MccTime mcc_key_unit_next_timeout (const MccKeyUnit *self, MccTime rtt_max);
+/* True, once, when the encoder should be asked now. */
+bool mcc_key_unit_take (MccKeyUnit *self, MccTime rtt_max, MccTime now);

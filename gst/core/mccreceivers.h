@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccreceivers: the sender's table of receivers, keyed by (SSRC, address).
+ *
+ * Laws:
+ *  - Finding costs O(1) on average: a hash with a secret seed, so that nobody can choose SSRCs
+ *    that collide. Entries with one SSRC are few: adding a further one beyond
+ *    MCC_RECEIVERS_PER_SSRC fails.
+ *  - Each order (rate, expiry, RTT) is a binary heap over all entries: the first is found in O(1),
+ *    a changed key costs O(log n).
+ *  - The lists (to answer, on probation) are intrusive: append, unlink and head in O(1).
+ *  - MCC_RECEIVERS_COST bytes an entry at most, <= 256; memory grows by doubling, is kept, and
+ *    never holds more than `max` entries.
+ * A pointer to an entry is valid until the next add.
+ */
+#pragma once
+
+#include "mcctypes.h"
+
+#define MCC_RECEIVERS_NONE UINT32_MAX /* no slot */
+#define MCC_RECEIVERS_NO_KEY UINT64_MAX
+#define MCC_RECEIVERS_PER_SSRC 4 /* one active, a few that contend with it */
+#define MCC_RECEIVERS_HISTORY 8  /* report intervals of a plain player, ASMP eq. 2 */
+
+typedef enum {
+  MCC_ORDER_RATE,   /* key: limit in bit/s; NO_KEY = does not limit */
+  MCC_ORDER_EXPIRY, /* key: MccTime */
+  MCC_ORDER_RTT,    /* key: UINT64_MAX - RTT: the largest RTT is first */
+  MCC_ORDER_COUNT
+} MccReceiversOrder;
+
+typedef enum {
+  MCC_LIST_NEW,       /* RTT measured, never answered */
+  MCC_LIST_ANSWER,    /* RTT measured again since the last answer */
+  MCC_LIST_PROBATION, /* oldest first */
+  MCC_LIST_COUNT
+} MccReceiversList;
+
+typedef struct {
+  uint64_t key[MCC_ORDER_COUNT];
+  uint64_t rate_bps, received_bps;
+  MccTime last_report;
+  MccTime answered; /* its RTT was last sent; MCC_TIME_NONE = never */
+  uint32_t position[MCC_ORDER_COUNT];
+  uint32_t next[2], previous[2]; /* 0: NEW or ANSWER, 1: PROBATION */
+  uint32_t ssrc;
+  MccAddress address;
+  uint32_t number;    /* newest report */
+  uint32_t candidate; /* newest report of what may be a restart */
+  uint32_t effective_number;
+  uint32_t effective_us; /* RTT_eff of report effective_number; 0 = none */
+  uint32_t rtt_us;       /* as reported; 0 = unknown */
+  uint32_t jitter_us;
+  uint32_t interval_us; /* smoothed spacing of reports; 0 = one report only */
+  float loss_ratio;
+  uint16_t fraction[MCC_RECEIVERS_HISTORY]; /* plain: loss of an interval, 2^-16 */
+  uint8_t fractions;                        /* ever added, saturates */
+  uint8_t state;                            /* MccReceiverState */
+  uint8_t reports;                          /* valid ones, saturates */
+  uint8_t in_list[2];                       /* MccReceiversList + 1; 0 = in none */
+  bool has_candidate, no_limit, rtt_measured, plain, leaving;
+} MccReceiver;
+
+typedef struct {
+  uint32_t count, max, capacity;
+  uint32_t hash_mask;
+  uint64_t seed, multiplier;
+  uint32_t free; /* slots without an entry, chained by next[0] */
+  MccReceiver *slot;
+  uint32_t *hash; /* slot or NONE; open addressing */
+  uint32_t *heap[MCC_ORDER_COUNT];
+  uint32_t head[MCC_LIST_COUNT], tail[MCC_LIST_COUNT];
+} MccReceivers;
+
+#define MCC_RECEIVERS_COST (sizeof (MccReceiver) + (4 + MCC_ORDER_COUNT) * sizeof (uint32_t))
+_Static_assert(MCC_RECEIVERS_COST <= 256, "a receiver costs at most 256 bytes");
+
+void mcc_receivers_init (MccReceivers *self, uint32_t max, uint64_t seed);
+void mcc_receivers_clear (MccReceivers *self);
+
+MccReceiver *mcc_receivers_find (
+    const MccReceivers *self, uint32_t ssrc, const MccAddress *address);
+/* Entries with @ssrc, whatever their address; at most MCC_RECEIVERS_PER_SSRC. */
+unsigned mcc_receivers_find_ssrc (
+    const MccReceivers *self, uint32_t ssrc, MccReceiver *out[MCC_RECEIVERS_PER_SSRC]);
+/* A new entry, zeroed, without keys and in no list; NULL when the table is full, when the SSRC has
+ * its share already, or when memory is short. */
+MccReceiver *mcc_receivers_add (MccReceivers *self, uint32_t ssrc, const MccAddress *address);
+void mcc_receivers_remove (MccReceivers *self, MccReceiver *receiver);
+
+void mcc_receivers_set_key (
+    MccReceivers *self, MccReceiver *receiver, MccReceiversOrder order, uint64_t key);
+/* The entry with the smallest key; NULL when the table is empty. */
+MccReceiver *mcc_receivers_first (const MccReceivers *self, MccReceiversOrder order);
+/* Entry @i of @order's heap, i < count: each entry once, in no useful sequence. */
+MccReceiver *mcc_receivers_get (const MccReceivers *self, MccReceiversOrder order, uint32_t i);
+
+/* Moves the entry to the end of @list; it leaves the other list of its pair. */
+void mcc_receivers_append (MccReceivers *self, MccReceiver *receiver, MccReceiversList list);
+void mcc_receivers_unlink (MccReceivers *self, MccReceiver *receiver, MccReceiversList list);
+MccReceiver *mcc_receivers_head (const MccReceivers *self, MccReceiversList list);
+
+static inline uint32_t
+mcc_receivers_slot (const MccReceivers *self, const MccReceiver *receiver)
+{
+  return (uint32_t)(receiver - self->slot);
+}

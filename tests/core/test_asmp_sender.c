@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The target's laws.
+ */
+#include "mcctcp.h"
+#include "sender_fixture.h"
+
+#define RTT (100 * MCC_MSECOND)
+#define PACKET_STEP (8 * PACKET_BYTES * MCC_SECOND / RTT) /* one packet per RTT, bit/s */
+
+static void
+test_min_of_receivers (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_PUBLISHED);
+  Peer peers[] = { { .ssrc = 1, .host = 1, .rate_bps = 900000, .rtt = RTT },
+    { .ssrc = 2, .host = 2, .rate_bps = 400000, .rtt = RTT },
+    { .ssrc = 3, .host = 3, .rate_bps = 700000, .rtt = RTT } };
+  static const struct {
+    uint64_t rate[3];
+    uint64_t target;
+    MccTargetReason reason;
+  } table[] = {
+    { { 900000, 400000, 700000 }, 400000, MCC_TARGET_RECEIVER },
+    { { 900000, 800000, 700000 }, 700000, MCC_TARGET_RECEIVER },
+    { { 300000, 800000, 700000 }, 300000, MCC_TARGET_RECEIVER },
+    { { 50000, 800000, 700000 }, 100000, MCC_TARGET_MIN },
+    { { 20000000, 30000000, 40000000 }, 10000000, MCC_TARGET_MAX },
+  };
+
+  fixture_init (&f, &config);
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    for (unsigned i = 0; i < 3; i++)
+      peers[i].rate_bps = table[row].rate[i];
+    run_peers (&f, peers, 3, MCC_SECOND, 2 * MCC_SECOND);
+    g_assert_cmpuint (f.target, ==, table[row].target);
+    MccAsmpSenderStats stats;
+    mcc_asmp_sender_get_stats (f.sender, f.now, &stats);
+    g_assert_cmpint (stats.reason, ==, table[row].reason);
+    g_assert_cmpuint (stats.receivers, ==, 3);
+  }
+  fixture_clear (&f);
+}
+
+/* Starts @config's sender with a limiting receiver at 400 kb/s and others at 2 Mb/s. */
+static void
+settle (Fixture *f, Peer *peers, unsigned count)
+{
+  run_peers (f, peers, count, 200 * MCC_MSECOND, 5 * MCC_SECOND);
+  g_assert_cmpuint (f->target, ==, 400000);
+  f->max_step = 0;
+  f->rise_gap_min = MCC_TIME_NONE;
+  f->last_rise = f->now;
+}
+
+static void
+check_slow_rise (Fixture *f, uint64_t limit)
+{
+  g_assert_cmpuint (f->target, ==, limit);
+  g_assert_cmpuint (f->max_step, ==, PACKET_STEP);
+  g_assert_cmpuint (f->rise_gap_min, >=, RTT);
+}
+
+static void
+test_crash_of_limiting (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[] = { { .ssrc = 1, .host = 1, .rate_bps = 400000, .rtt = RTT },
+    { .ssrc = 2, .host = 2, .rate_bps = 2000000, .rtt = RTT } };
+
+  fixture_init (&f, &config);
+  f.sends = 1.0;
+  settle (&f, peers, 2);
+  MccTime crash = f.now;
+  /* It still limits while it may just be late ... */
+  run_peers (&f, peers + 1, 1, 200 * MCC_MSECOND, 1500 * MCC_MSECOND);
+  g_assert_cmpuint (f.target, ==, 400000);
+  /* ... and no longer 10 s later. */
+  while (f.target == 400000 && f.now < crash + 20 * MCC_SECOND)
+    run_peers (&f, peers + 1, 1, 200 * MCC_MSECOND, 200 * MCC_MSECOND);
+  g_assert_cmpuint (f.now - crash, <, 10 * MCC_SECOND);
+  g_assert_cmpuint (f.timed_out, ==, 1);
+  run_peers (&f, peers + 1, 1, 200 * MCC_MSECOND, 20 * MCC_SECOND);
+  check_slow_rise (&f, 2000000);
+  fixture_clear (&f);
+}
+
+static void
+test_bye_of_limiting (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[] = { { .ssrc = 1, .host = 1, .rate_bps = 400000, .rtt = RTT },
+    { .ssrc = 2, .host = 2, .rate_bps = 2000000, .rtt = RTT } };
+  MccAddress from = address_of (1);
+
+  fixture_init (&f, &config);
+  settle (&f, peers, 2);
+  g_assert_cmpint (mcc_asmp_sender_handle_bye (f.sender, 1, &from, f.now), ==, MCC_DROP_NONE);
+  drain (&f);
+  g_assert_cmpuint (f.left, ==, 1);
+  /* A feedback round without a rise: 6 RTT. */
+  run_peers (&f, peers + 1, 1, 200 * MCC_MSECOND, 6 * RTT - 1);
+  g_assert_cmpuint (f.target, ==, 400000);
+  run_peers (&f, peers + 1, 1, 200 * MCC_MSECOND, 20 * MCC_SECOND);
+  check_slow_rise (&f, 2000000);
+  fixture_clear (&f);
+}
+
+static void
+test_published_follows_at_once (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_PUBLISHED);
+  Peer peers[] = { { .ssrc = 1, .host = 1, .rate_bps = 400000, .rtt = RTT },
+    { .ssrc = 2, .host = 2, .rate_bps = 2000000, .rtt = RTT } };
+  MccAddress from = address_of (1);
+
+  fixture_init (&f, &config);
+  settle (&f, peers, 2);
+  mcc_asmp_sender_handle_bye (f.sender, 1, &from, f.now);
+  drain (&f);
+  g_assert_cmpuint (f.target, ==, 2000000);
+  fixture_clear (&f);
+}
+
+static void
+test_limiting_raises_itself (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[] = { { .ssrc = 1, .host = 1, .rate_bps = 400000, .rtt = RTT },
+    { .ssrc = 2, .host = 2, .rate_bps = 2000000, .rtt = RTT } };
+
+  fixture_init (&f, &config);
+  settle (&f, peers, 2);
+  peers[0].rate_bps = 700000;
+  peer_report (&f, &peers[0]);
+  g_assert_cmpuint (f.target, ==, 700000);
+  /* Beyond the other one: that limits now, and is approached by a packet per RTT. */
+  run_peers (&f, peers, 2, 200 * MCC_MSECOND, 3 * MCC_SECOND);
+  f.max_step = 0;
+  f.rise_gap_min = MCC_TIME_NONE;
+  f.last_rise = f.now;
+  peers[0].rate_bps = 5000000;
+  run_peers (&f, peers, 2, 200 * MCC_MSECOND, 20 * MCC_SECOND);
+  check_slow_rise (&f, 2000000);
+  fixture_clear (&f);
+}
+
+static void
+test_falls_at_once (void)
+{
+  for (unsigned variant = 0; variant < 2; variant++) {
+    Fixture f;
+    MccAsmpSenderConfig config = default_config ((MccVariant)variant);
+    Peer peers[] = { { .ssrc = 1, .host = 1, .rate_bps = 400000, .rtt = RTT },
+      { .ssrc = 2, .host = 2, .rate_bps = 2000000, .rtt = RTT } };
+
+    fixture_init (&f, &config);
+    settle (&f, peers, 2);
+    peers[1].rate_bps = 123456;
+    peer_report (&f, &peers[1]);
+    g_assert_cmpuint (f.target, ==, 123456);
+    fixture_clear (&f);
+  }
+}
+
+static void
+test_no_limit_does_not_limit (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[] = { { .ssrc = 1, .host = 1, .rate_bps = 400000, .rtt = RTT },
+    { .ssrc = 2, .host = 2, .rate_bps = 1, .rtt = RTT, .flags = MCC_REPORT_NO_LIMIT } };
+
+  fixture_init (&f, &config);
+  /* Alone it changes nothing: it proves no rate either. */
+  run_peers (&f, peers + 1, 1, 200 * MCC_MSECOND, 5 * MCC_SECOND);
+  g_assert_cmpuint (f.target, ==, 150000);
+  g_assert_cmpuint (f.lost, ==, 0);
+  settle (&f, peers, 2);
+  fixture_clear (&f);
+}
+
+/* An encoder that sends little proves little. */
+static void
+test_app_limited (void)
+{
+  static const struct {
+    double sends_bps;
+    uint64_t target;
+  } table[] = { { 300000, 600000 }, { 20000, 150000 }, { 0, 150000 }, { 2500000, 5000000 } };
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+    Peer peer = { .ssrc = 1, .host = 1, .rate_bps = 8000000, .rtt = RTT };
+    fixture_init (&f, &config);
+    f.sends = -table[row].sends_bps;
+    run_peers (&f, &peer, 1, 200 * MCC_MSECOND, 10 * MCC_SECOND);
+    g_assert_cmpfloat_with_epsilon (
+        (double)f.target, (double)table[row].target, 0.05 * (double)table[row].target);
+    g_assert_cmpint (
+        f.reason, ==, row == 1 || row == 2 ? MCC_TARGET_START : MCC_TARGET_APP_LIMITED);
+    fixture_clear (&f);
+  }
+}
+
+static void
+test_no_feedback_at_start (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  config.start_bps = 1000000;
+
+  fixture_init (&f, &config);
+  g_assert_cmpuint (f.target, ==, 1000000);
+  run_for (&f, 2 * MCC_SECOND - 1);
+  g_assert_cmpuint (f.target, ==, 1000000);
+  g_assert_cmpuint (f.lost, ==, 0);
+  static const uint64_t halves[] = { 500000, 250000, 125000, 100000, 100000, 100000 };
+  run_for (&f, 1);
+  for (unsigned i = 0; i < G_N_ELEMENTS (halves); i++) {
+    g_assert_cmpuint (f.target, ==, halves[i]);
+    g_assert_cmpint (f.reason, ==, MCC_TARGET_NO_FEEDBACK);
+    run_for (&f, 2 * MCC_SECOND);
+  }
+  g_assert_cmpuint (f.lost, ==, 1);
+  g_assert_cmpuint (f.found, ==, 0);
+  g_assert_cmpuint (f.stops, ==, 0);
+  fixture_clear (&f);
+}
+
+static void
+test_feedback_lost_and_back (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[] = { { .ssrc = 1, .host = 1, .rate_bps = 4000000, .rtt = RTT },
+    { .ssrc = 2, .host = 2, .rate_bps = 4100000, .rtt = RTT } };
+
+  fixture_init (&f, &config);
+  run_peers (&f, peers, 2, 200 * MCC_MSECOND, 15 * MCC_SECOND);
+  g_assert_cmpuint (f.target, ==, 4000000);
+  g_assert_cmpuint (f.found, ==, 1);
+  MccTime silent = f.now;
+  while (f.lost == 0 && f.now < silent + MCC_SECOND * 20)
+    run_for (&f, 10 * MCC_MSECOND);
+  g_assert_cmpuint (f.now - silent, <=, 2 * MCC_SECOND);
+  g_assert_cmpuint (f.target, ==, 2000000);
+  run_for (&f, 2 * MCC_SECOND);
+  g_assert_cmpuint (f.target, ==, 1000000);
+  run_for (&f, 20 * MCC_SECOND);
+  g_assert_cmpuint (f.target, ==, 100000);
+  g_assert_cmpuint (f.timed_out, ==, 2);
+  g_assert_cmpuint (f.lost, ==, 1);
+
+  /* Back: nothing at once, then at most a doubling per 250 ms. */
+  uint64_t previous = f.target;
+  for (unsigned i = 0; i < 80; i++) {
+    run_peers (&f, peers, 2, 125 * MCC_MSECOND, 125 * MCC_MSECOND);
+    g_assert_cmpuint (f.target, <=, 2 * previous);
+    if (i < 2)
+      g_assert_cmpuint (f.target, ==, 100000);
+    if (i % 2 == 1)
+      previous = f.target;
+  }
+  g_assert_cmpuint (f.found, ==, 2);
+  g_assert_cmpuint (f.target, ==, 4000000);
+  fixture_clear (&f);
+}
+
+static void
+test_no_feedback_hold (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  config.no_feedback = MCC_NO_FEEDBACK_HOLD;
+  config.start_bps = 1000000;
+  fixture_init (&f, &config);
+  run_for (&f, 60 * MCC_SECOND);
+  g_assert_cmpuint (f.target, ==, 1000000);
+  g_assert_cmpuint (f.lost, ==, 1);
+  /* A policy set later holds too. */
+  mcc_asmp_sender_set_no_feedback (f.sender, MCC_NO_FEEDBACK_MINIMUM, f.now);
+  run_for (&f, 20 * MCC_SECOND);
+  g_assert_cmpuint (f.target, ==, 100000);
+  fixture_clear (&f);
+}
+
+static void
+test_no_feedback_stop (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peer = { .ssrc = 1, .host = 1, .rate_bps = 150000, .rtt = RTT };
+  config.no_feedback = MCC_NO_FEEDBACK_STOP;
+  fixture_init (&f, &config);
+  run_for (&f, 2 * MCC_SECOND);
+  g_assert_cmpuint (f.target, ==, 100000);
+  run_for (&f, 2 * MCC_SECOND - 1);
+  g_assert_cmpuint (f.stops, ==, 0);
+  run_for (&f, 1);
+  g_assert_cmpuint (f.stops, ==, 1);
+  unsigned sessions = f.sessions;
+  run_for (&f, 30 * MCC_SECOND);
+  g_assert_cmpuint (f.stops, ==, 1);
+  g_assert_cmpuint (f.sessions, >, sessions + 10);
+  g_assert_cmpuint (f.session.flags & MCC_SESSION_STOPPED, ==, MCC_SESSION_STOPPED);
+  peer_report (&f, &peer);
+  g_assert_cmpuint (f.resumes, ==, 0);
+  peer_report (&f, &peer);
+  g_assert_cmpuint (f.resumes, ==, 1);
+  g_assert_cmpuint (f.found, ==, 1);
+  fixture_clear (&f);
+}
+
+static void
+test_bounds_change (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peer = { .ssrc = 1, .host = 1, .rate_bps = 400000, .rtt = RTT };
+  fixture_init (&f, &config);
+  settle (&f, &peer, 1);
+  mcc_asmp_sender_set_bounds (f.sender, 50000, 300000, f.now);
+  drain (&f);
+  g_assert_cmpuint (f.target, ==, 300000);
+  g_assert_cmpint (f.reason, ==, MCC_TARGET_MAX);
+  mcc_asmp_sender_set_bounds (f.sender, 600000, 900000, f.now);
+  drain (&f);
+  g_assert_cmpuint (f.target, ==, 600000);
+  g_assert_cmpint (f.reason, ==, MCC_TARGET_MIN);
+  fixture_clear (&f);
+}
+
+/* ASMP eq. 12 on a plain player's loss; without loss it does not limit. */
+static void
+test_plain_player (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peer = { .ssrc = 1, .host = 1, .rate_bps = 900000, .rtt = RTT };
+  MccAddress from = address_of (9);
+  fixture_init (&f, &config);
+  for (unsigned i = 0; i < 6; i++) {
+    mcc_asmp_sender_handle_plain_report (f.sender, 9, 0.0, 0, RTT, &from, f.now);
+    run_peers (&f, &peer, 1, 200 * MCC_MSECOND, 5 * MCC_SECOND);
+  }
+  g_assert_cmpuint (f.target, ==, 900000);
+  mcc_asmp_sender_handle_plain_report (f.sender, 9, 0.24, 0, RTT, &from, f.now);
+  run_peers (&f, &peer, 1, 200 * MCC_MSECOND, 200 * MCC_MSECOND);
+  /* 7 intervals (weights 1 1 1 1 .8 .6 .4), loss in the newest: p = 0.24 / 5.8; R 100 ms. */
+  g_assert_cmpfloat_with_epsilon (
+      (double)f.target, mcc_tcp_rate_bps (&mcc_tcp_model_default, 1000, 0.1, 0.24 / 5.8), 100.0);
+  MccReceiverInfo info;
+  g_assert_cmpuint (mcc_asmp_sender_get_receivers (f.sender, f.now, &info, 1), ==, 1);
+  g_assert_true (info.plain);
+  g_assert_cmpuint (info.ssrc, ==, 9);
+  g_assert_cmpfloat_with_epsilon (info.loss_ratio, 0.24 / 5.8, 1e-4);
+  /* It lives 25 s after its last report. */
+  run_peers (&f, &peer, 1, 200 * MCC_MSECOND, 24 * MCC_SECOND);
+  g_assert_cmpuint (f.timed_out, ==, 0);
+  run_peers (&f, &peer, 1, 200 * MCC_MSECOND, MCC_SECOND);
+  g_assert_cmpuint (f.timed_out, ==, 1);
+  fixture_clear (&f);
+}
+
+/* Plain players alone: slow growth while they see no loss, and no false alarm between reports. */
+static void
+test_plain_players_alone (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  MccAddress from = address_of (9);
+  fixture_init (&f, &config);
+  for (unsigned i = 0; i < 20; i++) {
+    uint64_t before = f.target;
+    mcc_asmp_sender_handle_plain_report (f.sender, 9, 0.0, 0, 0, &from, f.now);
+    drain (&f);
+    g_assert_cmpuint (f.target, <=, before + before / 8);
+    run_for (&f, i == 0 ? MCC_SECOND : 5 * MCC_SECOND);
+  }
+  g_assert_cmpuint (f.target, >, 300000);
+  g_assert_cmpuint (f.lost, ==, 0);
+  fixture_clear (&f);
+}
+
+/* The host that does not poll loses steps, never the newest target. */
+static void
+test_queue_is_bounded (void)
+{
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_PUBLISHED);
+  MccAsmpSender *sender = mcc_asmp_sender_new (&config, EPOCH);
+  MccSenderAction action;
+  MccAddress from = address_of (1);
+  uint64_t last = 0, previous = 0;
+  unsigned targets = 0;
+  for (uint32_t i = 0; i < 1000; i++) {
+    MccAppReport report = { .number = i, .rate_bps = 200000 + i };
+    mcc_asmp_sender_handle_report (sender, 1, &report, &from, EPOCH + i * MCC_MSECOND);
+  }
+  while (mcc_asmp_sender_poll (sender, &action)) {
+    if (action.type != MCC_SENDER_TARGET)
+      continue;
+    g_assert_cmpuint (action.previous_bps, ==, previous);
+    previous = last = action.target_bps;
+    targets++;
+  }
+  g_assert_cmpuint (last, ==, 200999);
+  g_assert_cmpuint (targets, <=, 64);
+  mcc_asmp_sender_free (sender);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/asmp-sender/target/min-of-receivers-clamped", test_min_of_receivers);
+  g_test_add_func ("/asmp-sender/target/crash-rises-a-packet-per-rtt", test_crash_of_limiting);
+  g_test_add_func ("/asmp-sender/target/bye-holds-a-round-then-rises", test_bye_of_limiting);
+  g_test_add_func ("/asmp-sender/target/published-at-once", test_published_follows_at_once);
+  g_test_add_func ("/asmp-sender/target/limiting-raises-itself", test_limiting_raises_itself);
+  g_test_add_func ("/asmp-sender/target/falls-at-once", test_falls_at_once);
+  g_test_add_func ("/asmp-sender/target/no-limit-is-no-limit", test_no_limit_does_not_limit);
+  g_test_add_func ("/asmp-sender/target/twice-what-was-sent", test_app_limited);
+  g_test_add_func ("/asmp-sender/target/bounds-change", test_bounds_change);
+  g_test_add_func ("/asmp-sender/feedback/none-at-start-halves", test_no_feedback_at_start);
+  g_test_add_func ("/asmp-sender/feedback/lost-and-back", test_feedback_lost_and_back);
+  g_test_add_func ("/asmp-sender/feedback/hold", test_no_feedback_hold);
+  g_test_add_func ("/asmp-sender/feedback/stop-and-resume", test_no_feedback_stop);
+  g_test_add_func ("/asmp-sender/plain/tcp-model", test_plain_player);
+  g_test_add_func ("/asmp-sender/plain/alone", test_plain_players_alone);
+  g_test_add_func ("/asmp-sender/actions/bounded", test_queue_is_bounded);
+  return g_test_run ();
+}
