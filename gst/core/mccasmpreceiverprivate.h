@@ -15,9 +15,8 @@
 
 #define MCC_ASMP_ACTIONS 16
 #define MCC_ASMP_SESSION_TIMEOUT (15 * MCC_SECOND) /* without announcement and stream; ours */
-#define MCC_ASMP_EVENT_MAX                                                                         \
-  (1 * MCC_SECOND) /* one episode, one loss event, at most so long; ours                           \
-                    */
+#define MCC_ASMP_EVENT_MAX (1 * MCC_SECOND) /* one episode, one loss event, at most so long; ours  \
+                                             */
 
 struct MccAsmpReceiver {
   MccAsmpReceiverConfig config;

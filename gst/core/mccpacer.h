@@ -2,11 +2,14 @@
  *
  * mccpacer: when a packet may leave.
  *
- * Release rate = max (factor x target, queued bits / (max_delay - age of the oldest)), so that no
- * packet waits longer than max_delay; credit is bounded to burst (5 ms) x that rate, at least one
- * packet. Packets are never dropped or reordered. Where the delay bound raises the rate above
- * factor x target, `overruns` counts, once per queueing episode of a frame: the encoder should be
- * asked for less. The host keeps the packets in a FIFO of its own; the pacer keeps sizes and times.
+ * Release rate = max (factor x target, required), where required is the smallest rate at which no
+ * packet waits longer than max_delay: the maximum over the queued packets k of the bits up to k /
+ * (max_delay - age of k). That is never more than queued bits / (max_delay - age of the oldest).
+ * Bursts are at most burst (5 ms) x that rate, or one packet. Packets are never dropped or
+ * reordered. Where the delay bound raises the rate above factor x target, `overruns` counts, once
+ * a frame (what is queued within one burst time): the encoder should be asked for less. The host
+ * keeps the packets in a FIFO of its own; the pacer keeps sizes and times, and allocates only when
+ * its ring grows. It plans 1 ms early, so that a timer that is late by less keeps the bound.
  */
 #pragma once
 

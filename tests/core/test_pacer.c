@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <glib.h>
+#include <math.h>
+
+#include "mccpacer.h"
+#include "mccrng.h"
+
+#define START (31415926 * MCC_MSECOND + 535)
+#define FRAME (MCC_SECOND / 30)
+#define MTU 1200
+
+/* Drives a pacer and remembers each packet, as a host does. */
+typedef struct {
+  MccPacer *pacer;
+  double floor_bps;  /* factor x target */
+  MccTime now, late; /* late: how late the host's timer is */
+  bool retargeted;
+  GArray *queued; /* Packet */
+  guint next;     /* the oldest that waits */
+  double delay_sum, delay_max, burst_excess;
+} Host;
+
+typedef struct {
+  MccTime time;
+  uint32_t bytes;
+} Packet;
+
+static void
+host_init (Host *host, const MccPacerConfig *config, uint64_t target_bps)
+{
+  *host = (Host){ .pacer = mcc_pacer_new (config), .now = START };
+  host->queued = g_array_new (FALSE, FALSE, sizeof (Packet));
+  mcc_pacer_set_target (host->pacer, target_bps);
+  host->floor_bps = (config ? config->factor : 1.5) * (double)target_bps;
+}
+
+static void
+host_clear (Host *host)
+{
+  mcc_pacer_free (host->pacer);
+  g_array_free (host->queued, TRUE);
+}
+
+/* Bits of one burst beyond 5 ms of the allowed rate (or one packet). */
+static void
+check_burst (Host *host, guint first, guint packets)
+{
+  MccTime oldest = g_array_index (host->queued, Packet, first).time;
+  double queued = 0.0, burst = 0.0;
+
+  for (guint i = first; i < host->queued->len; i++)
+    queued += 8.0 * g_array_index (host->queued, Packet, i).bytes;
+  for (guint i = first; i < first + packets; i++)
+    burst += 8.0 * g_array_index (host->queued, Packet, i).bytes;
+  /* The bound as the pacer's users know it, from the oldest packet. */
+  double left = 0.149 - mcc_time_to_seconds (host->now - oldest);
+  double rate = fmax (host->floor_bps, left > 0.0 ? queued / left : INFINITY);
+  if (packets > 1)
+    host->burst_excess = fmax (host->burst_excess, burst - 0.005 * rate);
+}
+
+static void
+host_release (Host *host)
+{
+  guint packets = mcc_pacer_release (host->pacer, host->now), first = host->next;
+
+  g_assert_cmpuint (first + packets, <=, host->queued->len);
+  if (packets > 0)
+    check_burst (host, first, packets);
+  for (guint i = 0; i < packets; i++) {
+    double delay
+        = mcc_time_to_seconds (host->now - g_array_index (host->queued, Packet, host->next++).time);
+
+    host->delay_sum += delay;
+    host->delay_max = fmax (host->delay_max, delay);
+  }
+  g_assert_cmpuint (mcc_pacer_queued_packets (host->pacer), ==, host->queued->len - host->next);
+}
+
+static void
+host_run (Host *host, MccTime until)
+{
+  MccTime next;
+
+  unsigned fruitless = 0;
+
+  for (unsigned loops = 0; (next = mcc_pacer_next_timeout (host->pacer)) < until; loops++) {
+    g_assert_cmpuint (loops, <, 1000000);
+    if (next + host->late > until)
+      break;
+    host->now = MAX (host->now, next + host->late);
+    guint before = host->next;
+    host_release (host);
+    /* A timer that fires lets something go; once it may be late news of another target. */
+    fruitless = host->next > before ? 0 : fruitless + 1;
+    g_assert_cmpuint (fruitless, <=, host->retargeted ? 1 : 0);
+  }
+  host->now = until;
+}
+
+/* A frame of @bytes in packets of at most MTU, in one list or one by one. */
+static void
+host_frame (Host *host, uint32_t bytes, bool list)
+{
+  uint32_t packets = (bytes + MTU - 1) / MTU;
+
+  for (uint32_t i = 0; i < packets; i++) {
+    Packet packet = { host->now, bytes / packets + (i < bytes % packets) };
+
+    g_array_append_val (host->queued, packet);
+    if (!list)
+      mcc_pacer_enqueue (host->pacer, 1, packet.bytes, host->now);
+  }
+  if (list)
+    mcc_pacer_enqueue (host->pacer, packets, bytes, host->now);
+  host_release (host);
+}
+
+/* 30 fps, frames of target/30 +-40 %, a keyframe of @keyframe frames every 2 s. */
+static void
+host_trace (Host *host, uint64_t bps, unsigned seconds, double keyframe, bool list)
+{
+  MccRng rng;
+
+  mcc_rng_init (&rng, bps);
+  for (unsigned f = 0; f < seconds * 30; f++) {
+    double bytes = (double)bps / 240.0 * (0.6 + 0.8 * mcc_rng_uniform (&rng));
+
+    host_frame (host, (uint32_t)(bytes * (f % 60 == 0 ? keyframe : 1.0)), list);
+    host_run (host, host->now + FRAME);
+  }
+}
+
+static void
+test_trace (void)
+{
+  static const uint64_t rates[] = { 300000, 600000, 1000000, 2000000, 4000000 };
+
+  for (unsigned r = 0; r < G_N_ELEMENTS (rates); r++) {
+    for (int list = 0; list < 2; list++) {
+      for (MccTime late = 0; late <= 900 * MCC_USECOND; late += 900 * MCC_USECOND) {
+        Host host;
+
+        host_init (&host, NULL, rates[r]);
+        host.late = late;
+        host_trace (&host, rates[r], 60, 6.0, list);
+        double mean = host.delay_sum / host.next;
+        g_test_message ("%u kb/s, list %d, timer %.1f ms late: mean %.1f ms, max %.1f ms, "
+                        "%u overruns",
+            (unsigned)(rates[r] / 1000), list, (double)late * 1e-6, mean * 1e3,
+            host.delay_max * 1e3, (unsigned)mcc_pacer_overruns (host.pacer));
+        g_assert_cmpfloat (mean, <=, 0.030);
+        g_assert_cmpfloat (host.delay_max, <=, 0.150);
+        g_assert_cmpfloat (host.burst_excess, <=, 1.0);
+        g_assert_cmpuint (host.queued->len - host.next, <=, rates[r] * 0.15 / 8 / 400);
+        host_clear (&host);
+      }
+    }
+  }
+}
+/* Whatever is queued leaves in order, wholly, and within the bound, even far above the target. */
+static void
+test_overload (void)
+{
+  static const double factors[] = { 1.4, 3.0, 10.0 };
+
+  for (unsigned i = 0; i < G_N_ELEMENTS (factors); i++) {
+    Host host;
+
+    host_init (&host, NULL, 500000);
+    for (unsigned f = 0; f < 300; f++) {
+      host_frame (&host, (uint32_t)(500000.0 * factors[i] / 240.0), f % 2);
+      host_run (&host, host.now + FRAME);
+    }
+    g_assert_cmpfloat (host.delay_max, <=, 0.150);
+    g_assert_cmpfloat (host.burst_excess, <=, 1.0);
+    if (factors[i] > 1.5) {
+      /* Counted once a frame, as soon as the queue is full. */
+      g_assert_cmpuint (mcc_pacer_overruns (host.pacer), >, 280);
+      g_assert_cmpuint (mcc_pacer_overruns (host.pacer), <=, 300);
+      double fits = fmax (1.5 / factors[i], 0.25);
+      g_assert_cmpfloat_with_epsilon (mcc_pacer_pressure (host.pacer, host.now), fits, 0.1);
+    } else {
+      g_assert_cmpuint (mcc_pacer_overruns (host.pacer), ==, 0);
+      g_assert_cmpfloat (mcc_pacer_pressure (host.pacer, host.now), ==, 1.0);
+    }
+    host_run (&host, host.now + MCC_SECOND);
+    g_assert_cmpuint (host.next, ==, host.queued->len);
+    g_assert_cmpuint (mcc_pacer_queued_packets (host.pacer), ==, 0);
+    g_assert_cmpuint (mcc_pacer_queued_bytes (host.pacer), ==, 0);
+    g_assert_cmpuint (mcc_pacer_next_timeout (host.pacer), ==, MCC_TIME_NONE);
+    host_clear (&host);
+  }
+}
+
+/* The pressure is gone about a second after the last overrun, and rises steadily until then. */
+static void
+test_pressure (void)
+{
+  Host host;
+  double before;
+
+  host_init (&host, NULL, 1000000);
+  g_assert_cmpfloat (mcc_pacer_pressure (host.pacer, host.now), ==, 1.0);
+  host_frame (&host, 1000000 / 240 * 10, true); /* 333 ms of bits */
+  g_assert_cmpuint (mcc_pacer_overruns (host.pacer), ==, 1);
+  before = mcc_pacer_pressure (host.pacer, host.now);
+  g_assert_cmpfloat_with_epsilon (before, 1.5 / (0.3333 / 0.149), 0.01);
+  for (MccTime t = 100 * MCC_MSECOND; t < 1000 * MCC_MSECOND; t += 100 * MCC_MSECOND) {
+    double pressure = mcc_pacer_pressure (host.pacer, host.now + t);
+
+    g_assert_cmpfloat (pressure, >, before);
+    g_assert_cmpfloat (pressure, <, 1.0);
+    before = pressure;
+  }
+  g_assert_cmpfloat (mcc_pacer_pressure (host.pacer, host.now + MCC_SECOND), ==, 1.0);
+  host_clear (&host);
+}
+
+/* One packet a burst where 5 ms are less than a packet, and the rate holds. */
+static void
+test_rate (void)
+{
+  static const uint64_t rates[] = { 50000, 500000, 3000000, 20000000 };
+
+  for (unsigned r = 0; r < G_N_ELEMENTS (rates); r++) {
+    for (MccTime late = 0; late <= MCC_MSECOND; late += MCC_MSECOND) {
+      MccPacerConfig config = mcc_pacer_config_default;
+      Host host;
+
+      config.max_delay = 3600 * MCC_SECOND; /* the bound is far away */
+      host_init (&host, &config, rates[r]);
+      host.late = late;
+      uint32_t bytes = (uint32_t)(1.5 * (double)rates[r] / 8.0 * 2.0); /* 2 s of the rate */
+      host_frame (&host, bytes, true);
+      host_run (&host, host.now + 1800 * MCC_MSECOND);
+      double sent = (double)bytes - (double)mcc_pacer_queued_bytes (host.pacer);
+      /* One burst ahead at most, one packet behind. */
+      g_assert_cmpfloat (sent, <=, 0.9 * bytes + 0.0051 * 1.5 * (double)rates[r] / 8.0 + MTU);
+      g_assert_cmpfloat (sent, >=, 0.899 * bytes - MTU);
+      g_assert_cmpfloat (host.burst_excess, <=, 1.0);
+      g_assert_cmpuint (mcc_pacer_overruns (host.pacer), ==, 0);
+      host_clear (&host);
+    }
+  }
+}
+
+/* An idle pacer lets the first packet go at once, however slow it is. */
+static void
+test_idle (void)
+{
+  Host host;
+
+  host_init (&host, NULL, 10000);
+  for (unsigned i = 0; i < 10; i++) {
+    host_frame (&host, 1200, true);
+    g_assert_cmpuint (host.next, ==, i + 1);
+    host_run (&host, host.now + 10 * MCC_SECOND);
+  }
+  host_clear (&host);
+}
+
+static void
+test_stalled_host (void)
+{
+  Host host;
+
+  host_init (&host, NULL, 1000000);
+  host_trace (&host, 1000000, 4, 1.0, true);
+  for (unsigned f = 0; f < 9; f++) { /* 300 ms without a release */
+    mcc_pacer_enqueue (host.pacer, 4, 4000, host.now);
+    host.now += FRAME;
+  }
+  /* All that is overdue leaves with the first one, the rest by its own deadline. */
+  MccTime woken = host.now;
+  guint packets = mcc_pacer_release (host.pacer, woken);
+  g_assert_cmpuint (packets, >=, 5 * 4);
+  g_assert_cmpuint (packets, <, 9 * 4);
+  for (MccTime next; (next = mcc_pacer_next_timeout (host.pacer)) != MCC_TIME_NONE;) {
+    g_assert_cmpuint (next, <=, woken + 150 * MCC_MSECOND);
+    packets += mcc_pacer_release (host.pacer, MAX (woken, next));
+  }
+  g_assert_cmpuint (packets, ==, 9 * 4);
+  host_clear (&host);
+}
+
+/* A target that falls or rises, or other bounds, in the middle of a frame: still in time. */
+static void
+test_changes (void)
+{
+  MccRng rng;
+  Host host;
+
+  mcc_rng_init (&rng, 5);
+  host_init (&host, NULL, 1000000);
+  host.retargeted = true;
+  for (unsigned f = 0; f < 3000; f++) {
+    uint64_t target = (uint64_t)(1e5 * pow (40.0, mcc_rng_uniform (&rng)));
+
+    host_frame (&host, 500 + (uint32_t)(20000 * mcc_rng_uniform (&rng)), f % 2);
+    host_run (&host, host.now + FRAME / 2);
+    mcc_pacer_set_target (host.pacer, f % 7 ? target : 0);
+    if (f % 11 == 0) {
+      MccPacerConfig config = mcc_pacer_config_default;
+
+      config.factor = 1.0 + mcc_rng_uniform (&rng);
+      mcc_pacer_set_config (host.pacer, &config);
+    }
+    host.floor_bps = INFINITY; /* the bursts are not the matter here */
+    host_run (&host, host.now + FRAME / 2);
+  }
+  host_run (&host, host.now + MCC_SECOND);
+  g_assert_cmpuint (host.next, ==, host.queued->len);
+  g_assert_cmpfloat (host.delay_max, <=, 0.150);
+  host_clear (&host);
+}
+
+static void
+test_clear (void)
+{
+  Host host;
+
+  host_init (&host, NULL, 100000);
+  mcc_pacer_enqueue (host.pacer, 0, 0, host.now);
+  g_assert_cmpuint (mcc_pacer_next_timeout (host.pacer), ==, MCC_TIME_NONE);
+  for (unsigned i = 0; i < 1000; i++) /* the ring grows */
+    mcc_pacer_enqueue (host.pacer, 1, 1, host.now);
+  g_assert_cmpuint (mcc_pacer_queued_packets (host.pacer), ==, 1000);
+  g_assert_cmpuint (mcc_pacer_queued_bytes (host.pacer), ==, 1000);
+  mcc_pacer_clear (host.pacer);
+  g_assert_cmpuint (mcc_pacer_queued_packets (host.pacer), ==, 0);
+  g_assert_cmpuint (mcc_pacer_queued_bytes (host.pacer), ==, 0);
+  g_assert_cmpuint (mcc_pacer_next_timeout (host.pacer), ==, MCC_TIME_NONE);
+  g_assert_cmpuint (mcc_pacer_release (host.pacer, host.now + MCC_SECOND), ==, 0);
+  host_clear (&host);
+  mcc_pacer_free (NULL);
+}
+
+/* The reported delay is the mean of the last second. */
+static void
+test_delay (void)
+{
+  Host host;
+
+  host_init (&host, NULL, 1000000);
+  g_assert_cmpuint (mcc_pacer_delay (host.pacer), ==, 0);
+  host_trace (&host, 1000000, 30, 1.0, true);
+  double mean = host.delay_sum / host.next;
+  g_assert_cmpfloat_with_epsilon (
+      mcc_time_to_seconds (mcc_pacer_delay (host.pacer)), mean, 0.2 * mean);
+  host_clear (&host);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/pacer/mean-30-ms-max-150-ms-bursts-5-ms", test_trace);
+  g_test_add_func ("/pacer/overload-keeps-the-bound-and-counts", test_overload);
+  g_test_add_func ("/pacer/pressure-recovers-in-a-second", test_pressure);
+  g_test_add_func ("/pacer/rate-whatever-the-timer", test_rate);
+  g_test_add_func ("/pacer/idle-first-packet-at-once", test_idle);
+  g_test_add_func ("/pacer/stalled-host", test_stalled_host);
+  g_test_add_func ("/pacer/changes-keep-the-bound", test_changes);
+  g_test_add_func ("/pacer/clear", test_clear);
+  g_test_add_func ("/pacer/delay-is-the-mean", test_delay);
+  return g_test_run ();
+}
