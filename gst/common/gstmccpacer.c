@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gstmccpacer.h"
+
+#include <gst/base/gstqueuearray.h>
+#include <gst/video/video.h>
+
+#include "gstmccabssendtime.h"
+#include "mccencoding.h"
+#include "mccjitter.h"
+#include "mccseq.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_mcc_pacer_debug);
+#define GST_CAT_DEFAULT gst_mcc_pacer_debug
+
+/* The core numbers a sequence space from 2^16 on; RTCP from 0. */
+#define SEQ_BASE 65536u
+/* Waking up earlier than planned pays only from here on. */
+#define WAKE_SLACK (1 * MCC_MSECOND)
+
+struct _GstMccPacer {
+  GstElement parent;
+  GstPad *sink, *src;
+  GstMccPacerHandler handler;
+  gpointer owner;
+  GstClock *clock;
+  GstClockID wait_id; /* of the pacer's thread */
+
+  GMutex lock;          /* guards what follows; never held while pushing or calling the owner */
+  GCond arrived;        /* the queue is not empty any more, or flushing */
+  GCond left;           /* the queue has room again, or flushing */
+  GstQueueArray *queue; /* of GstBuffer and GstEvent */
+  MccPacer *pacer;
+  MccEncoding encoding;
+  MccTime now;     /* never runs back */
+  MccTime wake_at; /* the thread sleeps until then; 0 = it does not sleep on the clock */
+  MccTime pushed;  /* when it pushed last */
+  guint due;       /* packets that may leave */
+  guint overhead;
+  gboolean flushing, stopped, eos;
+  GstFlowReturn result;
+  guint8 send_time_id;
+
+  MccSeq seq; /* pacer's thread only */
+};
+
+G_DEFINE_FINAL_TYPE (GstMccPacer, gst_mcc_pacer, GST_TYPE_ELEMENT)
+
+static GstStaticPadTemplate sink_template
+    = GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+static GstStaticPadTemplate src_template
+    = GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+
+/* Called with the lock held. */
+static MccTime
+get_now (GstMccPacer *self)
+{
+  self->now = mcc_time_max (self->now, gst_clock_get_time (self->clock));
+  return self->now;
+}
+
+/* ---- the pacer's thread ---- */
+
+/* Called with the lock held. Waits until something is queued, or until @at. */
+static void
+wait_until (GstMccPacer *self, MccTime at)
+{
+  if (self->wait_id)
+    gst_clock_single_shot_id_reinit (self->clock, self->wait_id, at);
+  else
+    self->wait_id = gst_clock_new_single_shot_id (self->clock, at);
+  self->wake_at = at;
+  g_mutex_unlock (&self->lock);
+  gst_clock_id_wait (self->wait_id, NULL);
+  g_mutex_lock (&self->lock);
+  self->wake_at = 0;
+}
+
+/* Called with the lock held. Waits until the head of the queue may leave; FALSE = flushing. */
+static gboolean
+wait_turn (GstMccPacer *self)
+{
+  while (!self->flushing) {
+    MccTime now, at;
+
+    if (gst_queue_array_is_empty (self->queue)) {
+      g_cond_wait (&self->arrived, &self->lock);
+      continue;
+    }
+    if (self->due > 0 || GST_IS_EVENT (gst_queue_array_peek_head (self->queue)))
+      return TRUE;
+    now = get_now (self);
+    at = self->pushed + GST_MCC_PACER_WAKE; /* wake-ups cost more than packets */
+    if (now >= at) {
+      self->due = mcc_pacer_release (self->pacer, now);
+      if (self->due > 0)
+        return TRUE;
+      at = mcc_time_max (mcc_pacer_next_timeout (self->pacer), now + WAKE_SLACK);
+    }
+    wait_until (self, at);
+  }
+  return FALSE;
+}
+
+/* Called with the lock held. Takes the buffers that are due, up to the next event. */
+static GstBufferList *
+take_due (GstMccPacer *self)
+{
+  GstBufferList *list = gst_buffer_list_new_sized (self->due);
+
+  while (self->due > 0 && !gst_queue_array_is_empty (self->queue)
+         && GST_IS_BUFFER (gst_queue_array_peek_head (self->queue))) {
+    gst_buffer_list_add (list, gst_queue_array_pop_head (self->queue));
+    self->due--;
+  }
+  g_cond_signal (&self->left);
+  return list;
+}
+
+typedef struct {
+  GstMccPacer *self;
+  guint8 id;
+  guint32 send_time;
+  guint overhead;
+  guint packets;
+  guint64 bytes, highest;
+} Stamp;
+
+static gboolean
+stamp_one (GstBuffer **buffer, guint index, gpointer data)
+{
+  Stamp *stamp = data;
+  guint16 seq;
+
+  *buffer = gst_buffer_make_writable (*buffer);
+  if (gst_mcc_abs_send_time_stamp (*buffer, stamp->id, stamp->send_time, &seq))
+    stamp->highest = mcc_seq_extend16 (&stamp->self->seq, seq);
+  stamp->packets++;
+  stamp->bytes += gst_buffer_get_size (*buffer) + stamp->overhead;
+  return TRUE;
+}
+
+/* Stamps and pushes; without the lock. */
+static GstFlowReturn
+push_list (GstMccPacer *self, GstBufferList *list, guint8 id, guint overhead, MccTime now)
+{
+  Stamp stamp = { .self = self,
+    .id = id,
+    .send_time = mcc_abs_send_time (now),
+    .overhead = overhead,
+    .highest = self->seq.highest };
+  GstFlowReturn ret;
+
+  gst_buffer_list_foreach (list, stamp_one, &stamp);
+  if (stamp.packets == 1) {
+    GstBuffer *buffer = gst_buffer_ref (gst_buffer_list_get (list, 0));
+
+    gst_buffer_list_unref (list);
+    ret = gst_pad_push (self->src, buffer);
+  } else {
+    ret = gst_pad_push_list (self->src, list);
+  }
+  if (ret == GST_FLOW_OK && self->handler.sent)
+    self->handler.sent (
+        self->owner, stamp.packets, stamp.bytes, (guint32)(self->seq.highest - SEQ_BASE));
+  return ret;
+}
+
+static void
+push_event (GstMccPacer *self, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS && self->handler.eos)
+    self->handler.eos (self->owner);
+  gst_pad_push_event (self->src, event);
+}
+
+/* Called with the lock held: nothing can be pushed any more. */
+static void
+fail (GstMccPacer *self, GstFlowReturn ret)
+{
+  gboolean eos = self->eos;
+
+  self->result = ret;
+  g_cond_broadcast (&self->left);
+  g_mutex_unlock (&self->lock);
+  GST_DEBUG_OBJECT (self, "stops: %s", gst_flow_get_name (ret));
+  gst_pad_pause_task (self->src);
+  /* Nobody upstream hears of it any more. */
+  if (eos && (ret == GST_FLOW_NOT_LINKED || ret < GST_FLOW_EOS))
+    GST_ELEMENT_FLOW_ERROR (self, ret);
+  g_mutex_lock (&self->lock);
+}
+
+static void
+gst_mcc_pacer_loop (gpointer data)
+{
+  GstMccPacer *self = data;
+  GstBufferList *list;
+  GstFlowReturn ret;
+  guint overhead;
+  guint8 id;
+  MccTime now;
+
+  g_mutex_lock (&self->lock);
+  if (!wait_turn (self)) {
+    self->result = GST_FLOW_FLUSHING;
+    g_mutex_unlock (&self->lock);
+    gst_pad_pause_task (self->src);
+    return;
+  }
+  if (GST_IS_EVENT (gst_queue_array_peek_head (self->queue))) {
+    GstEvent *event = gst_queue_array_pop_head (self->queue);
+
+    g_mutex_unlock (&self->lock);
+    push_event (self, event);
+    return;
+  }
+  list = take_due (self);
+  id = self->send_time_id;
+  overhead = self->overhead;
+  now = self->pushed = get_now (self);
+  g_mutex_unlock (&self->lock);
+
+  ret = push_list (self, list, id, overhead, now);
+  if (ret == GST_FLOW_OK)
+    return;
+  g_mutex_lock (&self->lock);
+  fail (self, ret);
+  g_mutex_unlock (&self->lock);
+}
+
+/* ---- what comes in ---- */
+
+/* Called with the lock held: somebody waits for what was queued. */
+static void
+wake (GstMccPacer *self)
+{
+  g_cond_signal (&self->arrived);
+  if (self->wake_at && self->wait_id
+      && mcc_time_max (mcc_pacer_next_timeout (self->pacer), self->pushed + GST_MCC_PACER_WAKE)
+                 + WAKE_SLACK
+             < self->wake_at)
+    gst_clock_id_unschedule (self->wait_id);
+}
+
+static gboolean
+queue_one (GstBuffer **buffer, guint index, gpointer data)
+{
+  gst_queue_array_push_tail (data, *buffer);
+  *buffer = NULL; /* ours now */
+  return TRUE;
+}
+
+/* Called with the lock held. */
+static GstFlowReturn
+wait_room (GstMccPacer *self)
+{
+  while (!self->flushing && self->result == GST_FLOW_OK
+         && gst_queue_array_get_length (self->queue) >= GST_MCC_PACER_LIMIT)
+    g_cond_wait (&self->left, &self->lock);
+  if (self->flushing)
+    return GST_FLOW_FLUSHING;
+  return self->eos ? GST_FLOW_EOS : self->result;
+}
+
+/* Takes @list or @buffer (the other is NULL): @packets of together @bytes of RTP. */
+static GstFlowReturn
+enqueue (GstMccPacer *self, GstBufferList *list, GstBuffer *buffer, guint packets, gsize bytes)
+{
+  GstBuffer *first = list ? gst_buffer_list_get (list, 0) : buffer;
+  GstMccRtpInfo info = { 0, 0 };
+  GstFlowReturn ret;
+  MccTime now;
+
+  gst_mcc_rtp_info (first, &info); /* headers of one frame are alike */
+  if (list)
+    list = gst_buffer_list_make_writable (list);
+  g_mutex_lock (&self->lock);
+  ret = wait_room (self);
+  if (ret == GST_FLOW_OK && !self->stopped) {
+    guint wire = (guint)bytes + packets * self->overhead;
+    guint headers = MIN (packets * info.header_bytes, (guint)bytes);
+
+    now = get_now (self);
+    mcc_pacer_enqueue (self->pacer, packets, wire, now);
+    mcc_encoding_handle_packet (&self->encoding, wire, (guint)bytes - headers, now);
+    if (list)
+      gst_buffer_list_foreach (list, queue_one, self->queue);
+    else
+      gst_queue_array_push_tail (self->queue, g_steal_pointer (&buffer));
+    wake (self);
+  }
+  g_mutex_unlock (&self->lock);
+  gst_clear_buffer (&buffer);
+  if (list)
+    gst_buffer_list_unref (list);
+  if (ret == GST_FLOW_OK && self->handler.queued)
+    self->handler.queued (self->owner);
+  return ret;
+}
+
+static GstFlowReturn
+gst_mcc_pacer_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  return enqueue (GST_MCC_PACER (parent), NULL, buffer, 1, gst_buffer_get_size (buffer));
+}
+
+static GstFlowReturn
+gst_mcc_pacer_chain_list (GstPad *pad, GstObject *parent, GstBufferList *list)
+{
+  guint n = gst_buffer_list_length (list);
+
+  if (n == 0) {
+    gst_buffer_list_unref (list);
+    return GST_FLOW_OK;
+  }
+  return enqueue (GST_MCC_PACER (parent), list, NULL, n, gst_buffer_list_calculate_size (list));
+}
+
+/* Called with the lock held. @keep_events: what a flush does not void stays on the pad. */
+static void
+clear_queue (GstMccPacer *self, gboolean keep_events)
+{
+  while (!gst_queue_array_is_empty (self->queue)) {
+    GstMiniObject *item = gst_queue_array_pop_head (self->queue);
+
+    if (keep_events && GST_IS_EVENT (item) && GST_EVENT_IS_STICKY (item)
+        && GST_EVENT_TYPE (item) != GST_EVENT_SEGMENT && GST_EVENT_TYPE (item) != GST_EVENT_EOS)
+      gst_pad_store_sticky_event (self->src, GST_EVENT_CAST (item));
+    gst_mini_object_unref (item);
+  }
+  mcc_pacer_clear (self->pacer);
+  self->due = 0;
+}
+
+static void
+set_flushing (GstMccPacer *self, gboolean flushing)
+{
+  g_mutex_lock (&self->lock);
+  self->flushing = flushing;
+  clear_queue (self, TRUE);
+  if (flushing) {
+    g_cond_broadcast (&self->arrived);
+    g_cond_broadcast (&self->left);
+    if (self->wait_id)
+      gst_clock_id_unschedule (self->wait_id);
+  } else {
+    self->result = GST_FLOW_OK;
+    self->eos = FALSE;
+  }
+  g_mutex_unlock (&self->lock);
+}
+
+/* The caps that go on: with the id of abs-send-time, ours where the payloader has none. */
+static GstEvent *
+take_caps (GstMccPacer *self, GstEvent *event)
+{
+  GstCaps *caps;
+  guint8 id, spare;
+
+  gst_event_parse_caps (event, &caps);
+  id = gst_mcc_abs_send_time_id_from_caps (caps, &spare);
+  if (id == 0 && spare != 0) {
+    gchar name[16];
+
+    g_snprintf (name, sizeof name, "extmap-%u", spare);
+    caps = gst_caps_copy (caps);
+    gst_caps_set_simple (caps, name, G_TYPE_STRING, GST_MCC_ABS_SEND_TIME_URI, NULL);
+    gst_event_unref (event);
+    event = gst_event_new_caps (caps);
+    id = spare;
+  } else {
+    caps = gst_caps_ref (caps);
+  }
+  GST_INFO_OBJECT (self, "abs-send-time has id %u in %" GST_PTR_FORMAT, id, caps);
+  g_mutex_lock (&self->lock);
+  self->send_time_id = id;
+  g_mutex_unlock (&self->lock);
+  if (self->handler.caps)
+    self->handler.caps (self->owner, caps, id);
+  gst_caps_unref (caps);
+  return event;
+}
+
+static gboolean
+gst_mcc_pacer_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  GstMccPacer *self = GST_MCC_PACER (parent);
+  gboolean ok;
+
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_FLUSH_START:
+      ok = gst_pad_push_event (self->src, event);
+      set_flushing (self, TRUE);
+      gst_pad_pause_task (self->src);
+      return ok;
+    case GST_EVENT_FLUSH_STOP:
+      ok = gst_pad_push_event (self->src, event);
+      set_flushing (self, FALSE);
+      gst_pad_start_task (self->src, gst_mcc_pacer_loop, self, NULL);
+      return ok;
+    case GST_EVENT_CAPS:
+      event = take_caps (self, event);
+      break;
+    default:
+      break;
+  }
+  if (!GST_EVENT_IS_SERIALIZED (event))
+    return gst_pad_push_event (self->src, event);
+
+  g_mutex_lock (&self->lock);
+  ok = !self->flushing && self->result == GST_FLOW_OK;
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
+    self->eos = TRUE;
+  else if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+    self->eos = FALSE;
+  if (ok) {
+    gst_queue_array_push_tail (self->queue, event);
+    wake (self);
+  }
+  g_mutex_unlock (&self->lock);
+  if (!ok)
+    gst_event_unref (event);
+  return ok;
+}
+
+static gboolean
+gst_mcc_pacer_sink_query (GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  /* Nobody behind gets packets when they are made. */
+  if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION || GST_QUERY_TYPE (query) == GST_QUERY_DRAIN)
+    return FALSE;
+  return gst_pad_query_default (pad, parent, query);
+}
+
+static gboolean
+gst_mcc_pacer_src_event (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  GstMccPacer *self = GST_MCC_PACER (parent);
+
+  if (self->handler.key_unit && gst_video_event_is_force_key_unit (event)) {
+    gst_event_unref (event);
+    self->handler.key_unit (self->owner);
+    return TRUE;
+  }
+  return gst_pad_push_event (self->sink, event);
+}
+
+static gboolean
+gst_mcc_pacer_src_activate_mode (GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
+{
+  GstMccPacer *self = GST_MCC_PACER (parent);
+
+  if (mode != GST_PAD_MODE_PUSH)
+    return FALSE;
+  set_flushing (self, !active);
+  return active ? gst_pad_start_task (pad, gst_mcc_pacer_loop, self, NULL)
+                : gst_pad_stop_task (pad);
+}
+
+/* ---- life ---- */
+
+static void
+gst_mcc_pacer_finalize (GObject *object)
+{
+  GstMccPacer *self = GST_MCC_PACER (object);
+
+  clear_queue (self, FALSE);
+  gst_queue_array_free (self->queue);
+  mcc_pacer_free (self->pacer);
+  if (self->wait_id)
+    gst_clock_id_unref (self->wait_id);
+  gst_object_unref (self->clock);
+  g_cond_clear (&self->arrived);
+  g_cond_clear (&self->left);
+  g_mutex_clear (&self->lock);
+  G_OBJECT_CLASS (gst_mcc_pacer_parent_class)->finalize (object);
+}
+
+static GstStateChangeReturn
+gst_mcc_pacer_change_state (GstElement *element, GstStateChange transition)
+{
+  GstMccPacer *self = GST_MCC_PACER (element);
+
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
+    memset (&self->seq, 0, sizeof self->seq);
+    g_mutex_lock (&self->lock);
+    mcc_encoding_init (&self->encoding);
+    self->stopped = FALSE;
+    self->pushed = 0;
+    g_mutex_unlock (&self->lock);
+  }
+  return GST_ELEMENT_CLASS (gst_mcc_pacer_parent_class)->change_state (element, transition);
+}
+
+static void
+gst_mcc_pacer_class_init (GstMccPacerClass *klass)
+{
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+
+  GST_DEBUG_CATEGORY_INIT (gst_mcc_pacer_debug, "mccpacer", 0, "pacer");
+  G_OBJECT_CLASS (klass)->finalize = gst_mcc_pacer_finalize;
+  element_class->change_state = gst_mcc_pacer_change_state;
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_set_static_metadata (element_class, "Packet pacer", "Filter/Network/RTP",
+      "Sends packets as the rate control allows", "adaptivemulticast");
+}
+
+static void
+gst_mcc_pacer_init (GstMccPacer *self)
+{
+  g_mutex_init (&self->lock);
+  g_cond_init (&self->arrived);
+  g_cond_init (&self->left);
+  self->queue = gst_queue_array_new (256);
+  self->pacer = mcc_pacer_new (&mcc_pacer_config_default);
+  mcc_encoding_init (&self->encoding);
+  self->clock = gst_system_clock_obtain ();
+  self->overhead = 28;
+  self->flushing = TRUE;
+
+  self->sink = gst_pad_new_from_static_template (&sink_template, "sink");
+  gst_pad_set_chain_function (self->sink, gst_mcc_pacer_chain);
+  gst_pad_set_chain_list_function (self->sink, gst_mcc_pacer_chain_list);
+  gst_pad_set_event_function (self->sink, gst_mcc_pacer_sink_event);
+  gst_pad_set_query_function (self->sink, gst_mcc_pacer_sink_query);
+  GST_PAD_SET_PROXY_CAPS (self->sink);
+  gst_element_add_pad (GST_ELEMENT (self), self->sink);
+
+  self->src = gst_pad_new_from_static_template (&src_template, "src");
+  gst_pad_set_event_function (self->src, gst_mcc_pacer_src_event);
+  gst_pad_set_activatemode_function (self->src, gst_mcc_pacer_src_activate_mode);
+  GST_PAD_SET_PROXY_CAPS (self->src);
+  gst_element_add_pad (GST_ELEMENT (self), self->src);
+}
+
+GstElement *
+gst_mcc_pacer_new (const GstMccPacerHandler *handler, gpointer owner)
+{
+  GstMccPacer *self = g_object_new (GST_TYPE_MCC_PACER, NULL);
+
+  self->handler = *handler;
+  self->owner = owner;
+  return GST_ELEMENT (self);
+}
+
+void
+gst_mcc_pacer_set_config (GstMccPacer *self, gdouble factor, MccTime max_delay)
+{
+  MccPacerConfig config = mcc_pacer_config_default;
+
+  config.factor = factor;
+  config.max_delay = max_delay;
+  g_mutex_lock (&self->lock);
+  mcc_pacer_set_config (self->pacer, &config);
+  g_mutex_unlock (&self->lock);
+}
+
+void
+gst_mcc_pacer_set_overhead (GstMccPacer *self, guint bytes)
+{
+  g_mutex_lock (&self->lock);
+  self->overhead = bytes;
+  g_mutex_unlock (&self->lock);
+}
+
+void
+gst_mcc_pacer_set_target (GstMccPacer *self, guint64 target_bps)
+{
+  g_mutex_lock (&self->lock);
+  mcc_pacer_set_target (self->pacer, target_bps);
+  g_mutex_unlock (&self->lock);
+}
+
+void
+gst_mcc_pacer_set_stopped (GstMccPacer *self, gboolean stopped)
+{
+  g_mutex_lock (&self->lock);
+  self->stopped = stopped;
+  g_mutex_unlock (&self->lock);
+}
+
+gboolean
+gst_mcc_pacer_ask (GstMccPacer *self, guint64 target_bps, guint64 *out_bps)
+{
+  uint64_t out;
+  gboolean changed;
+  MccTime now;
+
+  g_mutex_lock (&self->lock);
+  now = get_now (self);
+  changed = mcc_encoding_update (
+      &self->encoding, target_bps, mcc_pacer_pressure (self->pacer, now), now, &out);
+  g_mutex_unlock (&self->lock);
+  if (changed)
+    *out_bps = out;
+  return changed;
+}
+
+void
+gst_mcc_pacer_get_stats (GstMccPacer *self, MccTime *delay, guint64 *overruns)
+{
+  g_mutex_lock (&self->lock);
+  *delay = mcc_pacer_delay (self->pacer);
+  *overruns = mcc_pacer_overruns (self->pacer);
+  g_mutex_unlock (&self->lock);
+}

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include <gst/check/gstharness.h>
+#include <gst/check/gsttestclock.h>
+#include <gst/video/video.h>
+
+#include "gstmccabssendtime.h"
+#include "gstmccpacer.h"
+#include "mccjitter.h"
+
+#define START (1000 * GST_SECOND + 123456789)
+#define PACKET_BYTES 1172 /* 1200 on the wire */
+#define CAPS "application/x-rtp,media=video,encoding-name=H264,clock-rate=90000,payload=96"
+#define CAPS_ID3 CAPS ",extmap-3=(string)" GST_MCC_ABS_SEND_TIME_URI
+
+typedef struct {
+  GstHarness *harness;
+  GstTestClock *clock;
+  GstMccPacer *pacer;
+  guint sent, lists, largest_list, eos, key_units, caps_id;
+  guint64 bytes;
+  guint32 highest;
+  guint sent_at_eos;
+} Fixture;
+
+static void
+on_sent (gpointer owner, guint packets, guint64 bytes, guint32 highest_seq)
+{
+  Fixture *f = owner;
+
+  f->sent += packets;
+  f->bytes += bytes;
+  f->highest = highest_seq;
+  f->lists++;
+  f->largest_list = MAX (f->largest_list, packets);
+}
+
+static void
+on_caps (gpointer owner, GstCaps *caps, guint8 id)
+{
+  ((Fixture *)owner)->caps_id = id;
+}
+
+static void
+on_eos (gpointer owner)
+{
+  Fixture *f = owner;
+
+  f->eos++;
+  f->sent_at_eos = f->sent;
+}
+
+static void
+on_key_unit (gpointer owner)
+{
+  ((Fixture *)owner)->key_units++;
+}
+
+static void
+setup (Fixture *f, const gchar *caps)
+{
+  static const GstMccPacerHandler handler
+      = { .sent = on_sent, .caps = on_caps, .eos = on_eos, .key_unit = on_key_unit };
+
+  memset (f, 0, sizeof *f);
+  f->clock = GST_TEST_CLOCK (gst_test_clock_new_with_start_time (START));
+  gst_system_clock_set_default (GST_CLOCK (f->clock));
+  f->pacer = GST_MCC_PACER (gst_mcc_pacer_new (&handler, f));
+  gst_mcc_pacer_set_target (f->pacer, 1000000);
+  f->harness = gst_harness_new_with_element (GST_ELEMENT (f->pacer), "sink", "src");
+  gst_harness_set_src_caps_str (f->harness, caps);
+}
+
+static void
+teardown (Fixture *f)
+{
+  gst_harness_teardown (f->harness);
+  gst_object_unref (f->pacer);
+  gst_system_clock_set_default (NULL);
+  gst_object_unref (f->clock);
+}
+
+/* An RTP packet of PACKET_BYTES; @reserved: with an empty abs-send-time of id 3. */
+static GstBuffer *
+packet (guint16 seq, gboolean reserved)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, PACKET_BYTES, NULL);
+  GstMapInfo map;
+
+  gst_buffer_map (buffer, &map, GST_MAP_WRITE);
+  memset (map.data, 0xaa, map.size);
+  map.data[0] = reserved ? 0x90 : 0x80;
+  map.data[1] = 96;
+  GST_WRITE_UINT16_BE (map.data + 2, seq);
+  if (reserved) {
+    GST_WRITE_UINT32_BE (map.data + 12, 0xbede0001);
+    GST_WRITE_UINT32_BE (map.data + 16, 0x32000000);
+  }
+  gst_buffer_unmap (buffer, &map);
+  return buffer;
+}
+
+static void
+push_frame (Fixture *f, guint16 seq, guint packets, gboolean reserved)
+{
+  GstBufferList *list = gst_buffer_list_new_sized (packets);
+  GstPad *src = f->harness->srcpad;
+
+  for (guint i = 0; i < packets; i++)
+    gst_buffer_list_add (list, packet ((guint16)(seq + i), reserved));
+  g_assert_cmpint (gst_pad_push_list (src, list), ==, GST_FLOW_OK);
+}
+
+/* Lets the virtual time run until @packets came out. */
+static void
+run_until (Fixture *f, guint packets)
+{
+  while (gst_harness_buffers_received (f->harness) < packets) {
+    if (gst_test_clock_peek_id_count (f->clock) > 0)
+      gst_test_clock_crank (f->clock);
+    else
+      g_usleep (200);
+  }
+}
+
+static guint16
+seq_of (GstBuffer *buffer)
+{
+  GstMccRtpInfo info;
+
+  g_assert_true (gst_mcc_rtp_info (buffer, &info));
+  return info.seq;
+}
+
+static void
+test_order (void)
+{
+  Fixture f;
+
+  setup (&f, CAPS_ID3);
+  for (guint i = 0; i < 20; i++)
+    push_frame (&f, (guint16)(65500 + i * 10), 10, TRUE); /* wraps */
+  run_until (&f, 200);
+  for (guint i = 0; i < 200; i++) {
+    GstBuffer *buffer = gst_harness_pull (f.harness);
+
+    g_assert_cmpuint (seq_of (buffer), ==, (guint16)(65500 + i));
+    g_assert_cmpuint (gst_buffer_get_size (buffer), ==, PACKET_BYTES);
+    gst_buffer_unref (buffer);
+  }
+  gst_harness_teardown (g_steal_pointer (&f.harness));
+  g_assert_cmpuint (f.sent, ==, 200);
+  g_assert_cmpuint (f.bytes, ==, 200 * 1200);
+  g_assert_cmpuint (f.highest, ==, 65699);
+  gst_object_unref (f.pacer);
+  gst_system_clock_set_default (NULL);
+  gst_object_unref (f.clock);
+}
+
+static void
+test_spreads (void)
+{
+  Fixture f;
+  GstClockTime took;
+
+  setup (&f, CAPS_ID3);
+  /* 40 packets are 384 kbit: at 1.5 Mb/s 256 ms, so that the bound of 150 ms rules. */
+  push_frame (&f, 1, 40, TRUE);
+  run_until (&f, 40);
+  took = gst_clock_get_time (GST_CLOCK (f.clock)) - START;
+  g_assert_cmpuint (took, >=, 100 * GST_MSECOND);
+  g_assert_cmpuint (took, <=, 155 * GST_MSECOND);
+  /* 5 ms at the peak of the release rate */
+  g_assert_cmpuint (f.largest_list, <=, 5);
+  /* and 10 packets 64 ms */
+  push_frame (&f, 41, 10, TRUE);
+  took = gst_clock_get_time (GST_CLOCK (f.clock));
+  run_until (&f, 50);
+  took = gst_clock_get_time (GST_CLOCK (f.clock)) - took;
+  g_assert_cmpuint (took, >=, 45 * GST_MSECOND);
+  g_assert_cmpuint (took, <=, 75 * GST_MSECOND);
+  teardown (&f);
+}
+
+static void
+test_stamps_in_place (void)
+{
+  Fixture f;
+  GstBuffer *buffer, *out;
+  GstMapInfo map;
+  guint32 stamp;
+  guint8 *data;
+
+  setup (&f, CAPS_ID3);
+  g_assert_cmpuint (f.caps_id, ==, 3);
+  buffer = packet (7, TRUE);
+  gst_buffer_map (buffer, &map, GST_MAP_READ);
+  data = map.data;
+  gst_buffer_unmap (buffer, &map);
+  gst_harness_push (f.harness, buffer);
+  run_until (&f, 1);
+  out = gst_harness_pull (f.harness);
+  gst_buffer_map (out, &map, GST_MAP_READ);
+  g_assert_true (map.data == data);
+  stamp = GST_READ_UINT24_BE (map.data + 17);
+  g_assert_cmpuint (stamp, ==, mcc_abs_send_time (gst_clock_get_time (GST_CLOCK (f.clock))));
+  g_assert_cmpuint (map.data[16], ==, 0x32);
+  g_assert_cmpuint (map.data[20], ==, 0xaa);
+  gst_buffer_unmap (out, &map);
+  gst_buffer_unref (out);
+  teardown (&f);
+}
+
+static void
+test_shared_packet_is_not_touched (void)
+{
+  Fixture f;
+  GstBuffer *buffer;
+  GstMapInfo map;
+
+  setup (&f, CAPS_ID3);
+  buffer = packet (7, TRUE);
+  gst_harness_push (f.harness, gst_buffer_ref (buffer));
+  run_until (&f, 1);
+  gst_buffer_map (buffer, &map, GST_MAP_READ);
+  g_assert_cmpuint (GST_READ_UINT24_BE (map.data + 17), ==, 0);
+  gst_buffer_unmap (buffer, &map);
+  gst_buffer_unref (buffer);
+  teardown (&f);
+}
+
+static void
+test_adds_extension (void)
+{
+  Fixture f;
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  GstBuffer *out;
+  GstCaps *caps;
+  gpointer data;
+  guint size;
+
+  setup (&f, CAPS ",extmap-14=(string)urn:x");
+  g_assert_cmpuint (f.caps_id, ==, 13);
+  gst_harness_push (f.harness, packet (9, FALSE));
+  run_until (&f, 1);
+  out = gst_harness_pull (f.harness);
+  g_assert_cmpuint (gst_buffer_get_size (out), ==, PACKET_BYTES + 8);
+  g_assert_true (gst_rtp_buffer_map (out, GST_MAP_READ, &rtp));
+  g_assert_true (gst_rtp_buffer_get_extension_onebyte_header (&rtp, 13, 0, &data, &size));
+  g_assert_cmpuint (size, ==, 3);
+  g_assert_cmpuint (
+      GST_READ_UINT24_BE (data), ==, mcc_abs_send_time (gst_clock_get_time (GST_CLOCK (f.clock))));
+  g_assert_cmpuint (gst_rtp_buffer_get_payload_len (&rtp), ==, PACKET_BYTES - 12);
+  gst_rtp_buffer_unmap (&rtp);
+  gst_buffer_unref (out);
+  caps = gst_pad_get_current_caps (f.harness->sinkpad);
+  g_assert_cmpuint (gst_mcc_abs_send_time_id_from_caps (caps, NULL), ==, 13);
+  gst_caps_unref (caps);
+  teardown (&f);
+}
+
+static void
+test_eos_last (void)
+{
+  Fixture f;
+
+  setup (&f, CAPS_ID3);
+  push_frame (&f, 1, 30, TRUE);
+  gst_harness_push_event (f.harness, gst_event_new_eos ());
+  g_assert_cmpuint (f.eos, ==, 0);
+  run_until (&f, 30);
+  for (guint i = 0; i < 2000 && f.eos == 0; i++)
+    g_usleep (1000);
+  g_assert_cmpuint (f.eos, ==, 1);
+  g_assert_cmpuint (f.sent_at_eos, ==, 30);
+  teardown (&f);
+}
+
+static void
+test_never_blocks (void)
+{
+  Fixture f;
+
+  setup (&f, CAPS_ID3);
+  for (guint i = 0; i < 100; i++)
+    push_frame (&f, (guint16)(i * 50), 50, TRUE); /* time stands still */
+  g_assert_cmpuint (gst_harness_buffers_received (f.harness), <, 5000);
+  run_until (&f, 5000);
+  g_assert_cmpuint (gst_clock_get_time (GST_CLOCK (f.clock)) - START, <=, 155 * GST_MSECOND);
+  teardown (&f);
+}
+
+static void
+test_flush (void)
+{
+  Fixture f;
+  GstSegment segment;
+  GstBuffer *out;
+
+  setup (&f, CAPS_ID3);
+  push_frame (&f, 1, 100, TRUE);
+  gst_harness_push_event (f.harness, gst_event_new_flush_start ());
+  gst_harness_push_event (f.harness, gst_event_new_flush_stop (TRUE));
+  while ((out = gst_harness_try_pull (f.harness)))
+    gst_buffer_unref (out);
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (f.harness, gst_event_new_segment (&segment));
+  push_frame (&f, 500, 3, TRUE);
+  run_until (&f, gst_harness_buffers_received (f.harness) + 3);
+  out = gst_harness_pull (f.harness);
+  g_assert_cmpuint (seq_of (out), ==, 500);
+  gst_buffer_unref (out);
+  teardown (&f);
+}
+
+static void
+test_stopped (void)
+{
+  Fixture f;
+  GstBuffer *out;
+
+  setup (&f, CAPS_ID3);
+  gst_mcc_pacer_set_stopped (f.pacer, TRUE);
+  push_frame (&f, 1, 20, TRUE);
+  gst_mcc_pacer_set_stopped (f.pacer, FALSE);
+  push_frame (&f, 21, 2, TRUE);
+  run_until (&f, 2);
+  out = gst_harness_pull (f.harness);
+  g_assert_cmpuint (seq_of (out), ==, 21);
+  gst_buffer_unref (out);
+  teardown (&f);
+}
+
+static void
+test_key_unit (void)
+{
+  Fixture f;
+  GstEvent *event;
+
+  setup (&f, CAPS_ID3);
+  gst_harness_push_upstream_event (
+      f.harness, gst_video_event_new_upstream_force_key_unit (GST_CLOCK_TIME_NONE, TRUE, 0));
+  g_assert_cmpuint (f.key_units, ==, 1);
+  while ((event = gst_harness_try_pull_upstream_event (f.harness))) {
+    g_assert_false (gst_video_event_is_force_key_unit (event));
+    gst_event_unref (event);
+  }
+  teardown (&f);
+}
+
+static GstPadProbeReturn
+on_payloaded (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  guint *reserved = data;
+  GstBufferList *list = NULL;
+  GstBuffer *buffer;
+  gsize size;
+  guint16 seq;
+
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER_LIST) {
+    list = gst_buffer_list_make_writable (GST_PAD_PROBE_INFO_BUFFER_LIST (info));
+    GST_PAD_PROBE_INFO_DATA (info) = list;
+  }
+  buffer = list ? gst_buffer_list_get_writable (list, 0) : GST_PAD_PROBE_INFO_BUFFER (info);
+  size = gst_buffer_get_size (buffer);
+  g_assert_true (gst_mcc_abs_send_time_stamp (buffer, 14, 0x123456, &seq));
+  if (gst_buffer_get_size (buffer) == size) {
+    GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+    gpointer bytes;
+    guint length;
+
+    g_assert_true (gst_rtp_buffer_map (buffer, GST_MAP_READ, &rtp));
+    g_assert_true (gst_rtp_buffer_get_extension_onebyte_header (&rtp, 14, 0, &bytes, &length));
+    g_assert_cmpuint (GST_READ_UINT24_BE (bytes), ==, 0x123456);
+    gst_rtp_buffer_unmap (&rtp);
+    (*reserved)++;
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+test_payloader_reserves (void)
+{
+  static const gchar *const chains[]
+      = { "videotestsrc num-buffers=5 ! video/x-raw,format=I420 ! x264enc tune=zerolatency ! "
+          "rtph264pay name=p ! fakesink name=s",
+          "videotestsrc num-buffers=5 ! vp8enc deadline=1 ! rtpvp8pay name=p ! fakesink name=s",
+          "audiotestsrc num-buffers=5 ! opusenc ! rtpopuspay name=p ! fakesink name=s" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (chains); i++) {
+    GstElement *pipeline = gst_parse_launch (chains[i], NULL);
+    GstElement *payloader = gst_bin_get_by_name (GST_BIN (pipeline), "p");
+    GstPad *pad = gst_element_get_static_pad (payloader, "src");
+    GstBus *bus = gst_element_get_bus (pipeline);
+    GstCaps *caps;
+    guint reserved = 0;
+
+    g_assert_true (gst_mcc_abs_send_time_reserve (payloader));
+    g_assert_true (gst_mcc_abs_send_time_reserve (payloader)); /* once is enough */
+    gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST,
+        on_payloaded, &reserved, NULL);
+    gst_element_set_state (pipeline, GST_STATE_PLAYING);
+    gst_message_unref (
+        gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
+    caps = gst_pad_get_current_caps (pad);
+    g_assert_cmpuint (gst_mcc_abs_send_time_id_from_caps (caps, NULL), ==, 14);
+    g_assert_cmpuint (reserved, >=, 5);
+    gst_caps_unref (caps);
+    gst_element_set_state (pipeline, GST_STATE_NULL);
+    gst_object_unref (bus);
+    gst_object_unref (pad);
+    gst_object_unref (payloader);
+    gst_object_unref (pipeline);
+  }
+}
+
+/* Whatever the bytes are, nothing outside the packet is touched (run under ASan too). */
+static void
+test_stamp_any_bytes (void)
+{
+  GRand *rand = g_rand_new_with_seed (42);
+
+  for (guint round = 0; round < 20000; round++) {
+    guint size = (guint)g_rand_int_range (rand, 0, 40);
+    GstBuffer *buffer = gst_buffer_new_allocate (NULL, size, NULL);
+    GstMapInfo map;
+    GstMccRtpInfo info;
+    guint16 seq;
+
+    gst_buffer_map (buffer, &map, GST_MAP_WRITE);
+    for (guint i = 0; i < size; i++)
+      map.data[i] = (guint8)g_rand_int (rand);
+    if (size > 0)
+      map.data[0] = (guint8)(0x80 | (map.data[0] & 0x13));
+    if (size > 15 && g_rand_boolean (rand))
+      GST_WRITE_UINT32_BE (map.data + 12, g_rand_boolean (rand) ? 0xbede0003 : 0x10000003);
+    gst_buffer_unmap (buffer, &map);
+    gst_mcc_rtp_info (buffer, &info);
+    gst_mcc_abs_send_time_stamp (buffer, 3, 0xabcdef, &seq);
+    gst_buffer_unref (buffer);
+  }
+  g_rand_free (rand);
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/pacer/order", test_order);
+  g_test_add_func ("/pacer/spreads-within-the-delay-bound", test_spreads);
+  g_test_add_func ("/pacer/never-blocks", test_never_blocks);
+  g_test_add_func ("/pacer/eos-behind-the-last", test_eos_last);
+  g_test_add_func ("/pacer/flush", test_flush);
+  g_test_add_func ("/pacer/stopped", test_stopped);
+  g_test_add_func ("/pacer/key-unit-request-ends-here", test_key_unit);
+  g_test_add_func ("/pacer/stamp/in-place", test_stamps_in_place);
+  g_test_add_func ("/pacer/stamp/shared-untouched", test_shared_packet_is_not_touched);
+  g_test_add_func ("/pacer/stamp/adds", test_adds_extension);
+  g_test_add_func ("/pacer/stamp/payloader-reserves", test_payloader_reserves);
+  g_test_add_func ("/pacer/stamp/any-bytes", test_stamp_any_bytes);
+  return g_test_run ();
+}
