@@ -5,10 +5,14 @@
  *   encoder = pressure x target x payload share / overshoot
  *
  * payload share: encoder bytes / wire bytes of the stream (headers of RTP, UDP, IP), measured.
- * overshoot: encoder bytes produced / asked over the last second, when the encoder overshoots
- * steadily; a correction in [0.5, 1.1], moved at most 10 % a second, so that an encoder that
- * produces less than asked (easy content) is not driven up. A fall of the target is passed on at
- * once; rises of less than 2 % wait until 250 ms have passed since the last change.
+ * overshoot: encoder bytes produced / asked over the last 2 s (a usual key-frame interval, so that
+ * key frames do not swing it). 1/overshoot is a correction in [0.5, 1.1], moved at most 10 % a
+ * second. An encoder that produces far less than asked (below 1/1.1) has easy content, which says
+ * nothing about the encoder: the correction goes to 1, upwards at 2 % a second, so that it is not
+ * driven up. A fall of the target is passed on at once, other changes of 2 % as well; smaller ones
+ * wait until 250 ms have passed since the last change.
+ *
+ * To be called with every frame, and when the target changes.
  */
 #pragma once
 
@@ -23,7 +27,9 @@ typedef struct {
   double payload_share;
   double correction;
   MccTime correction_time;
-  MccMeter wire, payload;
+  MccMeter wire, payload, asked;
+  MccTime counted;   /* what was asked is counted up to here; MCC_TIME_NONE before packets */
+  double asked_bits; /* counted since the last packet, not in the meter yet */
 } MccEncoding;
 
 void mcc_encoding_init (MccEncoding *self);
