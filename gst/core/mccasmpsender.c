@@ -137,10 +137,14 @@ mcc_asmp_sender_handle_sent (
   if (packets == 0)
     return;
   double mean = (double)bytes / packets;
-  if (self->meter_started)
+  if (self->meter_started) {
     self->packet_bytes += (mean - self->packet_bytes) * (packets < 64 ? packets / 64.0 : 1.0);
-  else
+  } else {
     self->packet_bytes = mean;
+    /* Nobody could answer before. */
+    if (!self->heard && !self->lost)
+      self->last_feedback = now;
+  }
   self->meter_started = true;
   self->highest_seq = highest_seq;
   mcc_meter_add (&self->sent, bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes, now);

@@ -5,17 +5,27 @@
  * Keeps the last rate of every receiver; target = min over receivers, clamped to [min, max] (ASMP
  * eq. 1). Laws:
  *  - The minimum is found in O(log n); a receiver costs <= 256 bytes; never more than
- * max_receivers.
+ *    max_receivers.
  *  - A receiver is the pair (SSRC, address). A known SSRC from another address is a new receiver on
  *    probation (2 valid reports) and replaces the old one only once that is silent for its expiry;
  *    its BYE counts for itself alone.
- *  - Expiry = max (3 expected report intervals, 10 RTT, 2 s), <= 8 s for the limiting receiver.
- *    When the limit goes away (expiry or BYE) the target rises at most one packet per RTT each RTT
- *    (RFC 4654 3.3); ignoring or dropping a reporter never raises it otherwise.
- *  - enhanced: target <= max (start, 2 x the rate really sent lately).
- *  - No feedback, or none any more: halve per max (4 report intervals, 2 s) down to min; a message;
- *    or hold, or stop. Feedback that returns brings the rate back without a jump.
- *  - Key-unit requests: at most one per max (1 s, 2 x the largest RTT).
+ *  - A report's number is newer than the last (RFC 1982), or it is the second in sequence of a
+ *    restart: more than 16 back, when the old numbers have been silent for 1.5 of their spacing.
+ *  - Expiry = max (3 expected report intervals, 10 RTT, 2 s); expected: its own smoothed spacing,
+ *    at least what the RTCP budget gives it (twice that where suppression may skip one). The
+ *    limiting receiver: <= 8 s from its last report or from when it became that. published: 5
+ *    intervals (RFC 3550 6.3.5). Plain players: 25 s.
+ *  - A full table never drops an active receiver for a newcomer, and stops rises for 8 s.
+ *  - published: the target follows the minimum at once. enhanced: falls at once; a rise that the
+ *    limiting receiver itself reports at once; when the limit goes away (expiry, BYE, another
+ *    receiver limits) at most one packet per RTT each RTT (RFC 4654 3.3), after one feedback round
+ *    (max (6 RTT, 500 ms)) when it left, and only while somebody reports. Nobody limits: no rise.
+ *  - enhanced: target <= max (start, 2 x the rate really sent over the last 2 s).
+ *  - No feedback (from the first packet on), or none any more: halve per max (4 report intervals,
+ *    2 s) down to min; a message; or hold, or stop after one more period at min. Feedback that
+ *    returns doubles the rate per max (RTT, 250 ms) at most, up to what is reported.
+ *  - Key-unit requests: at most one per max (1 s, 2 x the largest RTT); see mcckeyunit.h.
+ *  - Announcements: mccasmpsendersession.c.
  * Allocates only when the receiver table grows.
  */
 #pragma once

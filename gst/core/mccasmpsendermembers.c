@@ -4,7 +4,6 @@
  */
 #include "mccasmpsenderprivate.h"
 #include "mccrtcp.h"
-#include "mccsuppress.h"
 
 MccTime
 mcc_asmp_sender_receiver_rtt (const MccReceiver *receiver)
@@ -21,45 +20,64 @@ mcc_asmp_sender_rtt_max (const MccAsmpSender *self)
   return first != NULL ? UINT64_MAX - first->key[MCC_ORDER_RTT] : 0;
 }
 
-/* What the RTCP budget gives one of the receivers, about. Where suppression works, most are silent
- * for up to a participant time-out, 5 Td (RFC 3550 6.3.5): twice this, thrice, covers it. */
+static MccTime
+own_interval (const MccReceiver *receiver)
+{
+  return receiver->interval_us * MCC_USECOND;
+}
+
+/* What the RTCP budget gives each of the receivers that do not limit. */
 MccTime
 mcc_asmp_sender_group_interval (const MccAsmpSender *self)
 {
+  const double ours = MCC_RTCP_RECEIVER_SHARE * (1.0 - MCC_RTCP_REGULAR_SHARE);
+  bool enhanced = mcc_asmp_sender_enhanced (self);
   MccTime interval = mcc_rtcp_interval (self->target_bps, self->config.session_bandwidth_bps,
-      MCC_RTCP_RECEIVER_SHARE * (1.0 - MCC_RTCP_REGULAR_SHARE), self->active + 1,
-      MCC_SENDER_REPORT_BYTES);
-  if (!mcc_asmp_sender_enhanced (self))
-    interval = mcc_time_max (interval, MCC_SENDER_RTCP_INTERVAL);
-  return interval > MCC_SUPPRESS_INTERVAL ? 2 * interval : interval;
+      enhanced ? ours - MCC_RTCP_LIMITING_SHARE : ours, self->active + 1, MCC_SENDER_REPORT_BYTES);
+  return enhanced ? interval : mcc_time_max (interval, MCC_SENDER_RTCP_INTERVAL);
 }
 
 MccTime
-mcc_asmp_sender_expected (const MccAsmpSender *self, const MccReceiver *receiver)
+mcc_asmp_sender_interval (const MccAsmpSender *self, const MccReceiver *receiver)
 {
-  MccTime own = receiver->interval_us * MCC_USECOND;
+  MccTime own = own_interval (receiver);
+  MccTime budget;
   if (receiver->plain)
     return mcc_time_max (own, MCC_SENDER_RTCP_INTERVAL);
-  /* published: a fixed interval may be set there (1 s in the papers' runs): its own spacing
-   * says. */
+  /* published: a fixed interval may be set there (1 s in the papers' runs): its spacing says. */
   if (own > 0 && !mcc_asmp_sender_enhanced (self))
-    return mcc_time_min (own, MCC_SENDER_INTERVAL_MAX);
-  return mcc_time_min (
-      mcc_time_max (own, mcc_asmp_sender_group_interval (self)), MCC_SENDER_INTERVAL_MAX);
+    return own;
+  if (receiver == mcc_asmp_sender_limiting (self) && mcc_asmp_sender_enhanced (self))
+    budget = mcc_rtcp_interval (self->target_bps, self->config.session_bandwidth_bps,
+        MCC_RTCP_LIMITING_SHARE, 1, MCC_SENDER_REPORT_BYTES);
+  else
+    budget = mcc_asmp_sender_group_interval (self);
+  return mcc_time_max (own, budget);
+}
+
+static MccTime
+expiry (const MccReceiver *receiver, MccTime intervals)
+{
+  MccTime rtts = MCC_SENDER_EXPIRY_RTTS * mcc_asmp_sender_receiver_rtt (receiver);
+  return mcc_time_max (mcc_time_max (intervals, rtts), MCC_SENDER_EXPIRY_MIN);
 }
 
 static MccTime
 life (const MccAsmpSender *self, const MccReceiver *receiver)
 {
-  unsigned intervals = mcc_asmp_sender_enhanced (self) ? MCC_SENDER_EXPIRY_INTERVALS
-                                                       : MCC_SENDER_PUBLISHED_EXPIRY_INTERVALS;
+  MccTime interval = mcc_asmp_sender_interval (self, receiver);
   if (receiver->plain)
     return MCC_SENDER_PLAIN_EXPIRY;
   if (receiver->leaving)
     return MCC_SENDER_EXPIRY_LEAVING;
-  MccTime longest = mcc_time_max (intervals * mcc_asmp_sender_expected (self, receiver),
-      MCC_SENDER_EXPIRY_RTTS * mcc_asmp_sender_receiver_rtt (receiver));
-  return mcc_time_max (longest, MCC_SENDER_EXPIRY_MIN);
+  if (!mcc_asmp_sender_enhanced (self))
+    return expiry (receiver, MCC_SENDER_PUBLISHED_EXPIRY_INTERVALS * interval);
+  /* A wait is random, may be suppressed once, and pays for early reports: up to twice Td is
+   * expected. */
+  MccTime expected
+      = mcc_time_max (own_interval (receiver), 2 * mcc_asmp_sender_group_interval (self));
+  return expiry (
+      receiver, MCC_SENDER_EXPIRY_INTERVALS * mcc_time_min (expected, MCC_SENDER_INTERVAL_MAX));
 }
 
 void
@@ -204,7 +222,10 @@ limiting_expiry (const MccAsmpSender *self)
   const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
   if (limiting == NULL || limiting->plain || !mcc_asmp_sender_enhanced (self))
     return MCC_TIME_NONE;
-  return mcc_time_max (limiting->last_report, self->limiting_since) + MCC_SENDER_EXPIRY_LIMITING;
+  MccTime life_time
+      = expiry (limiting, MCC_SENDER_EXPIRY_INTERVALS * mcc_asmp_sender_interval (self, limiting));
+  return mcc_time_max (limiting->last_report, self->limiting_since)
+         + mcc_time_min (life_time, MCC_SENDER_EXPIRY_LIMITING);
 }
 
 MccTime

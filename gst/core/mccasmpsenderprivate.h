@@ -147,7 +147,8 @@ void mcc_asmp_sender_push_receiver (MccAsmpSender *self, const MccReceiver *rece
 MccTime mcc_asmp_sender_receiver_rtt (const MccReceiver *receiver); /* 0 = unknown */
 MccTime mcc_asmp_sender_rtt_max (const MccAsmpSender *self);        /* 0 = none known */
 MccTime mcc_asmp_sender_group_interval (const MccAsmpSender *self);
-MccTime mcc_asmp_sender_expected (const MccAsmpSender *self, const MccReceiver *receiver);
+/* How often @receiver reports, about: its own spacing, and what the budget gives it. */
+MccTime mcc_asmp_sender_interval (const MccAsmpSender *self, const MccReceiver *receiver);
 /* A valid report of @receiver came: spacing, expiry, probation. */
 void mcc_asmp_sender_touch (MccAsmpSender *self, MccReceiver *receiver);
 /* Its RR without a report came: it lives. */

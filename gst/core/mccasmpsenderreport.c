@@ -86,6 +86,9 @@ use_report (MccAsmpSender *self, MccReceiver *receiver)
   MccDrop drop = mcc_asmp_sender_settle (self, receiver);
   if (receiver->reports == 1 && drop != MCC_DROP_ADDRESS)
     self->session_urgent = true;
+  /* At the start somebody is there: wait for its next report before halving. */
+  if (drop == MCC_DROP_PROBATION && !self->heard && !self->lost)
+    self->last_feedback = self->now;
   if (drop != MCC_DROP_NONE)
     return mcc_asmp_sender_drop (self, drop, receiver->ssrc);
   if (was_active)

@@ -206,7 +206,7 @@ no_feedback_period (const MccAsmpSender *self)
 {
   const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
   MccTime interval
-      = limiting != NULL ? mcc_asmp_sender_expected (self, limiting) : self->feedback_interval;
+      = limiting != NULL ? mcc_asmp_sender_interval (self, limiting) : self->feedback_interval;
   interval = mcc_time_min (interval, MCC_SENDER_NO_FEEDBACK_INTERVAL_MAX);
   return mcc_time_max (MCC_SENDER_NO_FEEDBACK_INTERVALS * interval, MCC_SENDER_NO_FEEDBACK_MIN);
 }
@@ -215,7 +215,7 @@ void
 mcc_asmp_sender_feedback (MccAsmpSender *self, const MccReceiver *receiver)
 {
   self->last_feedback = self->now;
-  self->feedback_interval = mcc_asmp_sender_expected (self, receiver);
+  self->feedback_interval = mcc_asmp_sender_interval (self, receiver);
   self->heard = true;
   if (!self->lost)
     return;
