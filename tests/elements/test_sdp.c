@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include <gst/gst.h>
+#include <gst/sdp/sdp.h>
+
+#include "gstmccsdp.h"
+
+#define H264                                                                                       \
+  "application/x-rtp, media=(string)video, clock-rate=(int)90000, encoding-name=(string)H264, "    \
+  "payload=(int)96, packetization-mode=(string)1, profile-level-id=(string)42c015, "               \
+  "sprop-parameter-sets=(string)\"Z0LAFdkDxWhAAAADAEAAAA8DxYuS\\,aMuMsg\\=\\=\""
+
+static GstMccSessionSettings
+settings4 (void)
+{
+  GstMccSessionSettings s = { 0 };
+
+  s.address = (gchar *)"239.255.12.42";
+  s.port = 5004;
+  s.ttl = 64;
+  s.ttl_mc = 17;
+  return s;
+}
+
+static gchar *
+text_of (const GstMccSessionSettings *settings, const gchar *caps_text)
+{
+  GstCaps *caps = gst_caps_from_string (caps_text);
+  GError *error = NULL;
+  gchar *text;
+
+  g_assert_nonnull (caps);
+  text = gst_mcc_sdp_to_text (settings, caps, 4000000, "stream", &error);
+  g_assert_no_error (error);
+  gst_caps_unref (caps);
+  g_test_message ("%s", text);
+  return text;
+}
+
+static void
+assert_line (const gchar *text, const gchar *line)
+{
+  gchar *whole = g_strdup_printf ("\r\n%s\r\n", line);
+
+  if (!strstr (text, whole))
+    g_error ("no line \"%s\" in:\n%s", line, text);
+  g_free (whole);
+}
+
+static void
+test_plain (void)
+{
+  GstMccSessionSettings s = settings4 ();
+  gchar *text = text_of (&s, H264 ", ssrc=(uint)7, seqnum-base=(uint)9, extmap-14=(string)urn:x");
+  GstSDPMessage *message;
+
+  g_assert_true (g_str_has_prefix (text, "v=0\r\n"));
+  assert_line (text, "m=video 5004 RTP/AVP 96");
+  assert_line (text, "c=IN IP4 239.255.12.42/17");
+  assert_line (text, "b=AS:4000");
+  assert_line (text, "a=rtpmap:96 H264/90000");
+  assert_line (text, "a=extmap:14 urn:x");
+  assert_line (text, "t=0 0");
+  assert_line (text, "s=stream");
+  g_assert_nonnull (strstr (text, "a=fmtp:96 "));
+  g_assert_nonnull (strstr (text, "sprop-parameter-sets=Z0LAFdkDxWhAAAADAEAAAA8DxYuS,aMuMsg=="));
+  g_assert_null (strstr (text, "source-filter"));
+  g_assert_null (strstr (text, "a=rtcp:"));
+
+  gst_sdp_message_new (&message);
+  g_assert_cmpint (
+      gst_sdp_message_parse_buffer ((guint8 *)text, (guint)strlen (text), message), ==, GST_SDP_OK);
+  g_assert_cmpuint (gst_sdp_message_medias_len (message), ==, 1);
+  gst_sdp_message_free (message);
+  g_free (text);
+}
+
+static void
+test_source_specific (void)
+{
+  GstMccSessionSettings s = settings4 ();
+  gchar *text;
+
+  s.address = (gchar *)"232.1.2.3";
+  s.source_address = (gchar *)"10.0.0.1";
+  text = text_of (&s, H264);
+  assert_line (text, "a=source-filter: incl IN IP4 232.1.2.3 10.0.0.1");
+  assert_line (text, "a=rtcp:5005 IN IP4 10.0.0.1");
+  g_free (text);
+}
+
+static void
+test_feedback (void)
+{
+  GstMccSessionSettings s = settings4 ();
+  gchar *text;
+
+  s.feedback_address = (gchar *)"10.9.9.9";
+  s.feedback_port = 7001;
+  text = text_of (&s, H264);
+  assert_line (text, "a=rtcp:7001 IN IP4 10.9.9.9");
+  g_assert_null (strstr (text, "source-filter"));
+  g_free (text);
+}
+
+static void
+test_ipv6 (void)
+{
+  GstMccSessionSettings s = settings4 ();
+  gchar *text;
+
+  s.address = (gchar *)"ff15::42";
+  text = text_of (&s, H264);
+  assert_line (text, "c=IN IP6 ff15::42");
+  g_free (text);
+}
+
+static void
+test_unicast (void)
+{
+  GstMccSessionSettings s = settings4 ();
+  gchar *text;
+
+  s.address = (gchar *)"10.0.0.5";
+  text = text_of (&s, H264);
+  assert_line (text, "c=IN IP4 10.0.0.5");
+  g_free (text);
+}
+
+static void
+test_caps_too_poor (void)
+{
+  GstMccSessionSettings s = settings4 ();
+  GstCaps *caps = gst_caps_from_string ("application/x-rtp, media=video");
+  GError *error = NULL;
+
+  g_assert_null (gst_mcc_sdp_to_text (&s, caps, 0, "x", &error));
+  g_assert_nonnull (error);
+  g_error_free (error);
+  gst_caps_unref (caps);
+}
+
+static void
+assert_round_trip (const gchar *caps_text)
+{
+  GstCaps *caps = gst_caps_from_string (caps_text), *back;
+  MccAppSession session = { 0 };
+
+  g_assert_true (gst_mcc_caps_to_session (caps, &session));
+  back = gst_mcc_caps_from_session (&session);
+  g_test_message ("%s", session.parameters);
+  g_assert_true (gst_caps_is_equal (caps, back));
+  gst_caps_unref (caps);
+  gst_caps_unref (back);
+}
+
+static void
+test_announcement (void)
+{
+  GstCaps *caps = gst_caps_from_string (
+      H264 ", ssrc=(uint)7, timestamp-offset=(uint)5, a-framerate=(string)30");
+  MccAppSession session = { 0 };
+  GstCaps *back;
+  const GstStructure *s;
+
+  assert_round_trip (H264);
+  assert_round_trip (H264 ", extmap-14=(string)http://www.webrtc.org/experiments/rtp-hdrext/"
+                          "abs-send-time");
+  assert_round_trip ("application/x-rtp, media=(string)audio, clock-rate=(int)48000, "
+                     "encoding-name=(string)OPUS, payload=(int)97, encoding-params=(string)2, "
+                     "sprop-stereo=(string)0");
+  g_assert_true (gst_mcc_caps_to_session (caps, &session));
+  back = gst_mcc_caps_from_session (&session);
+  s = gst_caps_get_structure (back, 0);
+  g_assert_false (gst_structure_has_field (s, "ssrc"));
+  g_assert_false (gst_structure_has_field (s, "timestamp-offset"));
+  g_assert_cmpstr (gst_structure_get_string (s, "a-framerate"), ==, "30");
+  g_assert_cmpstr (gst_structure_get_string (s, "sprop-parameter-sets"), ==,
+      "Z0LAFdkDxWhAAAADAEAAAA8DxYuS,aMuMsg==");
+  gst_caps_unref (back);
+  gst_caps_unref (caps);
+}
+
+static void
+test_announcement_bounds (void)
+{
+  gchar *longest = g_strnfill (2000, 'x');
+  gchar *text
+      = g_strdup_printf (H264 ", longest=(string)%s, evil=(string)\"a;payload=1\"", longest);
+  GstCaps *caps = gst_caps_from_string (text), *poor, *back;
+  MccAppSession session = { 0 };
+
+  g_assert_true (gst_mcc_caps_to_session (caps, &session));
+  back = gst_mcc_caps_from_session (&session);
+  g_assert_false (gst_structure_has_field (gst_caps_get_structure (back, 0), "longest"));
+  g_assert_false (gst_structure_has_field (gst_caps_get_structure (back, 0), "evil"));
+  g_assert_nonnull (strstr (session.parameters, "packetization-mode=1"));
+  gst_caps_unref (back);
+
+  poor = gst_caps_from_string ("application/x-rtp");
+  g_assert_false (gst_mcc_caps_to_session (poor, &session));
+  g_assert_cmpuint (session.payload_type, ==, 255);
+  g_assert_null (gst_mcc_caps_from_session (&session));
+
+  /* What the network says cannot set another field. */
+  g_assert_true (gst_mcc_caps_to_session (caps, &session));
+  g_strlcpy (session.parameters, "payload=1;media=audio;=x;y;z=", sizeof session.parameters);
+  back = gst_mcc_caps_from_session (&session);
+  g_assert_cmpstr (
+      gst_structure_get_string (gst_caps_get_structure (back, 0), "media"), ==, "video");
+  gst_caps_unref (back);
+  gst_caps_unref (poor);
+  gst_caps_unref (caps);
+  g_free (text);
+  g_free (longest);
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/sdp/plain", test_plain);
+  g_test_add_func ("/sdp/source-specific", test_source_specific);
+  g_test_add_func ("/sdp/feedback", test_feedback);
+  g_test_add_func ("/sdp/ipv6", test_ipv6);
+  g_test_add_func ("/sdp/unicast", test_unicast);
+  g_test_add_func ("/sdp/caps-too-poor", test_caps_too_poor);
+  g_test_add_func ("/announcement/round-trip", test_announcement);
+  g_test_add_func ("/announcement/bounds", test_announcement_bounds);
+  return g_test_run ();
+}
