@@ -198,3 +198,10 @@ mcc_asmp_path_received_bps (const MccAsmpPath *self, MccTime now)
   MccTime window = mcc_time_clamp (2 * mcc_rtt_get (&self->rtt), SLOW_MIN, SLOW_SPAN);
   return mcc_meter_rate_bps (&self->slow, window, now);
 }
+
+MccTime
+mcc_asmp_path_base_rtt (const MccAsmpPath *self)
+{
+  MccTime rtt = mcc_rtt_get (&self->rtt);
+  return rtt > self->queue_newest + MCC_RTT_FLOOR ? rtt - self->queue_newest : MCC_RTT_FLOOR;
+}

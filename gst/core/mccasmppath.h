@@ -65,3 +65,5 @@ void mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now);
 /* Whether a loss event has begun since the last call. */
 bool mcc_asmp_path_poll_loss_event (MccAsmpPath *self);
 uint64_t mcc_asmp_path_received_bps (const MccAsmpPath *self, MccTime now);
+/* RTT without the standing queue: what a reaction takes once the queue is gone. */
+MccTime mcc_asmp_path_base_rtt (const MccAsmpPath *self);

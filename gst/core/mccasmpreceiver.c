@@ -289,7 +289,7 @@ mcc_asmp_receiver_handle_timeout (MccAsmpReceiver *self, MccTime now)
   }
   if (now >= self->next_decision) {
     decide (self);
-    MccTime rtt = mcc_rtt_get (&self->path.rtt);
+    MccTime rtt = mcc_asmp_path_base_rtt (&self->path);
     self->next_decision = now + mcc_time_clamp (rtt, DECISION_MIN, DECISION_MAX);
     mcc_asmp_receiver_update_schedule (self);
   }

@@ -114,6 +114,10 @@ wants_early (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
   if (self->variant != MCC_VARIANT_ENHANCED || input->no_limit || self->fixed > 0)
     return false;
   double rate = (double)input->rate_bps;
+  /* The first rate of all is news, too: until then the sender may not rise. */
+  if (self->last != MCC_TIME_NONE && self->reported_bps == UINT64_MAX
+      && input->members <= MCC_ASMP_FEW_RECEIVERS)
+    return true;
   if (input->limiting && self->reported_bps != UINT64_MAX)
     return rate < FALL * (double)self->reported_bps;
   return rate < BELOW * (double)input->target_bps;

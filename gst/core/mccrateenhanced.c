@@ -27,19 +27,26 @@
 #define SLOW_START_EXIT 0.9
 #define TARGET_QUEUE (15 * MCC_MSECOND)
 #define TARGET_QUEUE_RTT_MAX (15 * MCC_MSECOND) /* + RTT/16, at most this */
+#define TARGET_QUEUE_MIN (4 * MCC_MSECOND)
+#define TARGET_OF_LOSS 0.35  /* of the standing queue at which the buffer overflowed */
+#define TARGET_RECOVERY 0.01 /* that limit rises so much a second */
 #define GROWTH_PER_S 0.25
 #define GROWTH_PER_S_MAX 0.5 /* after seconds without any sign of a queue */
-#define GROWTH_PROVEN 0.6    /* received / rate that allows growth */
-#define DRAIN_S 0.3          /* a queue above its target is to be gone in this time */
-#define DRAIN_MAX 0.7        /* ... but the rate falls no further than this at once */
-#define LOSS_CUT 0.85        /* alone: the received rate is the capacity */
-#define RESTORE 0.97         /* of the capacity seen, once the queue has drained */
-#define CAPACITY_AGE (4 * MCC_SECOND)
+#define GROWTH_NEAR 0.03     /* about the capacity seen last */
+#define NEAR 1.05            /* ... up to this, which disproves it when no queue comes of it */
+#define NEAR_TIME (1 * MCC_SECOND)
+#define GROWTH_PROVEN 0.6 /* received / rate that allows growth */
+#define DRAIN_S 0.3       /* a queue above its target is to be gone in this time */
+#define DRAIN_MIN 0.97
+#define DRAIN_MAX 0.7                  /* ... but the rate falls no further than this at once */
+#define LOSS_CUT 0.85                  /* alone: the received rate is the capacity */
+#define RESTORE 0.97                   /* of the capacity seen, once the queue has drained */
 #define SENDER_LAG (200 * MCC_MSECOND) /* report, encoder, pacer */
 #define RECEIVED_CAP 2.0
 #define RIVAL_TIME (2 * MCC_SECOND) /* the queue stood this long, or ... */
 #define RIVAL_RTTS 10               /* ... this many RTT */
-#define RIVAL_MARGIN_S 0.15         /* asked to drain this much more than ever stood there */
+#define RIVAL_LAG_S 0.5             /* + the queue itself: until a cut is seen in it */
+#define RIVAL_RETURN 1.5            /* times the received rate: what the cuts gave away */
 #define ALONE_TIME (500 * MCC_MSECOND)
 #define ALONE_RTTS 5
 #define TCP_FALL 0.6 /* of the received rate, at once */
@@ -50,22 +57,25 @@ typedef struct {
   unsigned decisions;
   MccTime hold_until; /* the last cut cannot be seen before */
   MccTime queue_last;
-  MccTime calm_since;  /* no sign of congestion since */
-  MccTime loss_seen;   /* the newest loss event that was acted upon */
-  double capacity_bps; /* received while the queue stood */
-  MccTime capacity_time;
+  double target_limit_s; /* a shallow buffer overflows above; INFINITY: none known */
+  MccTime calm_since;    /* no sign of congestion since */
+  MccTime loss_seen;     /* the newest loss event that was acted upon */
+  double capacity_bps;   /* received while the queue stood; 0 = none seen */
+  bool restore;          /* ... and the rate was cut below it since */
   /* Who fills the queue? */
   MccTime busy_since; /* the queue has stood since; MCC_TIME_NONE: it does not */
   MccTime busy_max;
   double busy_drain_s;   /* queue that our cuts would have drained, were we alone */
   double busy_start_bps; /* received as it began */
+  MccTime busy_cut;      /* from when on a cut in it can be seen; MCC_TIME_NONE: no cut yet */
   MccTime empty_since;
 } MccRateEnhanced;
 
 static MccTime
-target_queue (const MccRateInput *input)
+target_queue (const MccRateEnhanced *self, const MccRateInput *input)
 {
-  return TARGET_QUEUE + mcc_time_min (input->rtt / 16, TARGET_QUEUE_RTT_MAX);
+  MccTime target = TARGET_QUEUE + mcc_time_min (input->rtt / 16, TARGET_QUEUE_RTT_MAX);
+  return mcc_time_min (target, mcc_time_from_seconds (self->target_limit_s));
 }
 
 /* What the equation allows; INFINITY when it says nothing yet. */
@@ -84,13 +94,15 @@ cut (MccRateEnhanced *self, const MccRateInput *input, double rate_bps)
   self->base.rate_bps = fmin (self->base.rate_bps, rate_bps);
   self->hold_until = input->now + input->rtt + SENDER_LAG;
   self->calm_since = input->now;
+  if (self->busy_cut == MCC_TIME_NONE)
+    self->busy_cut = self->hold_until;
 }
 
 static void
 note_capacity (MccRateEnhanced *self, const MccRateInput *input)
 {
   self->capacity_bps = (double)input->received_now_bps;
-  self->capacity_time = input->now;
+  self->restore = true;
 }
 
 static void
@@ -128,17 +140,23 @@ grow (MccRateEnhanced *self, const MccRateInput *input, MccTime target, MccTime 
   double *rate = &self->base.rate_bps;
   if (input->now < self->hold_until)
     return;
-  if (self->capacity_bps > 0.0) {
+  if (self->restore) {
     /* The queue that we cut for has drained: back to what the link was seen to carry. */
-    if (input->now - self->capacity_time <= CAPACITY_AGE)
-      *rate = fmax (*rate, RESTORE * self->capacity_bps);
-    self->capacity_bps = 0.0;
+    self->restore = false;
+    *rate = fmax (*rate, RESTORE * self->capacity_bps);
     return;
   }
   if ((double)input->received_bps < GROWTH_PROVEN * *rate)
     return;
-  double calm_s = mcc_time_to_seconds (input->now - self->calm_since);
-  double growth = fmin (GROWTH_PER_S * fmax (1.0, calm_s / 2.0), GROWTH_PER_S_MAX);
+  MccTime calm = input->now - self->calm_since;
+  double growth
+      = fmin (GROWTH_PER_S * fmax (1.0, mcc_time_to_seconds (calm) / 2.0), GROWTH_PER_S_MAX);
+  if (self->capacity_bps > 0.0 && *rate > RESTORE * self->capacity_bps) {
+    if (*rate < NEAR * self->capacity_bps || calm < NEAR_TIME)
+      growth = GROWTH_NEAR;
+    else
+      self->capacity_bps = 0.0;
+  }
   double room = 1.0 - (double)input->queue_delay / (double)target;
   *rate *= 1.0 + growth * room * mcc_time_to_seconds (dt);
 }
@@ -146,18 +164,22 @@ grow (MccRateEnhanced *self, const MccRateInput *input, MccTime target, MccTime 
 static void
 decide_delay (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, MccTime dt)
 {
-  MccTime target = target_queue (input), queue = input->queue_delay;
+  MccTime target = target_queue (self, input), queue = input->queue_delay;
   double received = (double)input->received_now_bps;
+  self->target_limit_s *= 1.0 + TARGET_RECOVERY * mcc_time_to_seconds (dt);
   if (new_loss) {
-    if (queue > target / 2)
+    if (queue > target / 2) {
       note_capacity (self, input);
+      self->target_limit_s = fmax (mcc_time_to_seconds (TARGET_QUEUE_MIN),
+          fmin (self->target_limit_s, TARGET_OF_LOSS * mcc_time_to_seconds (queue)));
+    }
     cut (self, input, fmax (fmin (equation_bps (input), self->base.rate_bps), LOSS_CUT * received));
   } else if (queue > target) {
     if (input->now < self->hold_until && queue <= self->queue_last + MCC_MSECOND)
       return;
     note_capacity (self, input);
     double excess_s = mcc_time_to_seconds (queue - target);
-    cut (self, input, received * fmax (DRAIN_MAX, 1.0 - excess_s / DRAIN_S));
+    cut (self, input, received * fmax (DRAIN_MAX, DRAIN_MIN - excess_s / DRAIN_S));
   } else {
     if (queue > target / 2)
       self->calm_since = input->now;
@@ -180,15 +202,17 @@ decide_tcp (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
   }
 }
 
-/* Somebody else fills the queue when it still stands although our cuts would have drained more than
- * ever stood there; we are alone again when it stays empty for some RTT. */
+/* Alone, a cut drains the queue at the rate that we cut. Somebody else fills it when our cuts, from
+ * when on they can be seen, should have drained clearly more than the queue has fallen; we are
+ * alone again when it stays empty for some RTT. */
 static void
 judge_rivals (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
 {
-  MccTime queue = input->queue_delay, target = target_queue (input);
+  MccTime queue = input->queue_delay, target = target_queue (self, input);
   MccTime threshold = mcc_time_max (target / 2, self->busy_max / 10);
   if (queue < threshold) {
     self->busy_since = MCC_TIME_NONE;
+    self->busy_cut = MCC_TIME_NONE;
     self->busy_max = 0;
     self->busy_drain_s = 0.0;
     if (self->empty_since == MCC_TIME_NONE)
@@ -201,17 +225,22 @@ judge_rivals (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
     self->busy_max = mcc_time_max (self->busy_max, queue);
     self->empty_since = MCC_TIME_NONE;
     double received = (double)input->received_now_bps;
-    if (received > 0.0)
+    if (received > 0.0 && self->busy_cut != MCC_TIME_NONE && input->now >= self->busy_cut)
       self->busy_drain_s = fmax (0.0,
           self->busy_drain_s + (1.0 - self->base.rate_bps / received) * mcc_time_to_seconds (dt));
   }
 
+  /* What the cuts ask for before they can be seen. */
+  double unseen_s = (1.0 - DRAIN_MAX) * (mcc_time_to_seconds (self->busy_max) + RIVAL_LAG_S);
+  double drained_s = mcc_time_to_seconds (self->busy_max - mcc_time_min (queue, self->busy_max));
   if (self->base.mode == MCC_RATE_DELAY && self->busy_since != MCC_TIME_NONE
       && input->now - self->busy_since >= mcc_time_max (RIVAL_TIME, RIVAL_RTTS * input->rtt)
-      && self->busy_drain_s > mcc_time_to_seconds (self->busy_max) + RIVAL_MARGIN_S) {
+      && self->busy_drain_s > drained_s + unseen_s) {
     self->base.mode = MCC_RATE_TCP;
-    self->base.rate_bps = fmax (self->base.rate_bps, LOSS_CUT * self->busy_start_bps);
+    double before_bps = fmin (self->busy_start_bps, RIVAL_RETURN * (double)input->received_now_bps);
+    self->base.rate_bps = fmax (self->base.rate_bps, before_bps);
     self->capacity_bps = 0.0;
+    self->restore = false;
   } else if (self->base.mode == MCC_RATE_TCP && self->empty_since != MCC_TIME_NONE
              && input->now - self->empty_since
                     >= mcc_time_max (ALONE_TIME, ALONE_RTTS * input->rtt)) {
@@ -244,8 +273,9 @@ enhanced_init (MccRate *base, uint64_t start_bps)
 {
   MccRateEnhanced *self = (MccRateEnhanced *)base;
   base->mode = MCC_RATE_START;
+  self->target_limit_s = INFINITY;
   self->first = self->last = self->loss_seen = MCC_TIME_NONE;
-  self->busy_since = self->empty_since = MCC_TIME_NONE;
+  self->busy_since = self->busy_cut = self->empty_since = MCC_TIME_NONE;
 }
 
 static void
