@@ -115,41 +115,85 @@ late_arrival_repairs (void)
   }
 }
 
-/* A repaired event leaves the history as it would be without it, even a full one. */
+/* A repaired event leaves the history as it would be without it, even a full one; @which of the
+ * twenty. */
+static void
+assert_no_trace (const MccLossMeasure *measure, unsigned which)
+{
+  Feed a = feed_new (measure, NULL);
+  Feed b = feed_new (measure, NULL);
+  uint64_t hole = 0;
+
+  for (unsigned i = 0; i < 20; i++) {
+    feed_received (&a, 50 + 7 * i);
+    feed_received (&b, 50 + 7 * i);
+    if (i == which) {
+      hole = a.seq;
+      feed_lost (&a, 2);
+      feed_received (&b, 2);
+    } else {
+      feed_pattern (&a, "x.x");
+      feed_pattern (&b, "x.x");
+    }
+    if (i % 4 == 2) { /* no hole is open then */
+      mcc_loss_handle_interval (a.loss);
+      mcc_loss_handle_interval (b.loss);
+    }
+  }
+  feed_received (&a, 10);
+  feed_received (&b, 10);
+  mcc_loss_handle_interval (a.loss);
+  mcc_loss_handle_interval (b.loss);
+  g_assert_cmpfloat (mcc_loss_ratio (a.loss), !=, mcc_loss_ratio (b.loss));
+  feed_packet (&a, hole + 1);
+  feed_packet (&a, hole);
+  assert_ratio (&a, mcc_loss_ratio (b.loss));
+  g_assert_cmpuint (mcc_loss_events (a.loss), ==, mcc_loss_events (b.loss));
+  feed_free (&a);
+  feed_free (&b);
+}
+
 static void
 repaired_event_leaves_no_trace (void)
 {
   for (unsigned m = 0; m < G_N_ELEMENTS (loss_measures); m++) {
-    Feed a = feed_new (loss_measures[m], NULL);
-    Feed b = feed_new (loss_measures[m], NULL);
-    uint64_t hole = 0;
-
-    for (unsigned i = 0; i < 20; i++) {
-      feed_received (&a, 50 + 7 * i);
-      feed_received (&b, 50 + 7 * i);
-      if (i == 17) {
-        hole = a.seq;
-        feed_lost (&a, 2);
-        feed_received (&b, 2);
-      } else {
-        feed_pattern (&a, "x.x");
-        feed_pattern (&b, "x.x");
-      }
-      if (i % 4 == 3) {
-        mcc_loss_handle_interval (a.loss);
-        mcc_loss_handle_interval (b.loss);
-      }
-    }
-    feed_received (&a, 10);
-    feed_received (&b, 10);
-    g_assert_cmpfloat (mcc_loss_ratio (a.loss), !=, mcc_loss_ratio (b.loss));
-    feed_packet (&a, hole + 1);
-    feed_packet (&a, hole);
-    assert_ratio (&a, mcc_loss_ratio (b.loss));
-    g_assert_cmpuint (mcc_loss_events (a.loss), ==, mcc_loss_events (b.loss));
-    feed_free (&a);
-    feed_free (&b);
+    assert_no_trace (loss_measures[m], 17);
+    assert_no_trace (loss_measures[m], 19);
   }
+}
+
+/* A loss and the packet that takes its place in the record 32768 later are not mixed up. */
+static void
+old_loss_is_forgotten (void)
+{
+  Feed feed = feed_new (&mcc_loss_lip, NULL);
+
+  feed_received (&feed, 10);
+  uint64_t hole = feed.seq;
+  feed_lost (&feed, 1);
+  feed_received (&feed, 32768);
+  feed_packet (&feed, hole + 32768);
+  g_assert_cmpuint (mcc_loss_duplicates (feed.loss), ==, 1);
+  feed_packet (&feed, hole);
+  g_assert_cmpuint (mcc_loss_packets_lost (feed.loss), ==, 1);
+  feed_free (&feed);
+}
+
+/* A path that delivers everything twice, the second time 200 packets late, is no restart. */
+static void
+late_copies_are_no_restart (void)
+{
+  Feed feed = feed_new (&mcc_loss_lip, NULL);
+
+  feed_received (&feed, 200);
+  for (unsigned i = 0; i < 1000; i++) {
+    feed_received (&feed, 1);
+    feed_packet (&feed, feed.seq - 200);
+  }
+  g_assert_cmpuint (mcc_loss_resyncs (feed.loss), ==, 0);
+  g_assert_cmpuint (mcc_loss_duplicates (feed.loss), ==, 1000);
+  assert_counts (&feed, 1200, 1200, 0);
+  feed_free (&feed);
 }
 
 static void
@@ -379,6 +423,8 @@ main (int argc, char **argv)
   g_test_add_func ("/loss/repaired-event-leaves-no-trace", repaired_event_leaves_no_trace);
   g_test_add_func ("/loss/repair-behind-the-history-changes-no-ratio",
       repair_behind_the_history_changes_no_ratio);
+  g_test_add_func ("/loss/old-loss-is-forgotten", old_loss_is_forgotten);
+  g_test_add_func ("/loss/late-copies-are-no-restart", late_copies_are_no_restart);
   g_test_add_func ("/loss/restart-is-no-loss", restart_is_no_loss);
   g_test_add_func ("/loss/restart-within-the-past", restart_within_the_past);
   g_test_add_func ("/loss/strays-change-nothing", strays_change_nothing);

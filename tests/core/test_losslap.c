@@ -29,6 +29,20 @@ impact_over_interval (void)
   }
 }
 
+/* One packet per RTT: the period is the lost packet, as in LIP but for where it counts. */
+static void
+period_of_one_packet (void)
+{
+  Feed feed = feed_new (&mcc_loss_lap, NULL);
+
+  feed.rtt = feed.gap;
+  feed_pattern (&feed, "..........x...");
+  assert_ratio (&feed, 1.0 / 11.0);
+  feed_pattern (&feed, "......x...");
+  assert_ratio (&feed, 2.0 / (11.0 + 10.0));
+  feed_free (&feed);
+}
+
 /* @n events of @impact losses, one every 20 packets. */
 static void
 events (Feed *feed, unsigned n, unsigned impact)
@@ -110,6 +124,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/loss/lap/impact-over-interval", impact_over_interval);
+  g_test_add_func ("/loss/lap/period-of-one-packet", period_of_one_packet);
   g_test_add_func ("/loss/lap/weighted-and-unweighted-impact", weighted_and_unweighted_impact);
   g_test_add_func ("/loss/lap/repair-lowers-the-impact", repair_lowers_the_impact);
   g_test_add_func ("/loss/lap/extension-aggregates", extension_aggregates);

@@ -14,6 +14,7 @@ known_start (void)
   g_assert_cmpuint (mcc_rng_next (&rng), ==, 11520); /* (2 * 5 << 7) * 9 */
   g_assert_cmpuint (mcc_rng_next (&rng), ==, 0);     /* s1 = 2 ^ (3 ^ 1) = 0 */
   g_assert_cmpuint (mcc_rng_next (&rng), ==, 1509978240);
+  g_assert_cmpuint (mcc_rng_next (&rng), ==, G_GUINT64_CONSTANT (1215971899390074240));
 }
 
 static void
