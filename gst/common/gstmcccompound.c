@@ -98,7 +98,7 @@ add_report (GstRTCPBuffer *rtcp, const GstMccCompound *self, MccTime now)
 
 /* FALSE: it does not fit behind what is there. */
 static gboolean
-add_app (GstRTCPBuffer *rtcp, const MccApp *app)
+add_app (GstRTCPBuffer *rtcp, guint32 ssrc, const MccApp *app)
 {
   guint8 bytes[GST_MCC_COMPOUND_BYTES];
   gsize size = mcc_app_size (app);
@@ -115,7 +115,7 @@ add_app (GstRTCPBuffer *rtcp, const MccApp *app)
     return FALSE;
   }
   gst_rtcp_packet_app_set_subtype (&packet, (guint8)app->subtype);
-  gst_rtcp_packet_app_set_ssrc (&packet, app->ssrc);
+  gst_rtcp_packet_app_set_ssrc (&packet, ssrc);
   gst_rtcp_packet_app_set_name (&packet, (const gchar *)bytes + 8);
   memcpy (gst_rtcp_packet_app_get_data (&packet), bytes + MCC_APP_HEADER_BYTES,
       size - MCC_APP_HEADER_BYTES);
@@ -134,7 +134,7 @@ gst_mcc_compound_build (
   gst_rtcp_buffer_map (buffer, GST_MAP_READWRITE, &rtcp);
   add_report (&rtcp, self, now);
   while (n < n_apps) {
-    if (add_app (&rtcp, &apps[n]))
+    if (add_app (&rtcp, self->ssrc, &apps[n]))
       added++;
     else if (added > 0)
       break; /* the next compound takes it */

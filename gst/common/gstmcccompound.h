@@ -48,7 +48,8 @@ typedef struct {
 } GstMccCompound;
 
 /* Builds one compound with as many of @apps as fit; *used says how many (the caller asks again for
- * the rest). An APP that fits no compound is skipped and counted in *used. Never NULL. */
+ * the rest); their SSRC is the compound's. An APP that fits no compound is skipped and counted in
+ * *used. Never NULL. */
 GstBuffer *gst_mcc_compound_build (
     const GstMccCompound *self, const MccApp *apps, guint n_apps, MccTime now, guint *used);
 

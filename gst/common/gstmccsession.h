@@ -8,7 +8,8 @@
  *
  * Every received RTCP packet is screened before rtpbin sees it: compound form, name, exact length,
  * APP SSRC = RR or SR SSRC, own packets looped back, per-source token bucket. APP packets go to the
- * handler only; SR, RR, SDES, BYE, PLI and FIR go on to rtpsession too.
+ * handler only, and so do PLI and FIR (rtpsession would send them upstream a second time); SR, RR,
+ * SDES and BYE go on to rtpsession too.
  */
 #pragma once
 
@@ -46,7 +47,7 @@ typedef struct {
   void (*report_block) (gpointer owner, guint32 ssrc, gdouble fraction_lost, guint32 highest_seq,
       MccTime rtt, gboolean has_app, const MccAddress *from);
   void (*bye) (gpointer owner, guint32 ssrc, const MccAddress *from);
-  /* PLI or FIR for our stream (sender). */
+  /* Sender: PLI or FIR for our stream. Receiver: a decoder downstream asks (@ssrc 0). */
   void (*key_unit_request) (gpointer owner, guint32 ssrc);
   void (*dropped) (gpointer owner, MccDrop drop, guint32 ssrc);
   /* Our SSRC is this from now on (start, or after a collision). */
@@ -55,6 +56,10 @@ typedef struct {
   gboolean (*rtp) (gpointer owner, GstBuffer *buffer, const MccAddress *from, guint bytes);
   /* Receiver: packets that the kernel dropped at our socket since the last call. */
   void (*host_dropped) (gpointer owner, guint64 packets);
+  /* Receiver: the jitterbuffer gave up @packets packets. */
+  void (*lost) (gpointer owner, guint packets);
+  /* Receiver: every RTP packet that leaves by the src pad. */
+  void (*leaving) (gpointer owner, GstBuffer *buffer);
 } GstMccSessionHandler;
 
 /* @bin: the element; the session adds its children to it. */
@@ -90,6 +95,16 @@ void gst_mcc_session_reset_source (GstMccSession *self, guint32 ssrc);
 void gst_mcc_session_send (GstMccSession *self, const MccApp *apps, guint n_apps, gboolean bye);
 /* Receiver: PLI to the sender we follow. */
 void gst_mcc_session_request_key_unit (GstMccSession *self);
+
+/* The announced target: rtpsession's regular reports keep to their share of 5 % of it. */
+void gst_mcc_session_set_bandwidth (GstMccSession *self, guint64 bps);
+/* From GstBin::handle_message: TRUE: consumed (transfer full), else the caller chains up. Turns the
+ * one warning per packet of a sink without a route into one, and one when it works again. */
+gboolean gst_mcc_session_handle_message (GstMccSession *self, GstMessage *message);
+/* Receiver: packets dropped for want of caps. */
+guint64 gst_mcc_session_get_unheld (GstMccSession *self);
+/* Receiver: whether reports of other receivers reach us. */
+gboolean gst_mcc_session_hears_group (GstMccSession *self);
 
 guint32 gst_mcc_session_get_ssrc (GstMccSession *self);
 /* IP and UDP header bytes of this session's packets: 28 or 48. */

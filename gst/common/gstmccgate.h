@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * gstmccgate: what stands between a receiver's udpsrc and rtpbin.
+ *
+ * Asks `accept` for each RTP packet, then holds packets until the caps are known (rtpbin drops RTP
+ * without caps in silence, the first key unit with it): at most GST_MCC_GATE_HOLD long and
+ * GST_MCC_GATE_PACKETS packets; the oldest give way and are counted. Two pads without a parent,
+ * so that no element needs a type of its own for it.
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+#include "mcctime.h"
+
+G_BEGIN_DECLS
+
+#define GST_MCC_GATE_HOLD MCC_SECOND
+#define GST_MCC_GATE_PACKETS 512
+
+typedef struct _GstMccGate GstMccGate;
+
+/* From udpsrc's thread; FALSE drops the packet. */
+typedef gboolean (*GstMccGateAccept) (gpointer owner, GstBuffer *buffer, MccTime now);
+/* EOS came from upstream (the application ends the pipeline). */
+typedef void (*GstMccGateEos) (gpointer owner);
+
+GstMccGate *gst_mcc_gate_new (GstMccGateAccept accept, GstMccGateEos eos, gpointer owner);
+void gst_mcc_gate_free (GstMccGate *self);
+/* No transfer. */
+GstPad *gst_mcc_gate_get_sink (GstMccGate *self);
+GstPad *gst_mcc_gate_get_src (GstMccGate *self);
+void gst_mcc_gate_start (GstMccGate *self);
+void gst_mcc_gate_stop (GstMccGate *self);
+/* Caps of what comes; any thread. */
+void gst_mcc_gate_set_caps (GstMccGate *self, GstCaps *caps);
+/* Another stream begins whose caps are not known yet: holds again. The old caps are taken when no
+ * others come in GST_MCC_GATE_HOLD. */
+void gst_mcc_gate_reset (GstMccGate *self);
+/* Packets dropped for want of caps. */
+guint64 gst_mcc_gate_get_dropped (GstMccGate *self);
+
+G_END_DECLS

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdio.h>
+
+#include "gstmccsessionprivate.h"
+
+#define GST_CAT_DEFAULT gst_mcc_session_debug
+
+#define DROPS_INTERVAL (100 * MCC_MSECOND)
+#define RTP_HEADER_BYTES 12
+
+/* ---- RTP on its way in: udpsrc's thread ---- */
+
+/* udpsrc hands out the same address object for the same sender, so compare that first. */
+static const MccAddress *
+address_of (GstMccSession *self, GstBuffer *buffer)
+{
+  GstNetAddressMeta *meta = gst_buffer_get_net_address_meta (buffer);
+
+  if (!meta)
+    return NULL;
+  if (meta->addr != self->last_socket_address) {
+    g_set_object (&self->last_socket_address, meta->addr);
+    if (!gst_mcc_address_from_socket (meta->addr, &self->last_address))
+      memset (&self->last_address, 0, sizeof self->last_address);
+  }
+  return &self->last_address;
+}
+
+static void
+check_drops (GstMccSession *self, MccTime now)
+{
+  guint32 drops;
+
+  if (now - self->drops_checked < DROPS_INTERVAL)
+    return;
+  self->drops_checked = now;
+  drops = gst_mcc_sockets_get_drops (self->sockets.rtp);
+  if (drops != self->drops && self->handler.host_dropped)
+    self->handler.host_dropped (self->owner, drops - self->drops);
+  self->drops = drops;
+}
+
+static gboolean
+on_rtp (gpointer owner, GstBuffer *buffer, MccTime now)
+{
+  GstMccSession *self = owner;
+  gsize size = gst_buffer_get_size (buffer);
+  const MccAddress *from = address_of (self, buffer);
+  guint8 header[RTP_HEADER_BYTES];
+  guint32 ssrc;
+
+  check_drops (self, now);
+  if (gst_buffer_extract (buffer, 0, header, sizeof header) < sizeof header
+      || header[0] >> 6 != 2) {
+    if (self->handler.dropped)
+      self->handler.dropped (self->owner, MCC_DROP_MALFORMED, 0);
+    return FALSE;
+  }
+  if (self->handler.rtp
+      && !self->handler.rtp (
+          self->owner, buffer, from, (guint)size + gst_mcc_session_get_overhead (self)))
+    return FALSE;
+  ssrc = GST_READ_UINT32_BE (header + 8);
+  g_mutex_lock (&self->lock);
+  if (ssrc != self->source_ssrc) {
+    self->source_ssrc = ssrc;
+    gst_mcc_reception_reset (&self->reception, ssrc);
+  }
+  if (from)
+    self->source_address = *from;
+  gst_mcc_reception_handle_rtp (
+      &self->reception, GST_READ_UINT16_BE (header + 2), GST_READ_UINT32_BE (header + 4), now);
+  g_mutex_unlock (&self->lock);
+  return TRUE;
+}
+
+static void
+on_eos (gpointer owner)
+{
+  GstMccSession *self = owner;
+
+  gst_mcc_outlet_eos (self->outlet);
+}
+
+/* ---- RTP on its way out: the jitterbuffers' threads ---- */
+
+static void
+on_key_unit_wanted (gpointer owner)
+{
+  GstMccSession *self = owner;
+
+  if (self->handler.key_unit_request)
+    self->handler.key_unit_request (self->owner, 0);
+}
+
+static void
+on_lost (gpointer owner, guint packets)
+{
+  GstMccSession *self = owner;
+
+  if (self->handler.lost)
+    self->handler.lost (self->owner, packets);
+}
+
+static void
+on_leaving (gpointer owner, GstBuffer *buffer)
+{
+  GstMccSession *self = owner;
+
+  if (self->handler.leaving)
+    self->handler.leaving (self->owner, buffer);
+}
+
+/* Frees the jitterbuffers of the senders before @data's; not from a jitterbuffer's own thread. */
+static void
+clear_old_streams (GstElement *rtpbin, gpointer data)
+{
+  guint32 current = GPOINTER_TO_UINT (data);
+  GstIterator *iterator
+      = gst_bin_iterate_all_by_element_factory_name (GST_BIN (rtpbin), "rtpssrcdemux");
+  GValue value = G_VALUE_INIT;
+  GArray *old = g_array_new (FALSE, FALSE, sizeof (guint32));
+  GstElement *demux = NULL;
+
+  GST_OBJECT_LOCK (rtpbin);
+  for (GList *item = rtpbin->srcpads; item; item = item->next) {
+    guint32 session, ssrc, pt;
+
+    if (sscanf (GST_PAD_NAME (item->data), "recv_rtp_src_%u_%u_%u", &session, &ssrc, &pt) == 3
+        && ssrc != current)
+      g_array_append_val (old, ssrc);
+  }
+  GST_OBJECT_UNLOCK (rtpbin);
+  if (gst_iterator_next (iterator, &value) == GST_ITERATOR_OK) {
+    demux = g_value_dup_object (&value);
+    g_value_unset (&value);
+  }
+  gst_iterator_free (iterator);
+  for (guint i = 0; demux && i < old->len; i++)
+    g_signal_emit_by_name (demux, "clear-ssrc", g_array_index (old, guint32, i));
+  g_clear_object (&demux);
+  g_array_unref (old);
+}
+
+static void
+on_took_over (gpointer owner, guint32 ssrc)
+{
+  GstMccSession *self = owner;
+
+  gst_element_call_async (self->rtpbin, clear_old_streams, GUINT_TO_POINTER (ssrc), NULL);
+}
+
+static void
+on_pad_added (GstElement *rtpbin, GstPad *pad, GstMccSession *self)
+{
+  guint32 session, ssrc, pt;
+
+  if (sscanf (GST_PAD_NAME (pad), "recv_rtp_src_%u_%u_%u", &session, &ssrc, &pt) == 3)
+    gst_mcc_outlet_add (self->outlet, pad, ssrc);
+}
+
+static void
+on_pad_removed (GstElement *rtpbin, GstPad *pad, GstMccSession *self)
+{
+  gst_mcc_outlet_remove (self->outlet, pad);
+}
+
+static GstCaps *
+on_request_pt_map (GstElement *rtpbin, guint session, guint pt, GstMccSession *self)
+{
+  GstCaps *caps = NULL;
+  gint payload = -1;
+
+  g_mutex_lock (&self->lock);
+  if (self->caps
+      && (!gst_structure_get_int (gst_caps_get_structure (self->caps, 0), "payload", &payload)
+          || payload == (gint)pt))
+    caps = gst_caps_ref (self->caps);
+  g_mutex_unlock (&self->lock);
+  return caps;
+}
+
+/* ---- making and unmaking ---- */
+
+static const GstMccOutletFuncs outlet_funcs = {
+  .key_unit_wanted = on_key_unit_wanted,
+  .lost = on_lost,
+  .took_over = on_took_over,
+  .leaving = on_leaving,
+};
+
+gboolean
+gst_mcc_session_open_receiver (
+    GstMccSession *self, const GstMccSessionSettings *settings, GError **error)
+{
+  gchar *stream_id;
+  GstPad *src;
+  gboolean good;
+
+  self->udp = gst_element_factory_make ("udpsrc", NULL);
+  if (!self->udp) {
+    g_set_error (error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN,
+        "the element udpsrc is missing; install GStreamer's good plugins "
+        "(Debian: gstreamer1.0-plugins-good)");
+    return FALSE;
+  }
+  gst_bin_add (self->bin, self->udp);
+  g_object_set (
+      self->udp, "socket", self->sockets.rtp, "close-socket", FALSE, "auto-multicast", FALSE, NULL);
+  stream_id = g_strdup_printf ("adaptive-multicast/%s/%u", settings->address, settings->port);
+  self->gate = gst_mcc_gate_new (on_rtp, on_eos, self);
+  self->outlet = gst_mcc_outlet_new (
+      &outlet_funcs, self, stream_id, (GstClockTime)settings->latency_ms * GST_MSECOND);
+  g_free (stream_id);
+  self->rtp_pad = gst_element_request_pad_simple (self->rtpbin, "recv_rtp_sink_0");
+  src = gst_element_get_static_pad (self->udp, "src");
+  good = self->rtp_pad && gst_pad_link (src, gst_mcc_gate_get_sink (self->gate)) == GST_PAD_LINK_OK
+         && gst_pad_link (gst_mcc_gate_get_src (self->gate), self->rtp_pad) == GST_PAD_LINK_OK;
+  gst_object_unref (src);
+  if (!good) {
+    g_set_error (error, GST_CORE_ERROR, GST_CORE_ERROR_FAILED, "rtpbin cannot be linked");
+    return FALSE;
+  }
+  g_signal_connect (self->rtpbin, "pad-added", G_CALLBACK (on_pad_added), self);
+  g_signal_connect (self->rtpbin, "pad-removed", G_CALLBACK (on_pad_removed), self);
+  g_signal_connect (self->rtpbin, "request-pt-map", G_CALLBACK (on_request_pt_map), self);
+  self->drops = gst_mcc_sockets_get_drops (self->sockets.rtp);
+  return TRUE;
+}
+
+void
+gst_mcc_session_start_receiver (GstMccSession *self)
+{
+  gst_mcc_outlet_start (self->outlet);
+  gst_mcc_gate_start (self->gate);
+}
+
+void
+gst_mcc_session_stop_receiver (GstMccSession *self)
+{
+  gst_mcc_outlet_stop (self->outlet);
+  gst_mcc_gate_stop (self->gate);
+}
+
+void
+gst_mcc_session_close_receiver (GstMccSession *self)
+{
+  if (self->udp)
+    gst_element_set_state (self->udp, GST_STATE_NULL);
+  if (self->rtpbin) {
+    gst_element_set_state (self->rtpbin, GST_STATE_NULL);
+    g_signal_handlers_disconnect_by_data (self->rtpbin, self);
+  }
+  g_clear_pointer (&self->gate, gst_mcc_gate_free);
+  g_clear_pointer (&self->outlet, gst_mcc_outlet_free);
+  g_clear_object (&self->last_socket_address);
+  gst_clear_caps (&self->caps);
+  memset (&self->source_address, 0, sizeof self->source_address);
+}
+
+/* ---- what the element tells ---- */
+
+void
+gst_mcc_session_set_caps (GstMccSession *self, GstCaps *caps)
+{
+  gboolean changed;
+  gint clock_rate = 0;
+
+  gst_structure_get_int (gst_caps_get_structure (caps, 0), "clock-rate", &clock_rate);
+  g_mutex_lock (&self->lock);
+  changed = !self->caps || !gst_caps_is_equal (self->caps, caps);
+  gst_caps_replace (&self->caps, caps);
+  self->reception.clock_rate = (guint)MAX (clock_rate, 0);
+  g_mutex_unlock (&self->lock);
+  if (changed && self->rtpbin)
+    g_signal_emit_by_name (self->rtpbin, "clear-pt-map");
+  if (self->gate)
+    gst_mcc_gate_set_caps (self->gate, caps);
+}
+
+void
+gst_mcc_session_set_feedback (GstMccSession *self, const MccAddress *address, guint8 ttl)
+{
+  g_mutex_lock (&self->lock);
+  if (self->sockets.multicast) {
+    MccAddress group = self->sockets.group;
+
+    group.port = (uint16_t)(group.port + 1);
+    if (address->family)
+      gst_mcc_session_set_destination_locked (self, address);
+    else if (self->sockets.feedback.family)
+      gst_mcc_session_set_destination_locked (self, &self->sockets.feedback);
+    else
+      gst_mcc_session_set_destination_locked (self, &group);
+  }
+  g_mutex_unlock (&self->lock);
+  if (ttl)
+    gst_mcc_sockets_set_ttl (&self->sockets, ttl);
+}
+
+void
+gst_mcc_session_reset_source (GstMccSession *self, guint32 ssrc)
+{
+  g_mutex_lock (&self->lock);
+  if (self->source_ssrc != ssrc) {
+    self->source_ssrc = ssrc;
+    gst_mcc_reception_reset (&self->reception, ssrc);
+    memset (&self->learned, 0, sizeof self->learned);
+  }
+  g_mutex_unlock (&self->lock);
+  if (self->gate)
+    gst_mcc_gate_reset (self->gate);
+}
+
+guint64
+gst_mcc_session_get_unheld (GstMccSession *self)
+{
+  return self->gate ? gst_mcc_gate_get_dropped (self->gate) : 0;
+}
+
+gboolean
+gst_mcc_session_hears_group (GstMccSession *self)
+{
+  return self->sockets.rtcp_group != NULL && !self->sockets.ssm
+         && self->sockets.feedback.family == 0;
+}

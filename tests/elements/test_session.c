@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * gstmccsession: a sender and a receiver on the loopback interface, RTP, our APP packets, key-unit
+ * requests and BYE between them, by multicast and by unicast.
+ */
+#include <gst/rtp/gstrtpbuffer.h>
+
+#include "gstmccproperties.h"
+#include "gstmccsession.h"
+
+typedef struct {
+  GMutex lock;
+  GCond cond;
+  guint rtp, leaving, apps, byes, key_units, blocks;
+  guint dropped[MCC_DROP_COUNT];
+  guint32 app_ssrc;
+  guint32 ssrc;
+  guint32 highest_seq;
+} Side;
+
+typedef struct {
+  Side tx, rx;
+  GstElement *tx_pipe, *rx_pipe;
+  GstMccSession *sender, *receiver;
+  GstPad *feed; /* into the sender */
+  guint16 seq;
+} World;
+
+#define COUNT(field)                                                                               \
+  Side *side = owner;                                                                              \
+  g_mutex_lock (&side->lock);                                                                      \
+  side->field++;                                                                                   \
+  g_cond_broadcast (&side->cond);                                                                  \
+  g_mutex_unlock (&side->lock)
+
+static void
+on_app (gpointer owner, const MccApp *app, const MccAddress *from)
+{
+  ((Side *)owner)->app_ssrc = app->ssrc;
+  COUNT (apps);
+}
+
+static void
+on_block (gpointer owner, guint32 ssrc, gdouble fraction_lost, guint32 highest_seq, MccTime rtt,
+    gboolean has_app, const MccAddress *from)
+{
+  ((Side *)owner)->highest_seq = highest_seq;
+  g_assert_cmpuint (rtt, <, 10 * MCC_SECOND);
+  COUNT (blocks);
+}
+
+static void
+on_bye (gpointer owner, guint32 ssrc, const MccAddress *from)
+{
+  COUNT (byes);
+}
+
+static void
+on_key_unit (gpointer owner, guint32 ssrc)
+{
+  COUNT (key_units);
+}
+
+static void
+on_dropped (gpointer owner, MccDrop drop, guint32 ssrc)
+{
+  COUNT (dropped[drop]);
+}
+
+static void
+on_ssrc (gpointer owner, guint32 ssrc)
+{
+  ((Side *)owner)->ssrc = ssrc;
+}
+
+static gboolean
+on_rtp (gpointer owner, GstBuffer *buffer, const MccAddress *from, guint bytes)
+{
+  g_assert_cmpuint (bytes, ==, gst_buffer_get_size (buffer) + 28);
+  g_assert_nonnull (from);
+  COUNT (rtp);
+  return TRUE;
+}
+
+static void
+on_leaving (gpointer owner, GstBuffer *buffer)
+{
+  COUNT (leaving);
+}
+
+static const GstMccSessionHandler handler = {
+  .app = on_app,
+  .report_block = on_block,
+  .bye = on_bye,
+  .key_unit_request = on_key_unit,
+  .dropped = on_dropped,
+  .ssrc_changed = on_ssrc,
+  .rtp = on_rtp,
+  .leaving = on_leaving,
+};
+
+static gboolean
+reached (Side *side, guint *value, guint wanted)
+{
+  gint64 end = g_get_monotonic_time () + 5 * G_TIME_SPAN_SECOND;
+  gboolean good = TRUE;
+
+  g_mutex_lock (&side->lock);
+  while (good && *value < wanted)
+    good = g_cond_wait_until (&side->cond, &side->lock, end);
+  g_mutex_unlock (&side->lock);
+  return *value >= wanted;
+}
+
+static GstCaps *
+rtp_caps (void)
+{
+  return gst_caps_from_string ("application/x-rtp,media=video,encoding-name=H264,"
+                               "clock-rate=90000,payload=96");
+}
+
+static void
+feed (World *world, guint n)
+{
+  GstBufferList *list = gst_buffer_list_new ();
+
+  for (guint i = 0; i < n; i++) {
+    GstBuffer *buffer = gst_rtp_buffer_new_allocate (200, 0, 0);
+    GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+
+    gst_rtp_buffer_map (buffer, GST_MAP_WRITE, &rtp);
+    gst_rtp_buffer_set_payload_type (&rtp, 96);
+    gst_rtp_buffer_set_seq (&rtp, world->seq++);
+    gst_rtp_buffer_set_ssrc (&rtp, 0x1234abcd);
+    gst_rtp_buffer_set_timestamp (&rtp, (guint32)world->seq * 3000);
+    gst_rtp_buffer_unmap (&rtp);
+    GST_BUFFER_PTS (buffer) = gst_element_get_current_running_time (world->tx_pipe);
+    gst_buffer_list_add (list, buffer);
+  }
+  g_assert_cmpint (gst_pad_push_list (world->feed, list), ==, GST_FLOW_OK);
+}
+
+static void
+start_feed (World *world)
+{
+  GstPad *pad = gst_mcc_session_get_rtp_pad (world->sender);
+  GstCaps *caps = rtp_caps ();
+  GstSegment segment;
+
+  world->feed = gst_object_ref_sink (gst_pad_new ("feed", GST_PAD_SRC));
+  g_assert_cmpint (gst_pad_link (world->feed, pad), ==, GST_PAD_LINK_OK);
+  gst_pad_set_active (world->feed, TRUE);
+  gst_pad_push_event (world->feed, gst_event_new_stream_start ("feed"));
+  gst_caps_set_simple (caps, "ssrc", G_TYPE_UINT, 0x1234abcd, NULL);
+  gst_pad_push_event (world->feed, gst_event_new_caps (caps));
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_push_event (world->feed, gst_event_new_segment (&segment));
+  gst_caps_unref (caps);
+  gst_object_unref (pad);
+}
+
+static void
+world_start (World *world, const gchar *address, const gchar *iface)
+{
+  GstMccSessionSettings settings = { .address = (gchar *)address,
+    .port = 15004,
+    .multicast_iface = (gchar *)iface,
+    .ttl = 1,
+    .ttl_mc = 1,
+    .loop = TRUE,
+    .qos_dscp = -1,
+    .latency_ms = 50 };
+  GstElement *tx_bin = gst_bin_new ("tx"), *rx_bin = gst_bin_new ("rx");
+  GstElement *fakesink = gst_element_factory_make ("fakesink", NULL);
+  GError *error = NULL;
+  GstPad *src, *ghost, *sink;
+
+  memset (world, 0, sizeof *world);
+  g_mutex_init (&world->tx.lock);
+  g_mutex_init (&world->rx.lock);
+  g_cond_init (&world->tx.cond);
+  g_cond_init (&world->rx.cond);
+  world->tx_pipe = gst_pipeline_new ("tx-pipe");
+  world->rx_pipe = gst_pipeline_new ("rx-pipe");
+  gst_bin_add (GST_BIN (world->tx_pipe), tx_bin);
+  gst_bin_add_many (GST_BIN (world->rx_pipe), rx_bin, fakesink, NULL);
+  world->sender = gst_mcc_session_new_sender (GST_BIN (tx_bin), &handler, &world->tx);
+  world->receiver = gst_mcc_session_new_receiver (GST_BIN (rx_bin), &handler, &world->rx);
+  g_assert_true (gst_mcc_session_open (world->receiver, &settings, &error));
+  g_assert_no_error (error);
+  g_assert_true (gst_mcc_session_open (world->sender, &settings, &error));
+  g_assert_no_error (error);
+  src = gst_mcc_session_get_rtp_pad (world->receiver);
+  ghost = gst_ghost_pad_new ("src", src);
+  gst_element_add_pad (rx_bin, ghost);
+  sink = gst_element_get_static_pad (fakesink, "sink");
+  g_object_set (fakesink, "async", FALSE, "sync", FALSE, NULL);
+  g_assert_cmpint (gst_pad_link (ghost, sink), ==, GST_PAD_LINK_OK);
+  gst_object_unref (sink);
+  gst_object_unref (src);
+  g_assert_true (gst_mcc_session_start (world->receiver));
+  g_assert_true (gst_mcc_session_start (world->sender));
+  g_assert_cmpint (gst_element_set_state (world->rx_pipe, GST_STATE_PLAYING), !=, 0);
+  g_assert_cmpint (gst_element_set_state (world->tx_pipe, GST_STATE_PLAYING), !=, 0);
+  start_feed (world);
+}
+
+static void
+world_stop (World *world)
+{
+  gst_pad_set_active (world->feed, FALSE);
+  gst_mcc_session_stop (world->receiver);
+  gst_mcc_session_stop (world->sender);
+  gst_element_set_state (world->rx_pipe, GST_STATE_NULL);
+  gst_element_set_state (world->tx_pipe, GST_STATE_NULL);
+  gst_mcc_session_free (world->receiver);
+  gst_mcc_session_free (world->sender);
+  g_clear_object (&world->feed);
+  gst_object_unref (world->rx_pipe);
+  gst_object_unref (world->tx_pipe);
+}
+
+static MccApp
+report (guint32 number)
+{
+  MccApp app = { .subtype = MCC_APP_REPORT };
+
+  app.report.number = number;
+  app.report.rate_bps = 400000;
+  return app;
+}
+
+static MccApp
+announcement (guint32 number)
+{
+  MccApp app = { .subtype = MCC_APP_SESSION };
+
+  app.session.number = number;
+  app.session.target_bps = app.session.max_bps = 1000000;
+  app.session.payload_type = 255;
+  return app;
+}
+
+static void
+run (const gchar *address, const gchar *iface)
+{
+  World world;
+  GstCaps *caps = rtp_caps ();
+  MccApp app;
+
+  world_start (&world, address, iface);
+  /* RTP waits for its caps, then nothing of it is missing */
+  feed (&world, 5);
+  g_assert_true (reached (&world.rx, &world.rx.rtp, 5));
+  g_assert_cmpuint (world.rx.leaving, ==, 0);
+  gst_mcc_session_set_caps (world.receiver, caps);
+  feed (&world, 1);
+  g_assert_true (reached (&world.rx, &world.rx.leaving, 6));
+  g_assert_cmpuint (gst_mcc_session_get_ssrc (world.sender), ==, 0x1234abcd);
+
+  app = announcement (1);
+  gst_mcc_session_send (world.sender, &app, 1, FALSE);
+  g_assert_true (reached (&world.rx, &world.rx.apps, 1));
+  g_assert_cmpuint (world.rx.app_ssrc, ==, 0x1234abcd);
+  app = report (1);
+  gst_mcc_session_send (world.receiver, &app, 1, FALSE);
+  g_assert_true (reached (&world.tx, &world.tx.apps, 1));
+  g_assert_cmpuint (world.tx.app_ssrc, ==, gst_mcc_session_get_ssrc (world.receiver));
+  g_assert_true (reached (&world.tx, &world.tx.blocks, 1));
+  g_assert_cmpuint (world.tx.highest_seq & 0xffff, ==, 5);
+
+  gst_mcc_session_request_key_unit (world.receiver);
+  g_assert_true (reached (&world.tx, &world.tx.key_units, 1));
+
+  gst_mcc_session_send (world.receiver, NULL, 0, TRUE);
+  g_assert_true (reached (&world.tx, &world.tx.byes, 1));
+  gst_mcc_session_send (world.sender, NULL, 0, TRUE);
+  g_assert_true (reached (&world.rx, &world.rx.byes, 1));
+  if (iface) /* multicast comes back */
+    g_assert_cmpuint (world.tx.dropped[MCC_DROP_OWN], >, 0);
+  g_assert_cmpuint (world.tx.dropped[MCC_DROP_MALFORMED], ==, 0);
+  g_assert_cmpuint (world.rx.dropped[MCC_DROP_MALFORMED], ==, 0);
+  g_assert_cmpuint (world.rx.dropped[MCC_DROP_SSRC_MISMATCH], ==, 0);
+  world_stop (&world);
+  gst_caps_unref (caps);
+}
+
+static void
+test_multicast (void)
+{
+  run ("239.255.77.1", "lo");
+}
+
+static void
+test_unicast (void)
+{
+  run ("127.0.0.1", NULL);
+}
+
+static void
+assert_refused (GstMccSessionSettings settings, const gchar *property)
+{
+  GError *error = NULL;
+
+  g_assert_false (gst_mcc_session_settings_check (&settings, &error));
+  g_assert_nonnull (error);
+  g_assert_true (g_str_has_prefix (error->message, property));
+  g_clear_error (&error);
+}
+
+static void
+test_settings (void)
+{
+  GstMccSessionSettings good = {
+    .address = (gchar *)"239.255.1.1", .port = 5004, .ttl = 64, .ttl_mc = 64, .qos_dscp = -1
+  };
+  GstMccSessionSettings bad;
+
+  g_assert_true (gst_mcc_session_settings_check (&good, NULL));
+#define REFUSE(field, value, name)                                                                 \
+  bad = good;                                                                                      \
+  bad.field = value;                                                                               \
+  assert_refused (bad, name)
+  REFUSE (address, NULL, "address:");
+  REFUSE (address, (gchar *)"localhost", "address:");
+  REFUSE (address, (gchar *)"224.0.0.251", "address:");
+  REFUSE (address, (gchar *)"ff02::42", "multicast-iface:");
+  REFUSE (port, 5005, "port:");
+  REFUSE (port, 0, "port:");
+  REFUSE (port, 65536, "port:");
+  REFUSE (port, (guint)-2, "port:");
+  REFUSE (ttl, 256, "ttl:");
+  REFUSE (ttl, -1, "ttl:");
+  REFUSE (ttl_mc, 256, "ttl-mc:");
+  REFUSE (qos_dscp, 64, "qos-dscp:");
+  REFUSE (qos_dscp, -2, "qos-dscp:");
+  REFUSE (source_address, (gchar *)"nowhere", "source-address:");
+  REFUSE (source_address, (gchar *)"fd00::1", "source-address:");
+  REFUSE (source_address, (gchar *)"239.1.1.1", "source-address:");
+  REFUSE (feedback_address, (gchar *)"239.1.1.1", "feedback-address:");
+  REFUSE (feedback_port, 65536, "feedback-port:");
+}
+
+static void
+test_no_such_interface (void)
+{
+  GstMccSessionSettings settings = { .address = (gchar *)"239.255.1.1",
+    .port = 15004,
+    .multicast_iface = (gchar *)"nosuch0",
+    .ttl = 1,
+    .ttl_mc = 1,
+    .qos_dscp = -1 };
+  GstElement *bin = gst_object_ref_sink (gst_bin_new (NULL));
+  GstMccSession *session = gst_mcc_session_new_sender (GST_BIN (bin), &handler, NULL);
+  GError *error = NULL;
+
+  g_assert_false (gst_mcc_session_open (session, &settings, &error));
+  g_assert_true (g_str_has_prefix (error->message, "multicast-iface:"));
+  g_assert_nonnull (strstr (error->message, "nosuch0"));
+  g_clear_error (&error);
+  gst_mcc_session_free (session);
+  gst_object_unref (bin);
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/session/multicast", test_multicast);
+  g_test_add_func ("/session/unicast", test_unicast);
+  g_test_add_func ("/session/settings-name-the-property", test_settings);
+  g_test_add_func ("/session/no-such-interface", test_no_such_interface);
+  return g_test_run ();
+}
