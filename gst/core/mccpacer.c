@@ -296,8 +296,6 @@ mcc_pacer_release (MccPacer *self, MccTime now)
     if (self->head++ == self->bound)
       scan_required (self, now);
   }
-  if (self->head == self->tail)
-    self->required_bps = 0.0;
   return released;
 }
 

@@ -17,7 +17,7 @@ typedef struct {
   bool retargeted;
   GArray *queued; /* Packet */
   guint next;     /* the oldest that waits */
-  double delay_sum, delay_max, burst_excess;
+  double delay_sum, delay_max, burst_excess, burst_max;
 } Host;
 
 typedef struct {
@@ -55,6 +55,7 @@ check_burst (Host *host, guint first, guint packets)
   /* The bound as the pacer's users know it, from the oldest packet. */
   double left = 0.149 - mcc_time_to_seconds (host->now - oldest);
   double rate = fmax (host->floor_bps, left > 0.0 ? queued / left : INFINITY);
+  host->burst_max = fmax (host->burst_max, burst);
   if (packets > 1)
     host->burst_excess = fmax (host->burst_excess, burst - 0.005 * rate);
 }
@@ -168,12 +169,15 @@ test_overload (void)
     Host host;
 
     host_init (&host, NULL, 500000);
+    host.late = 900 * MCC_USECOND;
     for (unsigned f = 0; f < 300; f++) {
       host_frame (&host, (uint32_t)(500000.0 * factors[i] / 240.0), f % 2);
       host_run (&host, host.now + FRAME);
     }
     g_assert_cmpfloat (host.delay_max, <=, 0.150);
     g_assert_cmpfloat (host.burst_excess, <=, 1.0);
+    /* Smoothly: what comes in 5 ms (and a little more), not frame by frame. */
+    g_assert_cmpfloat (host.burst_max, <=, fmax (8 * MTU, 0.006 * factors[i] * 500000));
     if (factors[i] > 1.5) {
       /* Counted once a frame, as soon as the queue is full. */
       g_assert_cmpuint (mcc_pacer_overruns (host.pacer), >, 280);
@@ -284,6 +288,23 @@ test_stalled_host (void)
   host_clear (&host);
 }
 
+/* A timer of 10 ms: the rate makes up for lost credit, instead of frame-sized bursts at the end. */
+static void
+test_coarse_timer (void)
+{
+  Host host;
+
+  host_init (&host, NULL, 2000000);
+  host.late = 10 * MCC_MSECOND;
+  for (unsigned f = 0; f < 300; f++) {
+    host_frame (&host, 25000, true); /* three times the target */
+    host_run (&host, host.now + FRAME);
+  }
+  g_assert_cmpfloat (host.delay_max, <=, 0.160);
+  g_assert_cmpfloat (host.burst_max, <, 0.7 * 25000 * 8);
+  host_clear (&host);
+}
+
 /* A target that falls or rises, or other bounds, in the middle of a frame: still in time. */
 static void
 test_changes (void)
@@ -361,6 +382,7 @@ main (int argc, char **argv)
   g_test_add_func ("/pacer/rate-whatever-the-timer", test_rate);
   g_test_add_func ("/pacer/idle-first-packet-at-once", test_idle);
   g_test_add_func ("/pacer/stalled-host", test_stalled_host);
+  g_test_add_func ("/pacer/coarse-timer", test_coarse_timer);
   g_test_add_func ("/pacer/changes-keep-the-bound", test_changes);
   g_test_add_func ("/pacer/clear", test_clear);
   g_test_add_func ("/pacer/delay-is-the-mean", test_delay);

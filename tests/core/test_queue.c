@@ -131,12 +131,12 @@ test_base_down (void)
   static const double ppms[] = { 0, 50, 500 };
 
   for (unsigned i = 0; i < G_N_ELEMENTS (ppms); i++) {
-    Path path = { .ppm = ppms[i], .jitter = 2 * MS, .base = step_down };
+    Path path = { .ppm = ppms[i], .jitter = 10 * MS, .base = step_down };
     Run run;
 
     run_init (&run, 0);
     run_to (&run, &path, 100, 0);
-    g_assert_cmpfloat (run_to (&run, &path, 300, 100.2), <, 2.1 * MS);
+    g_assert_cmpfloat (run_to (&run, &path, 300, 100.5), <, 2 * MS);
   }
 }
 
@@ -181,6 +181,37 @@ test_long_standing_queue (void)
   standing_until = 155;
   run_init (&run, 0);
   g_assert_cmpfloat (run_to (&run, &path, 400, 35), <, 2 * MS);
+}
+
+static double
+ramp (double t)
+{
+  return t < 100 ? 0.0 : 2 * MS * (fmin (t, 165) - 100);
+}
+
+/* Faster than any clock's skew: a queue. */
+static void
+test_growing_queue (void)
+{
+  Path path = { .ppm = 50, .jitter = 1 * MS, .queue = ramp };
+  Run run;
+
+  run_init (&run, 0);
+  run_to (&run, &path, 165, 0);
+  g_assert_cmpfloat_with_epsilon (run.queue.skew * 1e6, 50, 20);
+}
+
+/* What lies before a gap says nothing about the path behind it. */
+static void
+test_gap_and_base (void)
+{
+  Path path = { .jitter = 1 * MS, .base = step_up };
+  Run run;
+
+  run_init (&run, 0);
+  run_to (&run, &path, 90, 0);
+  run.t = 400;
+  g_assert_cmpfloat (run_to (&run, &path, 500, 401), <, 2 * MS);
 }
 
 static void
@@ -235,7 +266,9 @@ main (int argc, char **argv)
   g_test_add_func ("/queue/base-down-at-once", test_base_down);
   g_test_add_func ("/queue/standing-queue-is-not-skew", test_standing_queue);
   g_test_add_func ("/queue/long-standing-queue-is-not-skew", test_long_standing_queue);
+  g_test_add_func ("/queue/growing-queue-is-not-skew", test_growing_queue);
   g_test_add_func ("/queue/gap", test_gap);
+  g_test_add_func ("/queue/gap-forgets-the-old-base", test_gap_and_base);
   g_test_add_func ("/queue/short-window", test_short_window);
   g_test_add_func ("/queue/never-negative", test_never_negative);
   return g_test_run ();

@@ -88,6 +88,9 @@ test_enhanced (void)
       mcc_rtt_handle_packet (&rtt, offsets[o] + MS (105) + MS (64000) * (i % 3), START);
     assert_rtt_ms (&rtt, 140);
     for (unsigned i = 0; i < 50; i++)
+      mcc_rtt_handle_packet (&rtt, offsets[o] + MS (5) - MS (10) + MS (64000), START);
+    assert_rtt_ms (&rtt, 30);
+    for (unsigned i = 0; i < 50; i++)
       mcc_rtt_handle_packet (&rtt, offsets[o] + MS (5), START);
     assert_rtt_ms (&rtt, 40);
   }
