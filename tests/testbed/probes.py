@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Small programs to run on a host of a lab: send and receive UDP, and say what happened (JSON).
+
+    probes.py receive ADDRESS PORT --seconds 3 [--source S] [--until-idle 0.5]
+    probes.py send ADDRESS PORT --rate-bps 2e6 --bytes 1000 --seconds 3
+    probes.py echo ADDRESS PORT --seconds 3
+    probes.py ping ADDRESS PORT --count 100 --interval 0.01
+
+--bytes is the size of the IP packet. Sequence numbers are in the first 8 bytes of the payload.
+"""
+import argparse
+import json
+import socket
+import struct
+import time
+
+MCAST_JOIN_GROUP = 42
+MCAST_JOIN_SOURCE_GROUP = 46
+
+
+def overhead(address):
+    return 48 if ":" in address else 28
+
+
+def family(address):
+    return socket.AF_INET6 if ":" in address else socket.AF_INET
+
+
+def is_multicast(address):
+    return address.lower().startswith("ff") if ":" in address else 224 <= int(
+        address.split(".")[0]) < 240
+
+
+def sockaddr(address):
+    """struct sockaddr_storage, as the protocol-independent multicast options want it."""
+    packed = socket.inet_pton(family(address), address)
+    if ":" in address:
+        return struct.pack("=HHI", socket.AF_INET6, 0, 0) + packed + bytes(128 - 24)
+    return struct.pack("=HH", socket.AF_INET, 0) + packed + bytes(128 - 8)
+
+
+def join(sock, address, source, device):
+    level = socket.IPPROTO_IPV6 if ":" in address else socket.IPPROTO_IP
+    request = struct.pack("@L", socket.if_nametoindex(device)) + sockaddr(address)
+    if source:
+        sock.setsockopt(level, MCAST_JOIN_SOURCE_GROUP, request + sockaddr(source))
+    else:
+        sock.setsockopt(level, MCAST_JOIN_GROUP, request)
+
+
+def open_receiver(arguments):
+    sock = socket.socket(family(arguments.address), socket.SOCK_DGRAM)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
+    sock.bind((arguments.address, arguments.port))
+    if is_multicast(arguments.address):
+        join(sock, arguments.address, arguments.source, arguments.device)
+    return sock
+
+
+def receive(arguments):
+    sock = open_receiver(arguments)
+    head = overhead(arguments.address)
+    sock.settimeout(0.05)
+    end = time.monotonic() + arguments.seconds
+    times, numbers, payload_bytes = [], [], 0
+    while time.monotonic() < end:
+        try:
+            data = sock.recv(65536)
+        except TimeoutError:
+            if times and arguments.until_idle and time.monotonic() > times[-1] + arguments.until_idle:
+                break
+            continue
+        times.append(time.monotonic())
+        payload_bytes += len(data) + head
+        numbers.append(struct.unpack_from("!Q", data)[0])
+    result = {"count": len(times), "distinct": len(set(numbers)), "bytes": payload_bytes,
+              "out_of_order": sum(a > b for a, b in zip(numbers, numbers[1:]))}
+    if len(times) > 1:
+        # The first packet starts the clock, so its bytes do not count.
+        seconds = times[-1] - times[0]
+        result.update(first=times[0], last=times[-1], largest_gap=max(
+            b - a for a, b in zip(times, times[1:])),
+            rate_bps=8 * payload_bytes * (len(times) - 1) / len(times) / seconds if seconds else 0)
+    return result
+
+
+def send(arguments):
+    sock = socket.socket(family(arguments.address), socket.SOCK_DGRAM)
+    sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, arguments.ttl)
+    if ":" in arguments.address:
+        sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_HOPS, arguments.ttl)
+    target = (arguments.address, arguments.port)
+    payload = arguments.bytes - overhead(arguments.address)
+    interval = 8 * arguments.bytes / arguments.rate_bps
+    start = time.monotonic()
+    count = 0
+    while (now := time.monotonic() - start) < arguments.seconds:
+        while count * interval <= now:
+            sock.sendto(struct.pack("!Q", count) + bytes(payload - 8), target)
+            count += 1
+        time.sleep(min(max(interval / 2, 0.0005), 0.01))
+    return {"count": count, "first": start}
+
+
+def echo(arguments):
+    sock = open_receiver(arguments)
+    sock.settimeout(0.1)
+    end = time.monotonic() + arguments.seconds
+    count = 0
+    while time.monotonic() < end:
+        try:
+            data, peer = sock.recvfrom(65536)
+        except TimeoutError:
+            continue
+        sock.sendto(data, peer)
+        count += 1
+    return {"count": count}
+
+
+def ping(arguments):
+    """Round-trip times in ms."""
+    sock = socket.socket(family(arguments.address), socket.SOCK_DGRAM)
+    sock.settimeout(2)
+    sock.connect((arguments.address, arguments.port))
+    rtts = []
+    for number in range(arguments.count):
+        sent = time.monotonic()
+        sock.send(struct.pack("!Q", number) + bytes(arguments.bytes - overhead(
+            arguments.address) - 8))
+        try:
+            while struct.unpack_from("!Q", sock.recv(65536))[0] != number:
+                pass
+        except (TimeoutError, ConnectionRefusedError):
+            continue
+        rtts.append(1e3 * (time.monotonic() - sent))
+        time.sleep(arguments.interval)
+    rtts.sort()
+    if not rtts:
+        return {"count": 0}
+    return {"count": len(rtts), "mean": sum(rtts) / len(rtts), "median": rtts[len(rtts) // 2],
+            "p99": rtts[int(len(rtts) * 0.99)], "min": rtts[0], "max": rtts[-1]}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("verb", choices=("receive", "send", "echo", "ping"))
+    parser.add_argument("address")
+    parser.add_argument("port", type=int)
+    parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--source")
+    parser.add_argument("--device", default="amc0")
+    parser.add_argument("--until-idle", type=float, default=0)
+    parser.add_argument("--rate-bps", type=float, default=1e6)
+    parser.add_argument("--bytes", type=int, default=1000)
+    parser.add_argument("--ttl", type=int, default=16)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--interval", type=float, default=0.01)
+    arguments = parser.parse_args()
+    print(json.dumps(globals()[arguments.verb](arguments)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
