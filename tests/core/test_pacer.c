@@ -264,6 +264,21 @@ test_idle (void)
   host_clear (&host);
 }
 
+/* Timers are late: the pacer plans 1 ms early, also without any target. */
+static void
+test_plans_early (void)
+{
+  Host host;
+
+  host_init (&host, NULL, 0);
+  host_frame (&host, 30 * MTU, true);
+  host_run (&host, host.now + 200 * MCC_MSECOND);
+  g_assert_cmpuint (host.next, ==, 30);
+  g_assert_cmpfloat (host.delay_max, >, 0.120);
+  g_assert_cmpfloat (host.delay_max, <=, 0.149);
+  host_clear (&host);
+}
+
 static void
 test_stalled_host (void)
 {
@@ -381,6 +396,7 @@ main (int argc, char **argv)
   g_test_add_func ("/pacer/pressure-recovers-in-a-second", test_pressure);
   g_test_add_func ("/pacer/rate-whatever-the-timer", test_rate);
   g_test_add_func ("/pacer/idle-first-packet-at-once", test_idle);
+  g_test_add_func ("/pacer/plans-a-millisecond-early", test_plans_early);
   g_test_add_func ("/pacer/stalled-host", test_stalled_host);
   g_test_add_func ("/pacer/coarse-timer", test_coarse_timer);
   g_test_add_func ("/pacer/changes-keep-the-bound", test_changes);
