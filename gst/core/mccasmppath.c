@@ -114,6 +114,7 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
   mcc_congestion_handle_packet (&self->congestion, transit);
   self->queue_newest = mcc_queue_handle_packet (&self->queue, transit, now);
   self->queue_min = mcc_time_min (self->queue_min, self->queue_newest);
+  self->queue_max = mcc_time_max (self->queue_max, self->queue_newest);
   self->has_echo = true;
   self->echo = packet->send_time;
   self->echo_time = now;
@@ -166,6 +167,8 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
   input->last_loss_event = mcc_loss_last_event (self->loss);
   input->packet_bytes = mcc_loss_mean_packet_bytes (self->loss);
   input->queue_delay = self->standing;
+  input->queue_peak = mcc_time_max (self->queue_max, self->standing);
+  self->queue_max = 0;
   input->received_bps = mcc_asmp_path_received_bps (self, now);
   input->received_now_bps
       = mcc_meter_rate_bps (&self->fast, mcc_time_clamp (rtt, FAST_MIN, FAST_SPAN), now);

@@ -36,6 +36,7 @@ typedef struct {
   MccMeter fast, slow;
   MccTime last; /* newest packet; MCC_TIME_NONE before the first */
   MccTime queue_newest;
+  MccTime queue_max;
   MccTime queue_min;    /* since the last decision; MCC_TIME_NONE without a packet */
   MccTime standing;     /* queue of the last decision interval */
   uint64_t lost_before; /* packets lost at the last decision */

@@ -20,6 +20,7 @@ typedef struct {
   double packet_bytes;       /* mean IP bytes */
   double gamma;              /* congestion indicator */
   MccTime queue_delay;       /* standing queue: the smallest of the last decision interval */
+  MccTime queue_peak;        /* ... the largest of it */
   uint64_t received_bps;     /* long: 1 s or 2 RTT */
   uint64_t received_now_bps; /* short: 200 ms or 1 RTT */
   uint64_t announced_bps;    /* the sender's target; 0 = none heard */

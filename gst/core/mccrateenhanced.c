@@ -28,8 +28,10 @@
 #define TARGET_QUEUE (15 * MCC_MSECOND)
 #define TARGET_QUEUE_RTT_MAX (15 * MCC_MSECOND) /* + RTT/16, at most this */
 #define TARGET_QUEUE_MIN (4 * MCC_MSECOND)
-#define TARGET_OF_LOSS 0.35  /* of the standing queue at which the buffer overflowed */
-#define TARGET_RECOVERY 0.01 /* that limit rises so much a second */
+#define TARGET_PACKET_MAX_S 0.05
+#define TARGET_OF_LOSS 0.25   /* of the queue at which the buffer overflowed */
+#define BUFFER_NEAR 0.75      /* ... of it: cut whatever the standing queue */
+#define TARGET_RECOVERY 0.002 /* that limit rises so much a second */
 #define GROWTH_PER_S 0.25
 #define GROWTH_PER_S_MAX 0.5 /* after seconds without any sign of a queue */
 #define GROWTH_NEAR 0.03     /* about the capacity seen last */
@@ -41,12 +43,18 @@
 #define DRAIN_MAX 0.7                  /* ... but the rate falls no further than this at once */
 #define LOSS_CUT 0.85                  /* alone: the received rate is the capacity */
 #define RESTORE 0.97                   /* of the capacity seen, once the queue has drained */
-#define SENDER_LAG (200 * MCC_MSECOND) /* report, encoder, pacer */
+#define SENDER_LAG (200 * MCC_MSECOND) /* encoder, pacer */
+#define DECISION_LAG (100 * MCC_MSECOND)
 #define RECEIVED_CAP 2.0
 #define RIVAL_TIME (2 * MCC_SECOND) /* the queue stood this long, or ... */
 #define RIVAL_RTTS 10               /* ... this many RTT */
-#define RIVAL_LAG_S 0.5             /* + the queue itself: until a cut is seen in it */
-#define RIVAL_RETURN 1.5            /* times the received rate: what the cuts gave away */
+#define RIVAL_MARGIN_S 0.15         /* our cuts should have drained this much more than they did */
+#define RIVAL_FALL 0.85 /* ... and the received rate fell with them: it is not the capacity */
+#define RIVAL_MEMORY_S 5.0
+#define SHALLOW_S 0.2 /* a buffer below this */
+#define RESTORE_SHALLOW 0.03
+#define CUTS 32          /* decisions until a cut shows: up to 3 s */
+#define RIVAL_RETURN 1.5 /* times the received rate: what the cuts gave away */
 #define ALONE_TIME (500 * MCC_MSECOND)
 #define ALONE_RTTS 5
 #define TCP_FALL 0.6 /* of the received rate, at once */
@@ -57,6 +65,7 @@ typedef struct {
   unsigned decisions;
   MccTime hold_until; /* the last cut cannot be seen before */
   MccTime queue_last;
+  double buffer_s;       /* queue at which packets were lost; INFINITY: none yet */
   double target_limit_s; /* a shallow buffer overflows above; INFINITY: none known */
   MccTime calm_since;    /* no sign of congestion since */
   MccTime loss_seen;     /* the newest loss event that was acted upon */
@@ -66,8 +75,13 @@ typedef struct {
   MccTime busy_since; /* the queue has stood since; MCC_TIME_NONE: it does not */
   MccTime busy_max;
   double busy_drain_s;   /* queue that our cuts would have drained, were we alone */
+  double busy_peak_bps;  /* received at most */
   double busy_start_bps; /* received as it began */
-  MccTime busy_cut;      /* from when on a cut in it can be seen; MCC_TIME_NONE: no cut yet */
+  struct {
+    MccTime time;
+    double share; /* of the received rate that was cut */
+  } cut[CUTS];
+  unsigned cuts; /* ever */
   MccTime empty_since;
 } MccRateEnhanced;
 
@@ -75,7 +89,10 @@ static MccTime
 target_queue (const MccRateEnhanced *self, const MccRateInput *input)
 {
   MccTime target = TARGET_QUEUE + mcc_time_min (input->rtt / 16, TARGET_QUEUE_RTT_MAX);
-  return mcc_time_min (target, mcc_time_from_seconds (self->target_limit_s));
+  target = mcc_time_min (target, mcc_time_from_seconds (self->target_limit_s));
+  /* A link that became slower delays every packet by its transmission. */
+  double packet_s = 8.0 * input->packet_bytes / fmax ((double)input->received_bps, 1.0);
+  return target + mcc_time_from_seconds (fmin (packet_s, TARGET_PACKET_MAX_S));
 }
 
 /* What the equation allows; INFINITY when it says nothing yet. */
@@ -94,8 +111,6 @@ cut (MccRateEnhanced *self, const MccRateInput *input, double rate_bps)
   self->base.rate_bps = fmin (self->base.rate_bps, rate_bps);
   self->hold_until = input->now + input->rtt + SENDER_LAG;
   self->calm_since = input->now;
-  if (self->busy_cut == MCC_TIME_NONE)
-    self->busy_cut = self->hold_until;
 }
 
 static void
@@ -103,6 +118,16 @@ note_capacity (MccRateEnhanced *self, const MccRateInput *input)
 {
   self->capacity_bps = (double)input->received_now_bps;
   self->restore = true;
+}
+
+/* Packets were lost while the queue stood: the buffer is full. */
+static void
+note_overflow (MccRateEnhanced *self, const MccRateInput *input)
+{
+  note_capacity (self, input);
+  self->buffer_s = mcc_time_to_seconds (input->queue_peak);
+  self->target_limit_s = fmax (mcc_time_to_seconds (TARGET_QUEUE_MIN),
+      fmin (self->target_limit_s, TARGET_OF_LOSS * self->buffer_s));
 }
 
 static void
@@ -124,7 +149,9 @@ decide_slow_start (MccRateEnhanced *self, const MccRateInput *input, bool new_lo
 {
   MccTime limit = mcc_time_clamp (input->rtt / 8, SLOW_START_QUEUE, SLOW_START_QUEUE_MAX);
   if (new_loss || input->queue_delay > limit) {
-    if (input->queue_delay > limit)
+    if (new_loss && input->queue_peak > limit)
+      note_overflow (self, input);
+    else if (input->queue_delay > limit)
       note_capacity (self, input);
     cut (self, input, SLOW_START_EXIT * (double)input->received_now_bps);
     self->base.mode = MCC_RATE_DELAY;
@@ -140,10 +167,13 @@ grow (MccRateEnhanced *self, const MccRateInput *input, MccTime target, MccTime 
   double *rate = &self->base.rate_bps;
   if (input->now < self->hold_until)
     return;
+  /* A shallow buffer forgives no overshoot: stay lower and come nearer more slowly. */
+  double depth = fmin (1.0, self->buffer_s / SHALLOW_S);
+  double restore_bps = (RESTORE - (1.0 - depth) * RESTORE_SHALLOW) * self->capacity_bps;
   if (self->restore) {
     /* The queue that we cut for has drained: back to what the link was seen to carry. */
     self->restore = false;
-    *rate = fmax (*rate, RESTORE * self->capacity_bps);
+    *rate = fmax (*rate, restore_bps);
     return;
   }
   if ((double)input->received_bps < GROWTH_PROVEN * *rate)
@@ -151,9 +181,9 @@ grow (MccRateEnhanced *self, const MccRateInput *input, MccTime target, MccTime 
   MccTime calm = input->now - self->calm_since;
   double growth
       = fmin (GROWTH_PER_S * fmax (1.0, mcc_time_to_seconds (calm) / 2.0), GROWTH_PER_S_MAX);
-  if (self->capacity_bps > 0.0 && *rate > RESTORE * self->capacity_bps) {
+  if (self->capacity_bps > 0.0 && *rate >= restore_bps) {
     if (*rate < NEAR * self->capacity_bps || calm < NEAR_TIME)
-      growth = GROWTH_NEAR;
+      growth = GROWTH_NEAR * fmin (1.0, depth * fmax (1.0, mcc_time_to_seconds (calm) / 2.0));
     else
       self->capacity_bps = 0.0;
   }
@@ -167,18 +197,17 @@ decide_delay (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, M
   MccTime target = target_queue (self, input), queue = input->queue_delay;
   double received = (double)input->received_now_bps;
   self->target_limit_s *= 1.0 + TARGET_RECOVERY * mcc_time_to_seconds (dt);
+  self->buffer_s *= 1.0 + TARGET_RECOVERY * mcc_time_to_seconds (dt);
+  bool nearly_full = mcc_time_to_seconds (input->queue_peak) > BUFFER_NEAR * self->buffer_s;
   if (new_loss) {
-    if (queue > target / 2) {
-      note_capacity (self, input);
-      self->target_limit_s = fmax (mcc_time_to_seconds (TARGET_QUEUE_MIN),
-          fmin (self->target_limit_s, TARGET_OF_LOSS * mcc_time_to_seconds (queue)));
-    }
+    if (queue > target / 2)
+      note_overflow (self, input);
     cut (self, input, fmax (fmin (equation_bps (input), self->base.rate_bps), LOSS_CUT * received));
-  } else if (queue > target) {
+  } else if (queue > target || (nearly_full && queue > target / 2)) {
     if (input->now < self->hold_until && queue <= self->queue_last + MCC_MSECOND)
       return;
     note_capacity (self, input);
-    double excess_s = mcc_time_to_seconds (queue - target);
+    double excess_s = queue > target ? mcc_time_to_seconds (queue - target) : 0.0;
     cut (self, input, received * fmax (DRAIN_MAX, DRAIN_MIN - excess_s / DRAIN_S));
   } else {
     if (queue > target / 2)
@@ -202,51 +231,80 @@ decide_tcp (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
   }
 }
 
-/* Alone, a cut drains the queue at the rate that we cut. Somebody else fills it when our cuts, from
- * when on they can be seen, should have drained clearly more than the queue has fallen; we are
- * alone again when it stays empty for some RTT. */
+/* The share of the received rate by which what arrives now was cut. */
+static double
+visible_cut (MccRateEnhanced *self, const MccRateInput *input)
+{
+  double received = (double)input->received_now_bps, share = 0.0;
+  if (received > 0.0) {
+    unsigned slot = self->cuts++ % CUTS;
+    self->cut[slot].time = input->now;
+    self->cut[slot].share = fmax (-1.0, 1.0 - self->base.rate_bps / received);
+  }
+  MccTime lag = input->rtt + SENDER_LAG + DECISION_LAG;
+  for (unsigned age = 0; age < CUTS && age < self->cuts; age++) {
+    unsigned slot = (self->cuts - 1 - age) % CUTS;
+    share = self->cut[slot].share;
+    if (input->now - self->cut[slot].time >= lag)
+      return share;
+  }
+  return 0.0;
+}
+
+static void
+enter_tcp (MccRateEnhanced *self, const MccRateInput *input)
+{
+  /* What the cuts gave away. */
+  double before_bps = fmin (self->busy_start_bps, RIVAL_RETURN * (double)input->received_now_bps);
+  self->base.mode = MCC_RATE_TCP;
+  self->base.rate_bps = fmax (self->base.rate_bps, before_bps);
+  self->capacity_bps = 0.0;
+  self->restore = false;
+  self->empty_since = MCC_TIME_NONE;
+}
+
+/* Alone, a cut drains the queue as fast as we cut, and the received rate remains the capacity.
+ * Somebody else fills the queue when our cuts, as far as they can be seen, should have drained
+ * clearly more than the queue has fallen and the received rate fell with them. We are alone again
+ * when the queue stays empty for some RTT. */
 static void
 judge_rivals (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
 {
-  MccTime queue = input->queue_delay, target = target_queue (self, input);
-  MccTime threshold = mcc_time_max (target / 2, self->busy_max / 10);
+  MccTime queue = input->queue_delay;
+  MccTime threshold = mcc_time_max (target_queue (self, input) / 2, self->busy_max / 10);
+  double received = (double)input->received_now_bps, dt_s = mcc_time_to_seconds (dt);
+  double share = visible_cut (self, input);
   if (queue < threshold) {
     self->busy_since = MCC_TIME_NONE;
-    self->busy_cut = MCC_TIME_NONE;
-    self->busy_max = 0;
-    self->busy_drain_s = 0.0;
     if (self->empty_since == MCC_TIME_NONE)
       self->empty_since = input->now;
-  } else {
-    if (self->busy_since == MCC_TIME_NONE) {
-      self->busy_since = input->now;
-      self->busy_start_bps = (double)input->received_bps;
+    if (self->base.mode == MCC_RATE_TCP
+        && input->now - self->empty_since >= mcc_time_max (ALONE_TIME, ALONE_RTTS * input->rtt)) {
+      self->base.mode = MCC_RATE_DELAY;
+      self->calm_since = input->now;
     }
-    self->busy_max = mcc_time_max (self->busy_max, queue);
-    self->empty_since = MCC_TIME_NONE;
-    double received = (double)input->received_now_bps;
-    if (received > 0.0 && self->busy_cut != MCC_TIME_NONE && input->now >= self->busy_cut)
-      self->busy_drain_s = fmax (0.0,
-          self->busy_drain_s + (1.0 - self->base.rate_bps / received) * mcc_time_to_seconds (dt));
+    return;
   }
-
-  /* What the cuts ask for before they can be seen. */
-  double unseen_s = (1.0 - DRAIN_MAX) * (mcc_time_to_seconds (self->busy_max) + RIVAL_LAG_S);
-  double drained_s = mcc_time_to_seconds (self->busy_max - mcc_time_min (queue, self->busy_max));
-  if (self->base.mode == MCC_RATE_DELAY && self->busy_since != MCC_TIME_NONE
+  self->empty_since = MCC_TIME_NONE;
+  if (self->busy_since == MCC_TIME_NONE) {
+    self->busy_since = input->now;
+    self->busy_start_bps = (double)input->received_bps;
+    self->busy_max = 0;
+  }
+  if (queue > self->busy_max + self->busy_max / 8) {
+    /* A queue that outgrows all before may be a link that became slower: judge from here on. */
+    self->busy_max = queue;
+    self->busy_drain_s = self->busy_peak_bps = 0.0;
+  }
+  self->busy_max = mcc_time_max (self->busy_max, queue);
+  self->busy_peak_bps = fmax (self->busy_peak_bps, received);
+  self->busy_drain_s *= 1.0 - dt_s / RIVAL_MEMORY_S;
+  self->busy_drain_s = fmax (0.0, self->busy_drain_s + share * dt_s);
+  if (self->base.mode == MCC_RATE_DELAY
       && input->now - self->busy_since >= mcc_time_max (RIVAL_TIME, RIVAL_RTTS * input->rtt)
-      && self->busy_drain_s > drained_s + unseen_s) {
-    self->base.mode = MCC_RATE_TCP;
-    double before_bps = fmin (self->busy_start_bps, RIVAL_RETURN * (double)input->received_now_bps);
-    self->base.rate_bps = fmax (self->base.rate_bps, before_bps);
-    self->capacity_bps = 0.0;
-    self->restore = false;
-  } else if (self->base.mode == MCC_RATE_TCP && self->empty_since != MCC_TIME_NONE
-             && input->now - self->empty_since
-                    >= mcc_time_max (ALONE_TIME, ALONE_RTTS * input->rtt)) {
-    self->base.mode = MCC_RATE_DELAY;
-    self->calm_since = input->now;
-  }
+      && self->busy_drain_s > mcc_time_to_seconds (self->busy_max - queue) + RIVAL_MARGIN_S
+      && received < RIVAL_FALL * self->busy_peak_bps)
+    enter_tcp (self, input);
 }
 
 /* The bounds that hold in every mode. */
@@ -273,9 +331,9 @@ enhanced_init (MccRate *base, uint64_t start_bps)
 {
   MccRateEnhanced *self = (MccRateEnhanced *)base;
   base->mode = MCC_RATE_START;
-  self->target_limit_s = INFINITY;
+  self->target_limit_s = self->buffer_s = INFINITY;
   self->first = self->last = self->loss_seen = MCC_TIME_NONE;
-  self->busy_since = self->busy_cut = self->empty_since = MCC_TIME_NONE;
+  self->busy_since = self->empty_since = MCC_TIME_NONE;
 }
 
 static void
