@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * ASMP end to end over vnet: what issue and protocol promise of the closed loop. Every scenario
+ * runs with several seeds; VNET_LOG=1 prints a line each 200 ms.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "vnetasmp.h"
+
+#define SEEDS 5
+#define STEP (5 * MCC_MSECOND)
+#define BUCKET (200 * MCC_MSECOND)
+#define BUCKETS 1024
+
+/* One sender, up to 8 receivers, one bottleneck. */
+typedef struct {
+  Vnet *vnet;
+  VnetSender *sender;
+  VnetReceiver *receiver[8];
+  guint receivers;
+  int link;
+  bool log;
+  /* Per BUCKET, from 0. */
+  struct {
+    double capacity_bps, target_bps, sent_bps, rtp_bps;
+    double queue_s; /* largest */
+    guint64 sent, dropped;
+  } bucket[BUCKETS];
+  guint buckets;
+  GArray *queue; /* double, a sample each STEP */
+  guint64 sent_before, rtp_before, dropped_before, packets_before;
+} World;
+
+static int
+compare_doubles (const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return x < y ? -1 : x > y;
+}
+
+static void
+world_init (World *world, guint64 seed, const VnetSenderConfig *sender, guint64 rate_bps,
+    guint32 queue_bytes, guint32 queue_packets)
+{
+  memset (world, 0, sizeof *world);
+  world->vnet = vnet_new (seed);
+  VnetLink link = { .rate_bps = rate_bps,
+    .delay = 15 * MCC_MSECOND,
+    .queue_bytes = queue_bytes,
+    .queue_packets = queue_packets };
+  world->link = vnet_add_link (world->vnet, VNET_CORE, &link);
+  world->sender = vnet_sender_new (world->vnet, sender, 5 * MCC_MSECOND);
+  world->queue = g_array_new (FALSE, FALSE, sizeof (double));
+  world->log = g_getenv ("VNET_LOG") != NULL;
+}
+
+static VnetReceiver *
+world_join (World *world, int link)
+{
+  double drift = 100.0 * (2.0 * mcc_rng_uniform (vnet_rng (world->vnet)) - 1.0);
+  VnetReceiver *receiver = vnet_receiver_new (world->vnet, link, 15 * MCC_MSECOND, NULL,
+      (5000 + 77 * world->receivers) * MCC_SECOND, drift);
+  world->receiver[world->receivers++] = receiver;
+  return receiver;
+}
+
+static void
+world_clear (World *world)
+{
+  for (guint i = 0; i < world->receivers; i++)
+    vnet_receiver_free (world->receiver[i]);
+  vnet_sender_free (world->sender);
+  vnet_free (world->vnet);
+  g_array_unref (world->queue);
+}
+
+static void
+close_bucket (World *world, double queue_s)
+{
+  const VnetLinkStats *stats = vnet_link_stats (world->vnet, world->link);
+  guint64 sent = vnet_sender_sent_bytes (world->sender);
+  guint i = world->buckets++;
+  double seconds = mcc_time_to_seconds (BUCKET);
+  guint64 packets = stats->rtp_packets + stats->rtp_dropped;
+  world->bucket[i].capacity_bps = (double)vnet_link (world->vnet, world->link)->rate_bps;
+  world->bucket[i].target_bps = (double)vnet_sender_target (world->sender);
+  world->bucket[i].sent_bps = (double)(sent - world->sent_before) * 8.0 / seconds;
+  world->bucket[i].rtp_bps = (double)(stats->rtp_bytes - world->rtp_before) * 8.0 / seconds;
+  world->bucket[i].queue_s = queue_s;
+  world->bucket[i].dropped = stats->rtp_dropped - world->dropped_before;
+  world->bucket[i].sent = packets - world->packets_before;
+  world->sent_before = sent;
+  world->rtp_before = stats->rtp_bytes;
+  world->dropped_before = stats->rtp_dropped;
+  world->packets_before = packets;
+  if (world->log) {
+    MccAsmpReceiverStats r;
+    vnet_receiver_get_stats (world->receiver[0], &r);
+    g_print (
+        "# %6.1f cap %6.0f target %6.0f sent %6.0f got %6.0f queue %5.0f ms drop %" G_GUINT64_FORMAT
+        " | est %6" G_GUINT64_FORMAT " mode %d rtt %3.0f p %.5f q %3.0f rep %" G_GUINT64_FORMAT
+        "\n",
+        mcc_time_to_seconds (vnet_now (world->vnet)), world->bucket[i].capacity_bps / 1e3,
+        world->bucket[i].target_bps / 1e3, world->bucket[i].sent_bps / 1e3,
+        world->bucket[i].rtp_bps / 1e3, queue_s * 1e3, world->bucket[i].dropped,
+        r.estimated_bps / 1000, r.mode, mcc_time_to_seconds (r.rtt) * 1e3, r.loss_ratio,
+        mcc_time_to_seconds (r.queue_delay) * 1e3, r.reports_sent);
+  }
+}
+
+static void
+world_run (World *world, double seconds)
+{
+  MccTime end = mcc_time_from_seconds (seconds);
+  double most = 0.0;
+  while (vnet_now (world->vnet) < end) {
+    MccTime next = vnet_now (world->vnet) + STEP;
+    vnet_run (world->vnet, next);
+    double queue_s = mcc_time_to_seconds (vnet_queue_delay (world->vnet, world->link));
+    g_array_append_val (world->queue, queue_s);
+    most = MAX (most, queue_s);
+    if (next % BUCKET == 0) {
+      close_bucket (world, most);
+      most = 0.0;
+    }
+  }
+}
+
+/* Means over [from, to) seconds. */
+static double
+mean_rtp (const World *world, double from, double to)
+{
+  double sum = 0.0;
+  guint n = 0;
+  for (guint i = 0; i < world->buckets; i++) {
+    double t = i * mcc_time_to_seconds (BUCKET);
+    if (t >= from - 1e-9 && t < to - 1e-9) {
+      sum += world->bucket[i].rtp_bps;
+      n++;
+    }
+  }
+  return sum / MAX (n, 1);
+}
+
+static double
+loss (const World *world, double from, double to)
+{
+  guint64 sent = 0, dropped = 0;
+  for (guint i = 0; i < world->buckets; i++) {
+    double t = i * mcc_time_to_seconds (BUCKET);
+    if (t >= from - 1e-9 && t < to - 1e-9) {
+      sent += world->bucket[i].sent;
+      dropped += world->bucket[i].dropped;
+    }
+  }
+  return (double)dropped / (double)MAX (sent, 1);
+}
+
+/* Lowest target / capacity. */
+static double
+lowest_share (const World *world, double from, double to)
+{
+  double lowest = INFINITY;
+  for (guint i = 0; i < world->buckets; i++) {
+    double t = i * mcc_time_to_seconds (BUCKET);
+    if (t >= from - 1e-9 && t < to - 1e-9)
+      lowest = MIN (lowest, world->bucket[i].target_bps / world->bucket[i].capacity_bps);
+  }
+  return lowest;
+}
+
+/* Seconds after @from until a mean over 600 ms is above (below) @share of capacity. */
+static double
+time_until (const World *world, double from, double share, bool above)
+{
+  for (guint i = (guint)(from / mcc_time_to_seconds (BUCKET) + 0.5) + 2; i < world->buckets; i++) {
+    double sum = 0.0;
+    for (guint k = 0; k < 3; k++)
+      sum += world->bucket[i - k].sent_bps / 3.0;
+    double limit = share * world->bucket[i].capacity_bps;
+    if (above ? sum >= limit : sum < limit)
+      return (i + 1) * mcc_time_to_seconds (BUCKET) - from;
+  }
+  return INFINITY;
+}
+
+static double
+queue_percentile (const World *world, double from, double to, double percentile)
+{
+  double step = mcc_time_to_seconds (STEP);
+  guint first = (guint)(from / step), last = MIN ((guint)(to / step), world->queue->len);
+  guint n = last - first;
+  double *copy = g_memdup2 (&g_array_index (world->queue, double, first), n * sizeof (double));
+  qsort (copy, n, sizeof (double), compare_doubles);
+  double value = copy[(guint)(percentile * (n - 1))];
+  g_free (copy);
+  return value;
+}
+
+/* (a) Alone behind 2 Mb/s -> 600 kb/s -> 2 Mb/s. */
+static void
+capacity_steps (guint32 queue_bytes, guint32 queue_packets)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    World world;
+    world_init (&world, seed, NULL, 2000000, queue_bytes, queue_packets);
+    world_join (&world, world.link);
+    world_run (&world, 20.0);
+    vnet_set_rate (world.vnet, world.link, 600000);
+    world_run (&world, 60.0);
+    vnet_set_rate (world.vnet, world.link, 2000000);
+    world_run (&world, 100.0);
+
+    double down = time_until (&world, 20.0, 1.0, false), up = time_until (&world, 60.0, 0.9, true);
+    double loss_start = loss (&world, 0.0, 10.0), loss_5s = loss (&world, 25.0, 60.0);
+    double steady = MAX (loss (&world, 10.0, 20.0), loss (&world, 70.0, 100.0));
+    double low = MIN (lowest_share (&world, 8.0, 20.0), lowest_share (&world, 23.0, 60.0));
+    double use = mean_rtp (&world, 30.0, 60.0) / 600e3, use2 = mean_rtp (&world, 80.0, 100.0) / 2e6;
+    g_test_message (
+        "seed %d: down %.1f s, step loss %.2f %%, up %.1f s, loss start %.2f %% from 5 s "
+        "%.2f %% steady %.2f %%, lowest %.2f, use %.3f %.3f, p95 queue %.0f %.0f ms",
+        (int)seed, down, 100 * loss (&world, 20.0, 25.0), up, 100 * loss_start, 100 * loss_5s,
+        100 * steady, low, use, use2, 1e3 * queue_percentile (&world, 30.0, 60.0, 0.95),
+        1e3 * queue_percentile (&world, 80.0, 100.0, 0.95));
+    g_assert_cmpfloat (down, <=, 3.0);
+    g_assert_cmpfloat (up, <=, 15.0);
+    g_assert_cmpfloat (loss_5s, <, 0.01);
+    g_assert_cmpfloat (steady, <, 0.005);
+    g_assert_cmpfloat (low, >=, 0.5);
+    g_assert_cmpfloat (MIN (use, use2), >=, 0.9);
+    world_clear (&world);
+  }
+}
+
+static void
+steps_50_packets (void)
+{
+  capacity_steps (0, 50);
+}
+
+/* 100 ms at 2 Mb/s. */
+static void
+steps_100_ms (void)
+{
+  capacity_steps (25000, 0);
+}
+
+/* (b) Alone on 10 Mb/s. */
+static void
+alone_at_10_mbps (double bdps)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    World world;
+    VnetSenderConfig sender = vnet_sender_default;
+    sender.max_bps = 20000000;
+    world_init (&world, seed, &sender, 10000000, (guint32)(bdps * 50000), 0);
+    world_join (&world, world.link);
+    world_run (&world, 60.0);
+    double up = time_until (&world, 0.0, 0.9, true);
+    double use = mean_rtp (&world, 20.0, 60.0) / 10e6;
+    double queue = queue_percentile (&world, 15.0, 60.0, 0.95);
+    g_test_message ("seed %d: 90 %% after %.1f s, use %.3f, p95 queue %.0f ms, loss start %.2f %% "
+                    "later %.3f %%",
+        (int)seed, up, use, 1e3 * queue, 100 * loss (&world, 0.0, 15.0),
+        100 * loss (&world, 15.0, 60.0));
+    g_assert_cmpfloat (up, <=, 8.0);
+    g_assert_cmpfloat (use, >=, 0.95);
+    g_assert_cmpfloat (queue, <=, 0.060);
+    g_assert_cmpfloat (loss (&world, 15.0, 60.0), <=, 0.0002);
+    world_clear (&world);
+  }
+}
+
+static void
+alone_1_bdp (void)
+{
+  alone_at_10_mbps (1.0);
+}
+
+static void
+alone_10_bdp (void)
+{
+  alone_at_10_mbps (10.0);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/asmploop/capacity-steps/50-packets", steps_50_packets);
+  g_test_add_func ("/asmploop/capacity-steps/100-ms", steps_100_ms);
+  g_test_add_func ("/asmploop/alone/10-mbps-1-bdp", alone_1_bdp);
+  g_test_add_func ("/asmploop/alone/10-mbps-10-bdp", alone_10_bdp);
+  return g_test_run ();
+}
