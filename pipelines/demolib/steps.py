@@ -55,45 +55,57 @@ class Run:
         source = f"asmpsrc name=mcc {self.lab.receiver_properties(name)}"
         self.record.node(name, self.lab.popen(name), f"{source} ! {DECODE}", env=self.env)
 
-    def set_capacity(self, bits, text):
+    def set_capacity(self, bits):
         self.lab.set_rate(bits)
         self.capacity = bits
-        self.record.event(text)
+        self.record.event(f"capacity {rate(bits)}")
 
-    def play(self, when, high, low, table, picture=PICTURE, interval=0.2):
-        """The whole story; returns at its end or on Ctrl-C with everything stopped."""
-        self.capacity = high
+    def start_sampling(self, capacity):
+        self.capacity = capacity
         self.sampling = True
-        sampler = threading.Thread(target=self._sample, daemon=True)
-        sampler.start()
-        late, crash = self.receivers[-1], self.receivers[len(self.receivers) // 2]
-        todo = [(0.0, self.start_receiver, (name,)) for name in self.receivers if name != late]
-        if late == crash:
-            todo.append((0.0, self.start_receiver, (late,)))
-        else:
-            todo.append((when["late"], self._join, (late,)))
-            todo.append((when["crash"], self._crash, (crash,)))
-        todo.append((when["down"], self.set_capacity, (low, f"capacity {rate(low)}")))
-        todo.append((when["up"], self.set_capacity, (high, f"capacity {rate(high)}")))
-        todo.sort(key=lambda row: row[0])
-        try:
-            sink = f"asmpsink name=mcc {self.lab.sender_properties()} max-bitrate=4000000"
-            self.record.node(
-                "sender", self.lab.popen("sender"), f"{picture} ! {sink}", env=self.env
-            )
-            while self.record.now() < when["end"]:
-                while todo and todo[0][0] <= self.record.now():
-                    _, what, args = todo.pop(0)
-                    what(*args)
-                self._watch_crash()
+        self.sampler = threading.Thread(target=self._sample, daemon=True)
+        self.sampler.start()
+
+    def start_sender(self, picture=PICTURE):
+        sink = f"asmpsink name=mcc {self.lab.sender_properties()} max-bitrate=4000000"
+        self.record.node("sender", self.lab.popen("sender"), f"{picture} ! {sink}", env=self.env)
+
+    def stop(self):
+        self.sampling = False
+        self.sampler.join(1)
+        self.record.stop()
+
+    def wait_until(self, end, table=None):
+        """Until the record's time is @end, or the sender has ended (False)."""
+        while self.record.now() < end:
+            self._watch_crash()
+            if table:
                 self._show(table)
-                if self.record.nodes["sender"].process.poll() is not None:
-                    break
-                time.sleep(interval)
+            if self.record.nodes["sender"].process.poll() is not None:
+                return False
+            time.sleep(0.2)
+        return True
+
+    def play(self, when, high, low, table):
+        """The demo's whole story; returns at its end, or on Ctrl-C, with everything stopped."""
+        first, *_, late = self.receivers
+        todo = [(when["down"], self.set_capacity, low), (when["up"], self.set_capacity, high)]
+        if len(self.receivers) > 2:
+            todo.append((when["late"], self.join, late))
+            todo.append((when["crash"], self.crash, self.receivers[1]))
+        self.start_sampling(high)
+        try:
+            self.start_sender()
+            for name in self.receivers:
+                if name == first or name != late:
+                    self.start_receiver(name)
+            for time_s, what, arg in sorted(todo, key=lambda row: row[0]):
+                if not self.wait_until(time_s, table):
+                    return
+                what(arg)
+            self.wait_until(when["end"], table)
         finally:
-            self.sampling = False
-            sampler.join(1)
-            self.record.stop()
+            self.stop()
 
     def stream(self, pipeline, table):
         """One sender until Ctrl-C."""
@@ -108,11 +120,11 @@ class Run:
             print(f"demo: {line['text']}")
         return node.process.returncode or 0
 
-    def _join(self, name):
+    def join(self, name):
         self.record.event(f"{name} joins")
         self.start_receiver(name)
 
-    def _crash(self, name):
+    def crash(self, name):
         self.record.event(f"{name} crashes")
         stats = self.record.nodes["sender"].stats
         ssrc = self.record.nodes[name].stats.get("ssrc")
