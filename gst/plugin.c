@@ -4,10 +4,12 @@
  */
 #include <gst/gst.h>
 
+#include "gstasmpsink.h"
+
 static gboolean
 plugin_init (GstPlugin *plugin)
 {
-  return TRUE;
+  return GST_ELEMENT_REGISTER (asmpsink, plugin);
 }
 
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, adaptivemulticast,

@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The core's host: what comes from the network, the pacer and the clock goes to the core; what the
+ * core wants done is done here.
+ */
+#include <gst/video/video.h>
+
+#include "gstasmpsinkprivate.h"
+#include "gstmccabssendtime.h"
+#include "gstmccsdp.h"
+#include "mccjitter.h"
+
+#define GST_CAT_DEFAULT gst_asmp_sink_debug
+
+/* RTP that fits tunnels and VPNs; only where the user left the payloader's default. */
+#define PAYLOADER_MTU "1200"
+/* Unsteered input above the target that long is worth a warning. */
+#define ABOVE_TIME (5 * MCC_SECOND)
+#define ABOVE_FACTOR 1.1
+
+static gboolean
+warn_once (GstAsmpSink *self, guint bit)
+{
+  gboolean first;
+
+  g_mutex_lock (&self->lock);
+  first = !(self->warned & bit);
+  self->warned |= bit;
+  g_mutex_unlock (&self->lock);
+  return first;
+}
+
+/* ---- what the core wants done ---- */
+
+static void
+ask_encoder (GstAsmpSink *self)
+{
+  guint64 target, ask;
+
+  g_mutex_lock (&self->lock);
+  target = self->target_bps;
+  g_mutex_unlock (&self->lock);
+  if (target > 0 && gst_mcc_pacer_ask (self->pacer, target, &ask))
+    gst_mcc_encoder_set_bitrate (self->encoder, ask);
+}
+
+static void
+act_target (GstAsmpSink *self, const MccSenderAction *action)
+{
+  const gchar *reason = mcc_target_reason_name (action->reason);
+
+  GST_DEBUG_OBJECT (self, "target %" G_GUINT64_FORMAT " -> %" G_GUINT64_FORMAT " (%s, %08x)",
+      action->previous_bps, action->target_bps, reason, action->ssrc);
+  gst_mcc_pacer_set_target (self->pacer, action->target_bps);
+  gst_mcc_session_set_bandwidth (self->session, action->target_bps);
+  ask_encoder (self);
+  g_object_notify (G_OBJECT (self), "target-bitrate");
+  gst_mcc_messages_target (self->messages, action->target_bps, action->previous_bps, reason,
+      action->ssrc, gst_mcc_pump_now (self->pump));
+}
+
+static void
+act_session (GstAsmpSink *self, MccAppSession *session, const MccAppRttList *rtt)
+{
+  MccApp apps[2];
+  guint n = 0;
+  gboolean ended;
+
+  memset (apps, 0, sizeof apps);
+  g_mutex_lock (&self->lock);
+  ended = self->ended;
+  session->payload_type = self->stream.payload_type;
+  session->send_time_id = self->stream.send_time_id;
+  session->clock_rate = self->stream.clock_rate;
+  memcpy (session->media, self->stream.media, sizeof session->media);
+  memcpy (session->encoding_name, self->stream.encoding_name, sizeof session->encoding_name);
+  memcpy (session->parameters, self->stream.parameters, sizeof session->parameters);
+  g_mutex_unlock (&self->lock);
+  if (ended)
+    return;
+
+  apps[0].ssrc = apps[1].ssrc = session->media_ssrc = gst_mcc_session_get_ssrc (self->session);
+  session->send_time = mcc_abs_send_time (gst_mcc_pump_now (self->pump));
+  apps[n].subtype = MCC_APP_SESSION;
+  apps[n++].session = *session;
+  if (rtt->count > 0) {
+    apps[n].subtype = MCC_APP_RTT;
+    apps[n++].rtt = *rtt;
+  }
+  gst_mcc_session_send (self->session, apps, n, FALSE);
+}
+
+static void
+act_receiver (GstAsmpSink *self, const MccSenderAction *action)
+{
+  const gchar *state, *reason;
+
+  switch (action->state) {
+    case MCC_RECEIVER_ACTIVE:
+      state = "joined";
+      reason = "report";
+      break;
+    case MCC_RECEIVER_LEFT:
+      state = "left";
+      reason = "bye";
+      break;
+    case MCC_RECEIVER_TIMED_OUT:
+      state = "timed out";
+      reason = "silence";
+      break;
+    default:
+      return;
+  }
+  gst_mcc_messages_receiver (
+      self->messages, action->ssrc, &action->address, state, reason, gst_mcc_pump_now (self->pump));
+}
+
+/* Asks upstream, that is the encoder, for a key unit. */
+static void
+act_key_unit (GstAsmpSink *self)
+{
+  GstPad *pad = gst_element_get_static_pad (self->clocksync, "sink");
+
+  GST_DEBUG_OBJECT (self, "asks for a key unit");
+  gst_pad_push_event (
+      pad, gst_video_event_new_upstream_force_key_unit (GST_CLOCK_TIME_NONE, TRUE, 0));
+  gst_object_unref (pad);
+}
+
+static void
+act (GstAsmpSink *self, MccSenderAction *action, MccAppSession *session, MccAppRttList *rtt)
+{
+  switch (action->type) {
+    case MCC_SENDER_TARGET:
+      act_target (self, action);
+      break;
+    case MCC_SENDER_SEND_SESSION:
+      act_session (self, session, rtt);
+      break;
+    case MCC_SENDER_RECEIVER:
+      act_receiver (self, action);
+      break;
+    case MCC_SENDER_FEEDBACK_LOST:
+      if (warn_once (self, WARNED_FEEDBACK))
+        GST_ELEMENT_WARNING (self, RESOURCE, READ,
+            ("No receiver reports: nobody listens, or reports do not come back (see no-feedback)."),
+            (NULL));
+      break;
+    case MCC_SENDER_FEEDBACK_FOUND:
+      GST_INFO_OBJECT (self, "receivers report");
+      break;
+    case MCC_SENDER_STOP:
+      gst_mcc_pacer_set_stopped (self->pacer, TRUE);
+      break;
+    case MCC_SENDER_RESUME:
+      gst_mcc_pacer_set_stopped (self->pacer, FALSE);
+      act_key_unit (self); /* what was dropped is missing in the pictures to come */
+      break;
+    case MCC_SENDER_KEY_UNIT:
+      act_key_unit (self);
+      break;
+  }
+}
+
+static void
+log_trace (GstAsmpSink *self)
+{
+  MccTraceEvent event;
+
+  while (mcc_asmp_sender_poll_trace (self->core, &event))
+    GST_LOG_OBJECT (self,
+        "%s ssrc=%08x i=%u a=%" G_GUINT64_FORMAT " b=%" G_GUINT64_FORMAT " x=%g y=%g z=%g",
+        mcc_trace_name (event.type), event.ssrc, event.i, event.a, event.b, event.x, event.y,
+        event.z);
+}
+
+void
+gst_asmp_sink_drain (GstAsmpSink *self)
+{
+  MccSenderAction action;
+  MccAppSession session;
+  MccAppRttList rtt;
+  MccTime next = MCC_TIME_NONE;
+  gboolean more = TRUE;
+
+  while (more) {
+    g_mutex_lock (&self->lock);
+    more = self->core && mcc_asmp_sender_poll (self->core, &action);
+    if (more && action.type == MCC_SENDER_TARGET)
+      self->target_bps = action.target_bps;
+    if (more && action.type == MCC_SENDER_SEND_SESSION) {
+      /* These are the core's until its next call. */
+      session = *action.session;
+      rtt.count = action.rtt ? action.rtt->count : 0;
+      if (rtt.count > 0)
+        memcpy (rtt.entry, action.rtt->entry, rtt.count * sizeof rtt.entry[0]);
+    }
+    if (!more && self->core) {
+      next = mcc_asmp_sender_next_timeout (self->core);
+      log_trace (self);
+    }
+    g_mutex_unlock (&self->lock);
+    if (more)
+      act (self, &action, &session, &rtt);
+  }
+  gst_mcc_pump_wake (self->pump, next);
+}
+
+void
+gst_asmp_sink_request_key_unit (GstAsmpSink *self)
+{
+  g_mutex_lock (&self->lock);
+  if (self->core)
+    mcc_asmp_sender_handle_key_unit_request (self->core, gst_mcc_pump_now (self->pump));
+  g_mutex_unlock (&self->lock);
+  gst_asmp_sink_drain (self);
+}
+
+/* ---- the clock ---- */
+
+/* Input that nobody steers and that stays above the target: said once. */
+static void
+check_above (GstAsmpSink *self, const MccAsmpSenderStats *stats, MccTime now)
+{
+  gboolean above = gst_mcc_encoder_get_status (self->encoder) != GST_MCC_ENCODER_FOUND
+                   && (gdouble)stats->sent_bps > ABOVE_FACTOR * (gdouble)stats->target_bps;
+  gboolean tell;
+
+  g_mutex_lock (&self->lock);
+  if (!above)
+    self->above_since = MCC_TIME_NONE;
+  else if (self->above_since == MCC_TIME_NONE)
+    self->above_since = now;
+  tell = above && now - self->above_since >= ABOVE_TIME;
+  g_mutex_unlock (&self->lock);
+  if (tell && warn_once (self, WARNED_ABOVE))
+    GST_ELEMENT_WARNING (self, STREAM, ENCODE,
+        ("The input has %" G_GUINT64_FORMAT " bit/s where the network allows %" G_GUINT64_FORMAT
+         ", and no encoder is there to change it. Encode with less.",
+            stats->sent_bps, stats->target_bps),
+        (NULL));
+}
+
+/* Posts the stats message when it is due; returns when the next is. */
+static MccTime
+tell_stats (GstAsmpSink *self, MccTime now)
+{
+  MccTime interval, next;
+  gboolean due;
+
+  g_mutex_lock (&self->network.lock);
+  interval = self->network.stats_interval_ms * MCC_MSECOND;
+  g_mutex_unlock (&self->network.lock);
+  if (interval == 0)
+    return MCC_TIME_NONE;
+  g_mutex_lock (&self->lock);
+  /* The interval may have become shorter. */
+  self->next_stats = mcc_time_min (self->next_stats, now + interval);
+  due = now >= self->next_stats;
+  if (due)
+    self->next_stats = now + interval;
+  next = self->next_stats;
+  g_mutex_unlock (&self->lock);
+  if (due)
+    gst_mcc_messages_stats (
+        self->messages, gst_asmp_sink_get_stats (self, GST_MCC_STATS_MESSAGE_RECEIVERS), now);
+  return next;
+}
+
+MccTime
+gst_asmp_sink_pump (gpointer owner, MccTime now)
+{
+  GstAsmpSink *self = owner;
+  MccAsmpSenderStats stats;
+  MccTime next = MCC_TIME_NONE;
+  gboolean runs;
+
+  g_mutex_lock (&self->lock);
+  runs = self->core != NULL;
+  if (runs) {
+    now = gst_mcc_pump_now (self->pump); /* others may have come first with a later one */
+    if (mcc_asmp_sender_next_timeout (self->core) <= now)
+      mcc_asmp_sender_handle_timeout (self->core, now);
+    mcc_asmp_sender_get_stats (self->core, now, &stats);
+  }
+  g_mutex_unlock (&self->lock);
+  if (!runs)
+    return MCC_TIME_NONE;
+  gst_asmp_sink_drain (self);
+  check_above (self, &stats, now);
+  next = mcc_time_min (tell_stats (self, now), gst_mcc_messages_flush (self->messages, now));
+
+  g_mutex_lock (&self->lock);
+  if (self->core)
+    next = mcc_time_min (next, mcc_asmp_sender_next_timeout (self->core));
+  g_mutex_unlock (&self->lock);
+  return next;
+}
+
+/* ---- what the network says ---- */
+
+static void
+on_app (gpointer owner, const MccApp *app, const MccAddress *from)
+{
+  GstAsmpSink *self = owner;
+
+  g_mutex_lock (&self->lock);
+  if (self->core) {
+    MccTime now = gst_mcc_pump_now (self->pump);
+
+    if (app->subtype == MCC_APP_REPORT)
+      mcc_asmp_sender_handle_report (self->core, app->ssrc, &app->report, from, now);
+    else
+      mcc_asmp_sender_handle_dropped (self->core, MCC_DROP_OTHER_SENDER, app->ssrc, now);
+  }
+  g_mutex_unlock (&self->lock);
+  gst_asmp_sink_drain (self);
+}
+
+static void
+on_report_block (gpointer owner, guint32 ssrc, gdouble fraction_lost, guint32 highest_seq,
+    MccTime rtt, gboolean has_app, const MccAddress *from)
+{
+  GstAsmpSink *self = owner;
+
+  if (has_app)
+    return; /* its APP says more */
+  g_mutex_lock (&self->lock);
+  if (self->core)
+    mcc_asmp_sender_handle_plain_report (
+        self->core, ssrc, fraction_lost, highest_seq, rtt, from, gst_mcc_pump_now (self->pump));
+  g_mutex_unlock (&self->lock);
+  gst_asmp_sink_drain (self);
+}
+
+static void
+on_bye (gpointer owner, guint32 ssrc, const MccAddress *from)
+{
+  GstAsmpSink *self = owner;
+
+  g_mutex_lock (&self->lock);
+  if (self->core)
+    mcc_asmp_sender_handle_bye (self->core, ssrc, from, gst_mcc_pump_now (self->pump));
+  g_mutex_unlock (&self->lock);
+  gst_asmp_sink_drain (self);
+}
+
+static void
+on_key_unit_request (gpointer owner, guint32 ssrc)
+{
+  gst_asmp_sink_request_key_unit (owner);
+}
+
+static void
+on_dropped (gpointer owner, MccDrop drop, guint32 ssrc)
+{
+  GstAsmpSink *self = owner;
+
+  g_mutex_lock (&self->lock);
+  if (self->core)
+    mcc_asmp_sender_handle_dropped (self->core, drop, ssrc, gst_mcc_pump_now (self->pump));
+  g_mutex_unlock (&self->lock);
+}
+
+static void
+on_ssrc_changed (gpointer owner, guint32 ssrc)
+{
+  GstAsmpSink *self = owner;
+
+  g_mutex_lock (&self->lock);
+  if (self->core)
+    mcc_asmp_sender_set_ssrc (self->core, ssrc);
+  g_mutex_unlock (&self->lock);
+}
+
+const GstMccSessionHandler gst_asmp_sink_session_handler = {
+  .app = on_app,
+  .report_block = on_report_block,
+  .bye = on_bye,
+  .key_unit_request = on_key_unit_request,
+  .dropped = on_dropped,
+  .ssrc_changed = on_ssrc_changed,
+};
+
+/* ---- what the pacer says ---- */
+
+static void
+on_sent (gpointer owner, guint packets, guint64 bytes, guint32 highest_seq)
+{
+  GstAsmpSink *self = owner;
+
+  g_mutex_lock (&self->lock);
+  self->ended = FALSE;
+  if (self->core)
+    mcc_asmp_sender_handle_sent (
+        self->core, packets, bytes, highest_seq, gst_mcc_pump_now (self->pump));
+  g_mutex_unlock (&self->lock);
+  gst_asmp_sink_drain (self);
+  ask_encoder (self);
+}
+
+typedef struct {
+  gchar *location;
+  GstMccSessionSettings network;
+  guint64 max_bps;
+  GstCaps *caps;
+} SdpJob;
+
+static void
+sdp_job_free (gpointer data)
+{
+  SdpJob *job = data;
+
+  g_free (job->location);
+  gst_mcc_properties_settings_clear (&job->network);
+  gst_caps_unref (job->caps);
+  g_free (job);
+}
+
+/* A thread of its own: a disk may be slow. */
+static void
+write_sdp (GstElement *element, gpointer data)
+{
+  GstAsmpSink *self = GST_ASMP_SINK (element);
+  SdpJob *job = data;
+  GError *error = NULL;
+  gchar *text
+      = gst_mcc_sdp_to_text (&job->network, job->caps, job->max_bps, "adaptive multicast", &error);
+
+  if (text && g_file_set_contents (job->location, text, -1, &error))
+    GST_INFO_OBJECT (self, "wrote %s", job->location);
+  if (error && warn_once (self, WARNED_SDP))
+    GST_ELEMENT_WARNING (self, RESOURCE, WRITE,
+        ("sdp-location: %s; name a file that can be written.", error->message), (NULL));
+  g_clear_error (&error);
+  g_free (text);
+}
+
+static void
+start_sdp (GstAsmpSink *self, GstCaps *caps)
+{
+  SdpJob *job;
+  gchar *location;
+  guint64 max_bps;
+
+  GST_OBJECT_LOCK (self);
+  location = g_strdup (self->settings.sdp_location);
+  max_bps = self->settings.max_bps;
+  GST_OBJECT_UNLOCK (self);
+  if (!location)
+    return;
+  job = g_new0 (SdpJob, 1);
+  job->location = location;
+  job->max_bps = max_bps;
+  job->caps = gst_caps_ref (caps);
+  gst_mcc_properties_get_settings (&self->network, &job->network);
+  gst_element_call_async (GST_ELEMENT (self), write_sdp, job, sdp_job_free);
+}
+
+static void
+on_caps (gpointer owner, GstCaps *caps, guint8 send_time_id)
+{
+  GstAsmpSink *self = owner;
+  MccAppSession stream = { 0 };
+
+  if (!gst_mcc_caps_to_session (caps, &stream))
+    GST_WARNING_OBJECT (self, "caps that cannot be announced: %" GST_PTR_FORMAT, caps);
+  g_mutex_lock (&self->lock);
+  self->stream = stream;
+  g_mutex_unlock (&self->lock);
+  gst_asmp_sink_look_upstream (self, TRUE);
+  start_sdp (self, caps);
+}
+
+static void
+on_eos (gpointer owner)
+{
+  GstAsmpSink *self = owner;
+
+  g_mutex_lock (&self->lock);
+  self->ended = TRUE;
+  g_mutex_unlock (&self->lock);
+  gst_mcc_session_send (self->session, NULL, 0, TRUE);
+}
+
+static void
+on_key_unit (gpointer owner)
+{
+  gst_asmp_sink_request_key_unit (owner);
+}
+
+const GstMccPacerHandler gst_asmp_sink_pacer_handler = {
+  .sent = on_sent,
+  .caps = on_caps,
+  .eos = on_eos,
+  .key_unit = on_key_unit,
+};
+
+/* ---- upstream ---- */
+
+/* Sets @property of @element where the user left it at its default. */
+static void
+configure (GstElement *element, const gchar *property, const gchar *value)
+{
+  GParamSpec *pspec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), property);
+  GValue now = G_VALUE_INIT;
+
+  if (!pspec)
+    return;
+  g_object_get_property (G_OBJECT (element), property, &now);
+  if (g_param_value_defaults (pspec, &now))
+    gst_util_set_object_arg (G_OBJECT (element), property, value);
+  g_value_unset (&now);
+}
+
+static void
+configure_payloader (GstAsmpSink *self)
+{
+  GstElement *payloader = gst_mcc_payloader_search (self->sink);
+  gboolean wanted;
+
+  if (!payloader)
+    return;
+  if (!gst_mcc_abs_send_time_reserve (payloader))
+    GST_INFO_OBJECT (self, "%" GST_PTR_FORMAT " reserves no bytes; the pacer adds them", payloader);
+  GST_OBJECT_LOCK (self);
+  wanted = self->settings.configure_encoder;
+  GST_OBJECT_UNLOCK (self);
+  if (wanted) {
+    configure (payloader, "config-interval", "-1"); /* late joiners need the headers */
+    configure (payloader, "mtu", PAYLOADER_MTU);
+  }
+  gst_object_unref (payloader);
+}
+
+void
+gst_asmp_sink_look_upstream (GstAsmpSink *self, gboolean expected)
+{
+  gst_mcc_encoder_find (self->encoder, self->sink, expected);
+  if (!expected) /* its caps are out, they name what it reserves */
+    configure_payloader (self);
+}
+
+gboolean
+gst_asmp_sink_update_encoder (GstAsmpSink *self)
+{
+  GstMccEncoderSettings settings = { 0 };
+  gchar *name, *property;
+  gboolean ok;
+
+  GST_OBJECT_LOCK (self);
+  settings.control = self->settings.encoder_control;
+  settings.configure = self->settings.configure_encoder;
+  settings.encoder = self->settings.encoder ? gst_object_ref (self->settings.encoder) : NULL;
+  settings.encoder_name = name = g_strdup (self->settings.encoder_name);
+  settings.property = property = g_strdup (self->settings.encoder_property);
+  settings.unit = self->settings.encoder_unit;
+  GST_OBJECT_UNLOCK (self);
+  ok = gst_mcc_encoder_set_settings (self->encoder, &settings);
+  gst_clear_object (&settings.encoder);
+  g_free (name);
+  g_free (property);
+  return ok;
+}
+
+/* ---- figures ---- */
+
+GstStructure *
+gst_asmp_sink_get_stats (GstAsmpSink *self, guint max_receivers)
+{
+  MccAsmpSenderStats stats = { 0 };
+  GstMccSenderExtra extra = { 0 };
+  MccReceiverInfo *receivers = NULL;
+  GstStructure *structure;
+  guint n = 0;
+
+  g_mutex_lock (&self->lock);
+  if (self->core) {
+    MccTime now = gst_mcc_pump_now (self->pump);
+
+    mcc_asmp_sender_get_stats (self->core, now, &stats);
+    n = MIN (stats.receivers, max_receivers);
+    receivers = g_new (MccReceiverInfo, MAX (n, 1));
+    n = mcc_asmp_sender_get_receivers (self->core, now, receivers, n);
+  } else {
+    stats.target_bps = self->target_bps;
+  }
+  g_mutex_unlock (&self->lock);
+  extra.applied_bps = gst_mcc_encoder_get_applied (self->encoder);
+  gst_mcc_pacer_get_stats (self->pacer, &extra.pacer_delay, &extra.pacer_overruns);
+  structure = gst_mcc_stats_new_sender (&stats, &extra, receivers, n);
+  g_free (receivers);
+  return structure;
+}
