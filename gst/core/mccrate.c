@@ -5,8 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* No link is faster; keeps every rate finite and its conversions exact. */
-#define RATE_MAX_BPS 1e15
+/* A sender takes neither 0 nor more than this for a rate: such a report would be lost. */
+#define RATE_MIN_BPS 1.0
+#define RATE_MAX_BPS 1e11
 
 MccRate *
 mcc_rate_new (const MccRateController *controller, uint64_t start_bps)
@@ -32,7 +33,7 @@ mcc_rate_reset (MccRate *self, uint64_t start_bps)
   const MccRateController *controller = self->controller;
   memset (self, 0, controller->size);
   self->controller = controller;
-  self->rate_bps = fmin ((double)start_bps, RATE_MAX_BPS);
+  self->rate_bps = fmin (fmax ((double)start_bps, RATE_MIN_BPS), RATE_MAX_BPS);
   controller->init (self, start_bps);
 }
 
@@ -41,7 +42,7 @@ mcc_rate_decide (MccRate *self, const MccRateInput *input)
 {
   self->controller->decide (self, input);
   assert (!isnan (self->rate_bps));
-  self->rate_bps = fmin (fmax (self->rate_bps, 0.0), RATE_MAX_BPS);
+  self->rate_bps = fmin (fmax (self->rate_bps, RATE_MIN_BPS), RATE_MAX_BPS);
 }
 
 uint64_t
