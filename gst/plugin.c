@@ -5,11 +5,16 @@
 #include <gst/gst.h>
 
 #include "gstasmpsink.h"
+#include "gstasmpsrc.h"
 
 static gboolean
 plugin_init (GstPlugin *plugin)
 {
-  return GST_ELEMENT_REGISTER (asmpsink, plugin);
+  gboolean good = TRUE;
+
+  good &= GST_ELEMENT_REGISTER (asmpsink, plugin);
+  good &= GST_ELEMENT_REGISTER (asmpsrc, plugin);
+  return good;
 }
 
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, adaptivemulticast,

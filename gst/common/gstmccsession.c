@@ -76,7 +76,15 @@ transmit (GstMccSession *self, GstBuffer *buffer)
 static GstFlowReturn
 rtcp_out_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
-  transmit (gst_pad_get_element_private (pad), buffer);
+  GstMccSession *self = gst_pad_get_element_private (pad);
+  gboolean left;
+
+  g_mutex_lock (&self->lock);
+  left = self->bye_sent;
+  g_mutex_unlock (&self->lock);
+  /* rtpsession does not know that we have said BYE */
+  if (!left)
+    transmit (self, buffer);
   gst_buffer_unref (buffer);
   return GST_FLOW_OK;
 }
@@ -151,8 +159,7 @@ send_compounds (
       compound.reception = &self->reception;
     buffer = gst_mcc_compound_build (
         &compound, apps + sent, n_apps - sent, gst_mcc_session_clock (), &used);
-    if (bye)
-      self->bye_sent = TRUE;
+    self->bye_sent = bye;
     g_mutex_unlock (&self->lock);
     transmit (self, buffer);
     gst_buffer_unref (buffer);

@@ -77,6 +77,10 @@ gboolean gst_mcc_session_open (
  * state. */
 gboolean gst_mcc_session_start (GstMccSession *self);
 void gst_mcc_session_stop (GstMccSession *self);
+/* Receiver: leaves the group while paused, so that the link is relieved, and joins it again; what
+ * had piled up in the socket is dropped. Between BYE and the next report no RTCP goes out. */
+void gst_mcc_session_pause (GstMccSession *self);
+void gst_mcc_session_resume (GstMccSession *self);
 /* READY->NULL. */
 void gst_mcc_session_close (GstMccSession *self);
 

@@ -258,6 +258,21 @@ gst_mcc_session_close_receiver (GstMccSession *self)
   memset (&self->source_address, 0, sizeof self->source_address);
 }
 
+void
+gst_mcc_session_pause (GstMccSession *self)
+{
+  gst_mcc_sockets_leave (&self->sockets);
+  g_mutex_lock (&self->lock);
+  self->source_ssrc = 0;
+  g_mutex_unlock (&self->lock);
+}
+
+void
+gst_mcc_session_resume (GstMccSession *self)
+{
+  gst_mcc_sockets_rejoin (&self->sockets);
+}
+
 /* ---- what the element tells ---- */
 
 void

@@ -185,36 +185,42 @@ bind_to (GstMccSockets *self, GSocket *socket, const MccAddress *address, gboole
   return good;
 }
 
+/* Joins the group, or leaves it. */
 static gboolean
-join (GSocket *socket, const MccAddress *group, const MccAddress *source,
-    const GstMccSessionSettings *settings, GError **error)
+change_membership (GstMccSockets *self, GSocket *socket, gboolean member, GError **error)
 {
-  GInetAddress *group_inet = to_inet (group), *source_inet = NULL;
-  GError *why = NULL;
+  GInetAddress *group = to_inet (&self->group);
   gboolean good;
 
-  if (source->family != 0) {
-    source_inet = to_inet (source);
-    good = g_socket_join_multicast_group_ssm (
-        socket, group_inet, source_inet, settings->multicast_iface, &why);
-    g_object_unref (source_inet);
+  if (self->ssm) {
+    GInetAddress *source = to_inet (&self->source);
+
+    good = member ? g_socket_join_multicast_group_ssm (socket, group, source, self->iface, error)
+                  : g_socket_leave_multicast_group_ssm (socket, group, source, self->iface, error);
+    g_object_unref (source);
   } else {
-    good = g_socket_join_multicast_group (
-        socket, group_inet, FALSE, settings->multicast_iface, &why);
+    good = member ? g_socket_join_multicast_group (socket, group, FALSE, self->iface, error)
+                  : g_socket_leave_multicast_group (socket, group, FALSE, self->iface, error);
   }
-  g_object_unref (group_inet);
-  if (!good) {
-    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
-        "multicast-iface: cannot join %s%s%s (%s); %s", settings->address,
-        settings->multicast_iface ? " on " : "",
-        settings->multicast_iface ? settings->multicast_iface : "", why->message,
-        settings->multicast_iface
-            ? "choose an interface that is up and has an address"
-            : "there is no route to it: name an interface, or add a route (ip route add "
-              "224.0.0.0/4 dev eth0)");
-    g_clear_error (&why);
-  }
+  g_object_unref (group);
   return good;
+}
+
+static gboolean
+join (GstMccSockets *self, GSocket *socket, const GstMccSessionSettings *settings, GError **error)
+{
+  GError *why = NULL;
+
+  if (change_membership (self, socket, TRUE, &why))
+    return TRUE;
+  g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
+      "multicast-iface: cannot join %s%s%s (%s); %s", settings->address, self->iface ? " on " : "",
+      self->iface ? self->iface : "", why->message,
+      self->iface ? "choose an interface that is up and has an address"
+                  : "there is no route to it: name an interface, or add a route (ip route add "
+                    "224.0.0.0/4 dev eth0)");
+  g_clear_error (&why);
+  return FALSE;
 }
 
 static GSocket *
@@ -240,7 +246,7 @@ make_member (GstMccSockets *self, const GstMccSessionSettings *settings, guint p
     return NULL;
   address.port = (uint16_t)port;
   if (!bind_to (self, socket, &address, TRUE, "port", error)
-      || !join (socket, &self->group, &self->source, settings, error))
+      || !join (self, socket, settings, error))
     g_clear_object (&socket);
   return socket;
 }
@@ -348,11 +354,13 @@ gst_mcc_sockets_open (
   if (!gst_mcc_session_settings_check (settings, error))
     return FALSE;
   self->sender = sender;
+  self->iface = g_strdup (settings->multicast_iface);
   self->scope = settings->multicast_iface ? if_nametoindex (settings->multicast_iface) : 0;
   if (settings->multicast_iface && self->scope == 0) {
     g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
         "multicast-iface: there is no interface %s; 'ip link' lists them",
         settings->multicast_iface);
+    gst_mcc_sockets_close (self);
     return FALSE;
   }
   gst_mcc_address_parse (settings->address, settings->port, &self->group);
@@ -382,6 +390,7 @@ gst_mcc_sockets_open (
 void
 gst_mcc_sockets_close (GstMccSockets *self)
 {
+  g_clear_pointer (&self->iface, g_free);
   GSocket **sockets[] = { &self->rtp, &self->rtcp_group, &self->rtcp };
 
   for (guint i = 0; i < G_N_ELEMENTS (sockets); i++) {
@@ -390,6 +399,36 @@ gst_mcc_sockets_close (GstMccSockets *self)
       g_clear_object (sockets[i]);
     }
   }
+}
+
+void
+gst_mcc_sockets_leave (GstMccSockets *self)
+{
+  if (!self->multicast || self->sender)
+    return;
+  change_membership (self, self->rtp, FALSE, NULL);
+  change_membership (self, self->rtcp_group, FALSE, NULL);
+}
+
+/* Reads away what came in before. */
+static void
+empty (GSocket *socket)
+{
+  gchar byte[1];
+
+  while (g_socket_receive_with_blocking (socket, byte, sizeof byte, FALSE, NULL, NULL) >= 0)
+    ;
+}
+
+void
+gst_mcc_sockets_rejoin (GstMccSockets *self)
+{
+  empty (self->rtp);
+  if (!self->multicast || self->sender)
+    return;
+  /* fails where it still is a member: the first start */
+  change_membership (self, self->rtp, TRUE, NULL);
+  change_membership (self, self->rtcp_group, TRUE, NULL);
 }
 
 void

@@ -29,6 +29,7 @@ typedef struct {
   GSocket *rtcp;       /* in and out */
   guint16 rtcp_port;   /* local port of .rtcp */
   guint32 scope;       /* interface of link-local IPv6 addresses, 0 = none */
+  gchar *iface;
   MccAddress group;    /* address and port of RTP */
   MccAddress source;   /* of SSM; family 0 = none */
   MccAddress feedback; /* sender: ours to announce; receiver: where reports go; family 0 = none */
@@ -37,6 +38,9 @@ typedef struct {
 gboolean gst_mcc_sockets_open (
     GstMccSockets *self, const GstMccSessionSettings *settings, gboolean sender, GError **error);
 void gst_mcc_sockets_close (GstMccSockets *self);
+/* Receiver: leaves the group, joins it again. */
+void gst_mcc_sockets_leave (GstMccSockets *self);
+void gst_mcc_sockets_rejoin (GstMccSockets *self);
 /* TTL of what leaves by .rtcp. */
 void gst_mcc_sockets_set_ttl (GstMccSockets *self, guint8 ttl);
 /* Packets that the kernel dropped at @socket since it was made, 0 where it does not tell. */

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gstmcccaps.h"
+
+#include "gstmccabssendtime.h"
+
+GstCaps *
+gst_mcc_caps_without_send_time (GstCaps *caps)
+{
+  guint8 id = gst_mcc_abs_send_time_id_from_caps (caps, NULL);
+  gchar name[16];
+
+  if (id == 0)
+    return caps;
+  /* depayloaders would look for an element for it, for every packet */
+  g_snprintf (name, sizeof name, "extmap-%u", id);
+  caps = gst_caps_make_writable (caps);
+  gst_structure_remove_field (gst_caps_get_structure (caps, 0), name);
+  return caps;
+}
+
+/* Caps for `encoding-name` alone; NULL: not one whose clock rate is known. */
+static GstCaps *
+caps_for_name (const gchar *name)
+{
+  static const struct {
+    const gchar *name, *media;
+    gint clock_rate, payload;
+  } known[] = { { "H264", "video", 90000, 96 }, { "H265", "video", 90000, 96 },
+    { "VP8", "video", 90000, 96 }, { "VP9", "video", 90000, 96 }, { "JPEG", "video", 90000, 26 },
+    { "MP2T", "video", 90000, 33 }, { "MP4V-ES", "video", 90000, 96 },
+    { "OPUS", "audio", 48000, 96 }, { "PCMU", "audio", 8000, 0 }, { "PCMA", "audio", 8000, 8 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (known); i++)
+    if (g_ascii_strcasecmp (name, known[i].name) == 0)
+      return gst_caps_new_simple ("application/x-rtp", "media", G_TYPE_STRING, known[i].media,
+          "encoding-name", G_TYPE_STRING, known[i].name, "clock-rate", G_TYPE_INT,
+          known[i].clock_rate, "payload", G_TYPE_INT, known[i].payload, NULL);
+  return NULL;
+}
+
+static gboolean
+is_complete (GstCaps *caps)
+{
+  GstStructure *s = gst_caps_is_fixed (caps) ? gst_caps_get_structure (caps, 0) : NULL;
+  gint clock_rate = 0;
+
+  return s && gst_structure_has_name (s, "application/x-rtp")
+         && gst_structure_get_int (s, "clock-rate", &clock_rate) && clock_rate > 0
+         && gst_structure_get_string (s, "encoding-name");
+}
+
+gboolean
+gst_mcc_caps_from_user (GstCaps *caps, const gchar *encoding_name, GstCaps **out, GError **error)
+{
+  if (caps && !is_complete (caps)) {
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+        "caps: not complete; give application/x-rtp with media, encoding-name, clock-rate and "
+        "payload, or leave it unset: the sender announces its own");
+    return FALSE;
+  }
+  if (caps) {
+    *out = gst_caps_ref (caps);
+    return TRUE;
+  }
+  *out = encoding_name ? caps_for_name (encoding_name) : NULL;
+  if (encoding_name && !*out) {
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+        "encoding-name: '%s' is not known; set caps instead, or leave it unset: the sender "
+        "announces its own",
+        encoding_name);
+    return FALSE;
+  }
+  return TRUE;
+}

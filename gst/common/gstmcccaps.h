@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * gstmcccaps: RTP caps that a user gives to a receiver. (Caps of the announcement: gstmccsdp.h.)
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/* From the properties `caps` and `encoding-name`, either may be NULL. FALSE + *error, which names
+ * the property, when they do not do. *out NULL: nothing given. */
+gboolean gst_mcc_caps_from_user (
+    GstCaps *caps, const gchar *encoding_name, GstCaps **out, GError **error);
+/* Without the abs-send-time extension. Takes @caps. */
+GstCaps *gst_mcc_caps_without_send_time (GstCaps *caps);
+
+G_END_DECLS
