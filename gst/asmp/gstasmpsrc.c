@@ -500,6 +500,8 @@ on_pump (gpointer owner, MccTime now)
   if (self->core) {
     MccTime rtt;
 
+    /* others may have told the machine a later time while we waited for the lock */
+    now = gst_mcc_pump_now (self->pump);
     mcc_asmp_receiver_handle_timeout (self->core, now);
     drain_locked (self, &todo);
     mcc_asmp_receiver_get_stats (self->core, now, &self->last_stats);
