@@ -132,6 +132,7 @@ mcc_asmp_receiver_new (const MccAsmpReceiverConfig *config, MccTime now)
   if (loss.history == 0) {
     loss = mcc_loss_config_default;
     loss.history = enhanced ? HISTORY_ENHANCED : HISTORY_PUBLISHED;
+    loss.discounting = enhanced; /* a rival that has left is soon forgotten (RFC 5348 5.5) */
   }
   const MccLossMeasure *measure = self->config.loss;
   if (measure == NULL)

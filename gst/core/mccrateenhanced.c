@@ -46,18 +46,22 @@
 #define SENDER_LAG (200 * MCC_MSECOND) /* encoder, pacer */
 #define DECISION_LAG (100 * MCC_MSECOND)
 #define RECEIVED_CAP 2.0
-#define RIVAL_TIME (2 * MCC_SECOND) /* the queue stood this long, or ... */
-#define RIVAL_RTTS 10               /* ... this many RTT */
-#define RIVAL_MARGIN_S 0.15         /* our cuts should have drained this much more than they did */
-#define RIVAL_FALL 0.85 /* ... and the received rate fell with them: it is not the capacity */
+#define RIVAL_EVIDENCE_S 0.6 /* of a queue that is not ours */
 #define RIVAL_MEMORY_S 5.0
-#define SHALLOW_S 0.2 /* a buffer below this */
+#define RIVAL_SHARE 0.9    /* received, of the capacity: somebody else has the rest */
+#define RIVAL_BAND 0.15    /* received is what we sent, within this */
+#define CAPACITY_FADE 0.03 /* a second: links change */
+#define SHALLOW_S 0.2      /* a buffer below this */
 #define RESTORE_SHALLOW 0.03
-#define CUTS 32          /* decisions until a cut shows: up to 3 s */
+#define ASKED 32         /* decisions until a rate shows: up to 3 s */
 #define RIVAL_RETURN 1.5 /* times the received rate: what the cuts gave away */
-#define ALONE_TIME (500 * MCC_MSECOND)
-#define ALONE_RTTS 5
+#define ALONE_TIME (2 * MCC_SECOND)
+#define ALONE_RTTS 10
 #define TCP_FALL 0.6 /* of the received rate, at once */
+#define DIP 0.7      /* of the received rate: are we alone? */
+#define DIP_PERIOD (8 * MCC_SECOND)
+#define DIP_EVIDENCE_S 0.25 /* in its dips, that the received rate does not follow */
+#define RECEIVED_TIME_S 0.4
 
 typedef struct {
   MccRate base;
@@ -72,16 +76,16 @@ typedef struct {
   double capacity_bps;   /* received while the queue stood; 0 = none seen */
   bool restore;          /* ... and the rate was cut below it since */
   /* Who fills the queue? */
-  MccTime busy_since; /* the queue has stood since; MCC_TIME_NONE: it does not */
-  MccTime busy_max;
-  double busy_drain_s;   /* queue that our cuts would have drained, were we alone */
-  double busy_peak_bps;  /* received at most */
-  double busy_start_bps; /* received as it began */
   struct {
     MccTime time;
-    double share; /* of the received rate that was cut */
-  } cut[CUTS];
-  unsigned cuts; /* ever */
+    double rate_bps;
+  } asked[ASKED];
+  unsigned asked_count;       /* ever */
+  double received_bps;        /* smoothed */
+  double peak_bps;            /* capacity: received while the queue stood, at most, fading */
+  MccTime dip_next, dip_seen; /* TCP mode */
+  double dip_from_bps;
+  double rival_s; /* evidence that it is not ours; in TCP mode: that it is */
   MccTime empty_since;
 } MccRateEnhanced;
 
@@ -216,95 +220,121 @@ decide_delay (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, M
   }
 }
 
+/* Follows the equation. A dip now and then shows whether we are still not alone: alone, the
+ * received rate does not follow it. */
 static void
 decide_tcp (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
 {
   double *rate = &self->base.rate_bps;
   double rtt_s = mcc_time_to_seconds (input->rtt), dt_s = mcc_time_to_seconds (dt);
+  double received = (double)input->received_now_bps;
   double allowed = equation_bps (input);
-  if (allowed >= *rate) {
-    *rate = fmin (allowed, *rate + 8.0 * input->packet_bytes / rtt_s * dt_s / rtt_s);
-  } else {
+  if (input->now >= self->dip_next) {
+    self->dip_next = input->now + DIP_PERIOD;
+    self->dip_from_bps = *rate;
+    self->dip_seen = input->now + input->rtt + SENDER_LAG;
+    cut (self, input, DIP * received);
+  } else if (input->now < self->hold_until) {
+    return;
+  } else if (self->dip_from_bps > 0.0) {
+    *rate = fmin (allowed, self->dip_from_bps);
+    self->dip_from_bps = 0.0;
+  } else if (allowed < *rate) {
     double step = fmin (1.0, dt_s / (2.0 * rtt_s));
-    double floor_bps = TCP_FALL * (double)input->received_now_bps;
-    *rate = fmax (*rate + (allowed - *rate) * step, fmin (*rate, floor_bps));
+    *rate = fmax (*rate + (allowed - *rate) * step, fmin (*rate, TCP_FALL * received));
+  } else {
+    *rate = fmin (allowed, *rate + 8.0 * input->packet_bytes / rtt_s * dt_s / rtt_s);
   }
 }
 
-/* The share of the received rate by which what arrives now was cut. */
+/* Notes what was asked for; returns what was asked when that was sent which arrives now. 0: not
+ * known. */
 static double
-visible_cut (MccRateEnhanced *self, const MccRateInput *input)
+visible_rate (MccRateEnhanced *self, const MccRateInput *input)
 {
-  double received = (double)input->received_now_bps, share = 0.0;
-  if (received > 0.0) {
-    unsigned slot = self->cuts++ % CUTS;
-    self->cut[slot].time = input->now;
-    self->cut[slot].share = fmax (-1.0, 1.0 - self->base.rate_bps / received);
-  }
+  unsigned newest = self->asked_count++ % ASKED;
+  double rate = self->base.rate_bps;
+  if (input->announced_bps > 0) /* others may limit */
+    rate = fmin (rate, (double)input->announced_bps);
+  self->asked[newest].time = input->now;
+  self->asked[newest].rate_bps = rate;
   MccTime lag = input->rtt + SENDER_LAG + DECISION_LAG;
-  for (unsigned age = 0; age < CUTS && age < self->cuts; age++) {
-    unsigned slot = (self->cuts - 1 - age) % CUTS;
-    share = self->cut[slot].share;
-    if (input->now - self->cut[slot].time >= lag)
-      return share;
+  for (unsigned age = 0; age < ASKED && age < self->asked_count; age++) {
+    unsigned slot = (self->asked_count - 1 - age) % ASKED;
+    if (input->now - self->asked[slot].time >= lag)
+      return self->asked[slot].rate_bps;
   }
   return 0.0;
 }
 
 static void
-enter_tcp (MccRateEnhanced *self, const MccRateInput *input)
+enter_mode (MccRateEnhanced *self, const MccRateInput *input, MccRateMode mode)
 {
-  /* What the cuts gave away. */
-  double before_bps = fmin (self->busy_start_bps, RIVAL_RETURN * (double)input->received_now_bps);
-  self->base.mode = MCC_RATE_TCP;
-  self->base.rate_bps = fmax (self->base.rate_bps, before_bps);
+  self->base.mode = mode;
+  self->rival_s = 0.0;
   self->capacity_bps = 0.0;
   self->restore = false;
+  self->calm_since = input->now;
   self->empty_since = MCC_TIME_NONE;
+  self->dip_next = input->now + DIP_PERIOD;
+  self->dip_from_bps = 0.0;
+  if (mode == MCC_RATE_TCP) { /* what the cuts gave away */
+    double before_bps = fmin (self->peak_bps, RIVAL_RETURN * (double)input->received_now_bps);
+    self->base.rate_bps = fmax (self->base.rate_bps, LOSS_CUT * before_bps);
+  }
 }
 
-/* Alone, a cut drains the queue as fast as we cut, and the received rate remains the capacity.
- * Somebody else fills the queue when our cuts, as far as they can be seen, should have drained
- * clearly more than the queue has fallen and the received rate fell with them. We are alone again
- * when the queue stays empty for some RTT. */
+/* Where what arrives follows what we send, below the capacity seen before, and the queue stands all
+ * the same, somebody else fills it. */
+static void
+seek_rivals (MccRateEnhanced *self, const MccRateInput *input, double visible, double dt_s)
+{
+  double received = self->received_bps;
+  bool falling = input->queue_delay + MCC_MSECOND < self->queue_last;
+  self->rival_s *= 1.0 - dt_s / RIVAL_MEMORY_S;
+  if (received < (1.0 - RIVAL_BAND) * visible) {
+    self->peak_bps = received; /* the link became slower, as far as anybody can tell */
+    self->rival_s = 0.0;
+  } else if (received > (1.0 + RIVAL_BAND) * visible) {
+    self->rival_s = fmax (0.0, self->rival_s - dt_s);
+  } else if (!falling && received < RIVAL_SHARE * self->peak_bps) {
+    self->rival_s += dt_s;
+  }
+  self->peak_bps = fmax (self->peak_bps, received);
+  if (self->rival_s >= RIVAL_EVIDENCE_S)
+    enter_mode (self, input, MCC_RATE_TCP);
+}
+
+/* A queue that we alone fill is served at the capacity, whatever we send: what arrives stays the
+ * same when we send less, and is less than we send when the link became slower. */
 static void
 judge_rivals (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
 {
-  MccTime queue = input->queue_delay;
-  MccTime threshold = mcc_time_max (target_queue (self, input) / 2, self->busy_max / 10);
-  double received = (double)input->received_now_bps, dt_s = mcc_time_to_seconds (dt);
-  double share = visible_cut (self, input);
-  if (queue < threshold) {
-    self->busy_since = MCC_TIME_NONE;
+  MccTime queue = input->queue_delay, target = target_queue (self, input);
+  double dt_s = mcc_time_to_seconds (dt), gain = fmin (1.0, dt_s / RECEIVED_TIME_S);
+  double visible = visible_rate (self, input);
+  bool tcp = self->base.mode == MCC_RATE_TCP;
+  self->received_bps += gain * ((double)input->received_now_bps - self->received_bps);
+  self->peak_bps *= 1.0 - CAPACITY_FADE * dt_s;
+  if (queue < target / 2) {
     if (self->empty_since == MCC_TIME_NONE)
       self->empty_since = input->now;
-    if (self->base.mode == MCC_RATE_TCP
-        && input->now - self->empty_since >= mcc_time_max (ALONE_TIME, ALONE_RTTS * input->rtt)) {
-      self->base.mode = MCC_RATE_DELAY;
-      self->calm_since = input->now;
-    }
+    MccTime patience = mcc_time_max (ALONE_TIME, ALONE_RTTS * input->rtt);
+    if (tcp && input->now - self->empty_since >= patience)
+      enter_mode (self, input, MCC_RATE_DELAY);
     return;
   }
   self->empty_since = MCC_TIME_NONE;
-  if (self->busy_since == MCC_TIME_NONE) {
-    self->busy_since = input->now;
-    self->busy_start_bps = (double)input->received_bps;
-    self->busy_max = 0;
+  if (!(visible > 0.0))
+    return;
+  if (tcp && input->now >= self->dip_seen && self->dip_from_bps > 0.0) {
+    double ratio = (double)input->received_now_bps / visible;
+    self->rival_s = fmax (0.0, self->rival_s + (ratio > 1.0 + RIVAL_BAND ? dt_s : -dt_s));
+    if (self->rival_s >= DIP_EVIDENCE_S)
+      enter_mode (self, input, MCC_RATE_DELAY);
+  } else if (self->base.mode == MCC_RATE_DELAY && queue > target) {
+    seek_rivals (self, input, visible, dt_s);
   }
-  if (queue > self->busy_max + self->busy_max / 8) {
-    /* A queue that outgrows all before may be a link that became slower: judge from here on. */
-    self->busy_max = queue;
-    self->busy_drain_s = self->busy_peak_bps = 0.0;
-  }
-  self->busy_max = mcc_time_max (self->busy_max, queue);
-  self->busy_peak_bps = fmax (self->busy_peak_bps, received);
-  self->busy_drain_s *= 1.0 - dt_s / RIVAL_MEMORY_S;
-  self->busy_drain_s = fmax (0.0, self->busy_drain_s + share * dt_s);
-  if (self->base.mode == MCC_RATE_DELAY
-      && input->now - self->busy_since >= mcc_time_max (RIVAL_TIME, RIVAL_RTTS * input->rtt)
-      && self->busy_drain_s > mcc_time_to_seconds (self->busy_max - queue) + RIVAL_MARGIN_S
-      && received < RIVAL_FALL * self->busy_peak_bps)
-    enter_tcp (self, input);
 }
 
 /* The bounds that hold in every mode. */
@@ -333,7 +363,7 @@ enhanced_init (MccRate *base, uint64_t start_bps)
   base->mode = MCC_RATE_START;
   self->target_limit_s = self->buffer_s = INFINITY;
   self->first = self->last = self->loss_seen = MCC_TIME_NONE;
-  self->busy_since = self->empty_since = MCC_TIME_NONE;
+  self->empty_since = MCC_TIME_NONE;
 }
 
 static void

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "mcctcp.h"
 #include "vnetasmp.h"
 
 #define SEEDS 5
@@ -284,6 +285,142 @@ alone_10_bdp (void)
   alone_at_10_mbps (10.0);
 }
 
+/* (c) A late joiner on an equal path; then one behind a slower link. */
+static void
+late_joiners (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    World world;
+    world_init (&world, seed, NULL, 4000000, 0, 100);
+    VnetLink leaf = { .rate_bps = 20000000, .delay = 2 * MCC_MSECOND, .queue_packets = 100 };
+    VnetLink slow = { .rate_bps = 1000000, .delay = 2 * MCC_MSECOND, .queue_packets = 50 };
+    int leaves[3] = { vnet_add_link (world.vnet, world.link, &leaf),
+      vnet_add_link (world.vnet, world.link, &leaf),
+      vnet_add_link (world.vnet, world.link, &slow) };
+    world_join (&world, leaves[0]);
+    world_run (&world, 20.0);
+    world_join (&world, leaves[1]);
+    world_run (&world, 40.0);
+    world_join (&world, leaves[2]);
+    world_run (&world, 70.0);
+
+    double before = mean_rtp (&world, 10.0, 20.0);
+    double dent = INFINITY;
+    for (double t = 20.0; t < 38.0; t += 1.0)
+      dent = MIN (dent, mean_rtp (&world, t, t + 2.0) / before);
+    double followed = INFINITY;
+    for (guint i = (guint)(40.0 / 0.2); i < world.buckets && followed == INFINITY; i++)
+      if (world.bucket[i].target_bps < 1e6)
+        followed = (i + 1) * 0.2 - 40.0;
+    double use = mean_rtp (&world, 50.0, 70.0) / 1e6;
+    g_test_message ("seed %d: before %.0f kb/s, least after the join %.3f of it, slow one followed "
+                    "after %.1f s, use %.3f",
+        (int)seed, before / 1e3, dent, followed, use);
+    g_assert_cmpfloat (dent, >=, 0.9);
+    g_assert_cmpfloat (followed, <=, 2.0);
+    g_assert_cmpfloat (use, >=, 0.85);
+    world_clear (&world);
+  }
+}
+
+/* (d) 20 s of easy content prove nothing about the bottleneck. */
+static void
+easy_then_hard (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    World world;
+    world_init (&world, seed, NULL, 1000000, 0, 50);
+    world_join (&world, world.link);
+    vnet_sender_set_scene (world.sender, 0.2);
+    world_run (&world, 20.0);
+    double easy = mean_rtp (&world, 10.0, 20.0);
+    vnet_sender_set_scene (world.sender, 1.0);
+    world_run (&world, 40.0);
+    double hard = loss (&world, 20.0, 40.0);
+    g_test_message ("seed %d: easy %.0f kb/s, loss %.2f %%, then %.0f kb/s", (int)seed, easy / 1e3,
+        100 * hard, mean_rtp (&world, 30.0, 40.0) / 1e3);
+    g_assert_cmpfloat (hard, <, 0.02);
+    g_assert_cmpfloat (mean_rtp (&world, 30.0, 40.0), >, 850e3);
+    world_clear (&world);
+  }
+}
+
+/* (e) 1 % of random loss on an empty path: what TCP would get, no collapse. */
+static void
+random_loss (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    World world;
+    VnetSenderConfig sender = vnet_sender_default;
+    sender.max_bps = 20000000;
+    world_init (&world, seed, &sender, 50000000, 0, 500);
+    vnet_link (world.vnet, world.link)->loss_ratio = 0.01;
+    world_join (&world, world.link);
+    world_run (&world, 90.0);
+    double model = mcc_tcp_rate_bps (&mcc_tcp_model_default, 1200.0, 0.0375, 0.01);
+    double share = mean_rtp (&world, 30.0, 90.0) / model;
+    double low = INFINITY, high = 0.0;
+    for (double t = 30.0; t < 88.0; t += 2.0) {
+      low = MIN (low, mean_rtp (&world, t, t + 2.0) / model);
+      high = MAX (high, mean_rtp (&world, t, t + 2.0) / model);
+    }
+    g_test_message ("seed %d: %.2f of the model (%.0f kb/s), 2-s means %.2f .. %.2f", (int)seed,
+        share, model / 1e3, low, high);
+    g_assert_cmpfloat (share, >=, 0.6);
+    g_assert_cmpfloat (share, <=, 1.5);
+    g_assert_cmpfloat (low, >=, 0.3);
+    world_clear (&world);
+  }
+}
+
+/* Beside Reno-like flows: not starved, not starving. */
+static void
+beside_rivals (guint32 queue_bytes)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++)
+    for (guint n = 1; n <= 4; n += 3) {
+      World world;
+      world_init (&world, seed, NULL, 8000000, queue_bytes, 0);
+      world_join (&world, world.link);
+      world_run (&world, 15.0);
+      int flow[4];
+      for (guint i = 0; i < n; i++)
+        flow[i] = vnet_add_flow (world.vnet, world.link, (20 + 3 * i) * MCC_MSECOND, 1240);
+      world_run (&world, 40.0);
+      guint64 before = 0, after = 0;
+      for (guint i = 0; i < n; i++)
+        before += vnet_flow_bytes (world.vnet, flow[i]);
+      world_run (&world, 120.0);
+      for (guint i = 0; i < n; i++)
+        after += vnet_flow_bytes (world.vnet, flow[i]);
+      double fair = 8e6 / (n + 1);
+      double ours = mean_rtp (&world, 40.0, 120.0) / fair;
+      double theirs = (double)(after - before) * 8.0 / 80.0 / n / fair;
+      for (guint i = 0; i < n; i++)
+        vnet_stop_flow (world.vnet, flow[i]);
+      world_run (&world, 150.0);
+      double alone = mean_rtp (&world, 140.0, 150.0) / 8e6;
+      g_test_message ("seed %d, %u flows: we %.2f, they %.2f of the fair share; alone again %.2f",
+          (int)seed, n, ours, theirs, alone);
+      g_assert_cmpfloat (ours, >=, 0.6);
+      g_assert_cmpfloat (theirs, >=, 0.8);
+      g_assert_cmpfloat (alone, >=, 0.9);
+      world_clear (&world);
+    }
+}
+
+static void
+rivals_1_bdp (void)
+{
+  beside_rivals (40000);
+}
+
+static void
+rivals_4_bdp (void)
+{
+  beside_rivals (160000);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -292,5 +429,10 @@ main (int argc, char **argv)
   g_test_add_func ("/asmploop/capacity-steps/100-ms", steps_100_ms);
   g_test_add_func ("/asmploop/alone/10-mbps-1-bdp", alone_1_bdp);
   g_test_add_func ("/asmploop/alone/10-mbps-10-bdp", alone_10_bdp);
+  g_test_add_func ("/asmploop/late-joiners", late_joiners);
+  g_test_add_func ("/asmploop/easy-then-hard", easy_then_hard);
+  g_test_add_func ("/asmploop/random-loss", random_loss);
+  g_test_add_func ("/asmploop/rivals/1-bdp", rivals_1_bdp);
+  g_test_add_func ("/asmploop/rivals/4-bdp", rivals_4_bdp);
   return g_test_run ();
 }
