@@ -10,7 +10,7 @@
  *    probation (2 valid reports) and replaces the old one only once that is silent for its expiry;
  *    its BYE counts for itself alone.
  *  - A report's number is newer than the last (RFC 1982), or it is the second in sequence of a
- *    restart: more than 16 back, when the old numbers have been silent for 1.5 of their spacing.
+ *    restart: more than 16 back, when the old numbers have been silent for twice their spacing.
  *  - Expiry = max (3 expected report intervals, 10 RTT, 2 s); expected: its own smoothed spacing,
  *    at least what the RTCP budget gives it (twice that where suppression may skip one). The
  *    limiting receiver: <= 8 s from its last report or from when it became that. published: 5

@@ -76,6 +76,9 @@ life (const MccAsmpSender *self, const MccReceiver *receiver)
    * expected. */
   MccTime expected
       = mcc_time_max (own_interval (receiver), 2 * mcc_asmp_sender_group_interval (self));
+  /* How a newcomer spaces its reports is not known yet. */
+  if (receiver->state == MCC_RECEIVER_PROBATION)
+    expected = mcc_time_max (expected, MCC_SENDER_PROBATION_INTERVAL);
   return expiry (
       receiver, MCC_SENDER_EXPIRY_INTERVALS * mcc_time_min (expected, MCC_SENDER_INTERVAL_MAX));
 }
@@ -152,6 +155,8 @@ activate (MccAsmpSender *self, MccReceiver *receiver)
 {
   receiver->state = MCC_RECEIVER_ACTIVE;
   mcc_asmp_sender_apply_limit (self, receiver);
+  mcc_receivers_set_key (
+      &self->receivers, receiver, MCC_ORDER_EXPIRY, receiver->last_report + life (self, receiver));
   mcc_receivers_unlink (&self->receivers, receiver, MCC_LIST_PROBATION);
   self->active++;
   self->active_plain += receiver->plain;
@@ -190,8 +195,10 @@ succeed (MccAsmpSender *self, uint32_t ssrc)
   MccReceiver *same[MCC_RECEIVERS_PER_SSRC];
   unsigned count = mcc_receivers_find_ssrc (&self->receivers, ssrc, same);
   for (unsigned i = 0; i < count; i++) {
-    if (mcc_asmp_sender_settle (self, same[i]) == MCC_DROP_NONE)
+    if (mcc_asmp_sender_settle (self, same[i]) == MCC_DROP_NONE) {
+      self->last_feedback = mcc_time_max (self->last_feedback, same[i]->last_report);
       return;
+    }
   }
 }
 

@@ -32,6 +32,7 @@
 #define MCC_SENDER_NO_FEEDBACK_MIN (2 * MCC_SECOND)
 #define MCC_SENDER_NO_FEEDBACK_INTERVAL_MAX (5 * MCC_SECOND)
 #define MCC_SENDER_PROBATION_REPORTS 2
+#define MCC_SENDER_PROBATION_INTERVAL (5 * MCC_SECOND)
 #define MCC_SENDER_RESTART_BACK 16                /* fewer reports back is reordering */
 #define MCC_SENDER_RISE_PERIOD (10 * MCC_MSECOND) /* a step of the rise is no finer */
 #define MCC_SENDER_RETURN_PERIOD (250 * MCC_MSECOND)

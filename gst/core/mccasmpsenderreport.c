@@ -42,7 +42,7 @@ number_accepted (const MccAsmpSender *self, MccReceiver *receiver, uint32_t numb
   MccTime silence = self->now - receiver->last_report;
   receiver->has_candidate = true;
   receiver->candidate = number;
-  if (!in_sequence || silence < receiver->interval_us * MCC_USECOND * 3 / 2)
+  if (!in_sequence || silence < 2 * MCC_USECOND * receiver->interval_us)
     return false;
   receiver->has_candidate = false;
   return true;

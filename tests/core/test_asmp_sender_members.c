@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Who counts as a receiver.
+ */
+#include <math.h>
+
+#include "sender_fixture.h"
+
+#define RTT (50 * MCC_MSECOND)
+#define INTERVAL (200 * MCC_MSECOND)
+
+static void
+check_receivers (const Fixture *f, unsigned count)
+{
+  MccAsmpSenderStats stats;
+  mcc_asmp_sender_get_stats (f->sender, f->now, &stats);
+  g_assert_cmpuint (stats.receivers, ==, count);
+}
+
+static uint64_t
+dropped (const Fixture *f, MccDrop drop)
+{
+  MccAsmpSenderStats stats;
+  mcc_asmp_sender_get_stats (f->sender, f->now, &stats);
+  return stats.dropped[drop];
+}
+
+static void
+test_probation (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer honest = { .ssrc = 1, .host = 1, .rate_bps = 800000, .rtt = RTT };
+  Peer once = { .ssrc = 2, .host = 2, .rate_bps = 1000, .rtt = RTT };
+  fixture_init (&f, &config);
+  g_assert_cmpint (peer_report (&f, &honest), ==, MCC_DROP_PROBATION);
+  check_receivers (&f, 0);
+  g_assert_cmpint (peer_report (&f, &honest), ==, MCC_DROP_NONE);
+  check_receivers (&f, 1);
+  run_peers (&f, &honest, 1, INTERVAL, 10 * MCC_SECOND);
+  /* One report of a stranger changes nothing; the second does. */
+  g_assert_cmpint (peer_report (&f, &once), ==, MCC_DROP_PROBATION);
+  g_assert_cmpuint (f.target, ==, 800000);
+  once.number--;
+  g_assert_cmpint (peer_report (&f, &once), ==, MCC_DROP_STALE);
+  g_assert_cmpuint (f.target, ==, 800000);
+  g_assert_cmpint (peer_report (&f, &once), ==, MCC_DROP_NONE);
+  g_assert_cmpuint (f.target, ==, 100000);
+  fixture_clear (&f);
+}
+
+static void
+test_bad_values (void)
+{
+  static const struct {
+    MccAppReport report;
+    MccDrop drop;
+  } table[] = {
+    { { .rate_bps = 0 }, MCC_DROP_BAD_VALUE },
+    { { .rate_bps = 0, .flags = MCC_REPORT_NO_LIMIT }, MCC_DROP_PROBATION },
+    { { .rate_bps = UINT64_C (100000000001) }, MCC_DROP_BAD_VALUE },
+    { { .rate_bps = UINT64_MAX, .flags = MCC_REPORT_NO_LIMIT }, MCC_DROP_BAD_VALUE },
+    { { .rate_bps = UINT64_C (100000000000) }, MCC_DROP_PROBATION },
+    { { .rate_bps = 1 }, MCC_DROP_PROBATION },
+    { { .rate_bps = 1000, .rtt = 10 * MCC_SECOND + 1 }, MCC_DROP_BAD_VALUE },
+    { { .rate_bps = 1000, .rtt = 10 * MCC_SECOND }, MCC_DROP_PROBATION },
+    { { .rate_bps = 1000, .rtt = MCC_TIME_NONE }, MCC_DROP_BAD_VALUE },
+    { { .rate_bps = 1000, .loss_ratio = 1.1 }, MCC_DROP_BAD_VALUE },
+    { { .rate_bps = 1000, .loss_ratio = -0.1 }, MCC_DROP_BAD_VALUE },
+    { { .rate_bps = 1000, .loss_ratio = NAN }, MCC_DROP_BAD_VALUE },
+    { { .rate_bps = 1000, .received_bps = UINT64_MAX }, MCC_DROP_BAD_VALUE },
+  };
+  MccAddress from = address_of (1);
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+    fixture_init (&f, &config);
+    g_assert_cmpint (mcc_asmp_sender_handle_report (f.sender, 1, &table[row].report, &from, f.now),
+        ==, table[row].drop);
+    g_assert_cmpuint (dropped (&f, table[row].drop), ==, 1);
+    fixture_clear (&f);
+  }
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  MccAppReport report = { .rate_bps = 1000 };
+  fixture_init (&f, &config);
+  g_assert_cmpint (mcc_asmp_sender_handle_report (f.sender, config.ssrc, &report, &from, f.now), ==,
+      MCC_DROP_OWN);
+  g_assert_cmpint (mcc_asmp_sender_handle_plain_report (f.sender, 1, NAN, 0, 0, &from, f.now), ==,
+      MCC_DROP_BAD_VALUE);
+  g_assert_cmpint (
+      mcc_asmp_sender_handle_plain_report (f.sender, 1, 0.0, 0, 1526 * MCC_SECOND, &from, f.now),
+      ==, MCC_DROP_BAD_VALUE);
+  fixture_clear (&f);
+}
+
+/* A report number that wraps changes nothing; replays and duplicates are no news. */
+static void
+test_numbers (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peer = { .ssrc = 1, .host = 1, .rate_bps = 600000, .rtt = RTT, .number = UINT32_MAX - 10 };
+  fixture_init (&f, &config);
+  run_peers (&f, &peer, 1, INTERVAL, 10 * MCC_SECOND);
+  g_assert_cmpuint (peer.number, <, 100);
+  g_assert_cmpuint (f.timed_out + f.left, ==, 0);
+  g_assert_cmpuint (dropped (&f, MCC_DROP_STALE), ==, 0);
+  g_assert_cmpuint (f.target, ==, 600000);
+
+  /* A replay of all it ever said, in sequence, while it is alive: nothing. */
+  Peer replay = peer;
+  replay.number = UINT32_MAX - 10;
+  replay.rate_bps = 1;
+  for (unsigned i = 0; i < 30; i++) {
+    g_assert_cmpint (peer_report (&f, &replay), ==, MCC_DROP_STALE);
+    run_for (&f, INTERVAL / 2);
+    g_assert_cmpint (peer_report (&f, &replay), ==, MCC_DROP_STALE);
+    run_for (&f, INTERVAL / 4);
+    g_assert_cmpint (peer_report (&f, &peer), ==, MCC_DROP_NONE);
+    run_for (&f, INTERVAL / 4);
+  }
+  g_assert_cmpuint (f.target, ==, 600000);
+  fixture_clear (&f);
+}
+
+static void
+test_receiver_restarts (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peer = { .ssrc = 1, .host = 1, .rate_bps = 600000, .rtt = RTT, .number = 100000 };
+  fixture_init (&f, &config);
+  run_peers (&f, &peer, 1, INTERVAL, 10 * MCC_SECOND);
+  /* A few late ones are not a restart. */
+  peer.number -= 5;
+  for (unsigned i = 0; i < 5; i++) {
+    run_for (&f, INTERVAL);
+    g_assert_cmpint (peer_report (&f, &peer), ==, MCC_DROP_STALE);
+  }
+  run_peers (&f, &peer, 1, INTERVAL, 10 * MCC_SECOND);
+  peer.number = 1;
+  peer.rate_bps = 300000;
+  run_for (&f, INTERVAL);
+  g_assert_cmpint (peer_report (&f, &peer), ==, MCC_DROP_STALE);
+  g_assert_cmpuint (f.target, ==, 600000);
+  run_for (&f, INTERVAL);
+  g_assert_cmpint (peer_report (&f, &peer), ==, MCC_DROP_NONE);
+  g_assert_cmpuint (f.target, ==, 300000);
+  fixture_clear (&f);
+}
+
+/* A known SSRC from elsewhere waits until the old address is silent for its expiry. */
+static void
+test_address_changes (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[] = { { .ssrc = 1, .host = 1, .rate_bps = 600000, .rtt = RTT },
+    { .ssrc = 1, .host = 2, .rate_bps = 1000, .rtt = RTT } };
+  MccAddress forged = address_of (2), real = address_of (1), other = address_of (3);
+  fixture_init (&f, &config);
+  run_peers (&f, peers, 1, INTERVAL, 10 * MCC_SECOND);
+  /* Forged reports: no effect while the real one lives; a BYE from there hits the forger only. */
+  for (unsigned i = 0; i < 50; i++) {
+    g_assert_cmpint (peer_report (&f, &peers[1]), ==, MCC_DROP_ADDRESS);
+    g_assert_cmpint (peer_report (&f, &peers[0]), ==, MCC_DROP_NONE);
+    run_for (&f, INTERVAL);
+  }
+  check_receivers (&f, 1);
+  g_assert_cmpuint (f.target, ==, 600000);
+  g_assert_cmpint (mcc_asmp_sender_handle_bye (f.sender, 1, &other, f.now), ==, MCC_DROP_ADDRESS);
+  g_assert_cmpint (mcc_asmp_sender_handle_bye (f.sender, 1, &forged, f.now), ==, MCC_DROP_NONE);
+  drain (&f);
+  check_receivers (&f, 1);
+  g_assert_cmpuint (f.left, ==, 0);
+  g_assert_cmpuint (f.target, ==, 600000);
+
+  /* The path really changed: the new address follows at the old one's expiry. */
+  peers[1].rate_bps = 400000;
+  MccTime change = f.now;
+  while (f.timed_out == 0 && f.now < change + 30 * MCC_SECOND) {
+    g_assert_cmpuint (f.target, ==, 600000);
+    g_assert_cmpint (peer_report (&f, &peers[1]), ==, MCC_DROP_ADDRESS);
+    run_for (&f, INTERVAL);
+  }
+  g_assert_cmpuint (f.now - change, >=, 2 * MCC_SECOND - INTERVAL);
+  g_assert_cmpuint (f.now - change, <=, 8 * MCC_SECOND);
+  check_receivers (&f, 1);
+  g_assert_cmpuint (f.target, ==, 400000);
+  g_assert_cmpint (peer_report (&f, &peers[1]), ==, MCC_DROP_NONE);
+  g_assert_cmpint (peer_report (&f, &peers[0]), ==, MCC_DROP_ADDRESS);
+  g_assert_cmpint (mcc_asmp_sender_handle_bye (f.sender, 1, &real, f.now), ==, MCC_DROP_NONE);
+  check_receivers (&f, 1);
+  fixture_clear (&f);
+}
+
+/* A receiver lives 3 of its intervals at least, the limiting one 8 s at most. */
+static void
+test_expiry (void)
+{
+  static const struct {
+    MccVariant variant;
+    MccTime interval, least, most;
+    bool limiting;
+  } table[] = {
+    { MCC_VARIANT_ENHANCED, 100 * MCC_MSECOND, 2 * MCC_SECOND, 2 * MCC_SECOND, true },
+    { MCC_VARIANT_ENHANCED, MCC_SECOND, 3 * MCC_SECOND, 3 * MCC_SECOND, true },
+    { MCC_VARIANT_ENHANCED, 5 * MCC_SECOND, 8 * MCC_SECOND, 8 * MCC_SECOND, true },
+    { MCC_VARIANT_ENHANCED, 5 * MCC_SECOND, 14 * MCC_SECOND, 15 * MCC_SECOND, false },
+    { MCC_VARIANT_ENHANCED, 100 * MCC_MSECOND, 2 * MCC_SECOND, 3 * MCC_SECOND, false },
+    { MCC_VARIANT_PUBLISHED, MCC_SECOND, 5 * MCC_SECOND, 5 * MCC_SECOND, true },
+    { MCC_VARIANT_PUBLISHED, 4 * MCC_SECOND, 20 * MCC_SECOND, 20 * MCC_SECOND, true },
+  };
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    MccAsmpSenderConfig config = default_config (table[row].variant);
+    Peer peer = { .ssrc = 1, .host = 1, .rate_bps = 900000, .rtt = RTT };
+    Peer other = { .ssrc = 2, .host = 2, .rate_bps = 1000000, .rtt = RTT };
+    if (!table[row].limiting)
+      peer.rate_bps = 2000000;
+    fixture_init (&f, &config);
+    MccTime last = 0;
+    for (unsigned i = 0; i < 40; i++) {
+      last = f.now;
+      peer_report (&f, &peer);
+      run_peers (&f, &other, 1, 100 * MCC_MSECOND, table[row].interval);
+    }
+    g_assert_cmpuint (f.timed_out, ==, 0);
+    while (f.timed_out == 0 && f.now < last + 60 * MCC_SECOND)
+      run_peers (&f, &other, 1, 100 * MCC_MSECOND, 100 * MCC_MSECOND);
+    g_assert_cmpuint (f.now - last, >=, table[row].least);
+    g_assert_cmpuint (f.now - last, <=, table[row].most + 200 * MCC_MSECOND);
+    fixture_clear (&f);
+  }
+}
+
+static void
+test_leaving (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peer = { .ssrc = 1, .host = 1, .rate_bps = 900000, .rtt = RTT };
+  fixture_init (&f, &config);
+  run_peers (&f, &peer, 1, INTERVAL, 5 * MCC_SECOND);
+  peer.flags = MCC_REPORT_LEAVING; /* and its BYE is lost */
+  peer_report (&f, &peer);
+  run_for (&f, MCC_SECOND);
+  g_assert_cmpuint (f.left, ==, 1);
+  g_assert_cmpuint (f.timed_out, ==, 0);
+  fixture_clear (&f);
+}
+
+/* Regular RTCP keeps a receiver that is suppressed; the limiting one must give its rate. */
+static void
+test_regular_rtcp_keeps (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[] = { { .ssrc = 1, .host = 1, .rate_bps = 500000, .rtt = RTT },
+    { .ssrc = 2, .host = 2, .rate_bps = 900000, .rtt = RTT } };
+  MccAddress from[] = { address_of (1), address_of (2) };
+  fixture_init (&f, &config);
+  run_peers (&f, peers, 2, INTERVAL, 5 * MCC_SECOND);
+  for (unsigned i = 0; i < 20; i++) {
+    run_peers (&f, peers, 1, INTERVAL, MCC_SECOND);
+    mcc_asmp_sender_handle_plain_report (f.sender, 2, 0.5, 0, RTT, &from[1], f.now);
+  }
+  g_assert_cmpuint (f.timed_out, ==, 0);
+  g_assert_cmpuint (f.target, ==, 500000);
+  for (unsigned i = 0; i < 10; i++) {
+    run_peers (&f, peers + 1, 1, INTERVAL, MCC_SECOND);
+    mcc_asmp_sender_handle_plain_report (f.sender, 1, 0.0, 0, RTT, &from[0], f.now);
+  }
+  g_assert_cmpuint (f.timed_out, ==, 1);
+  fixture_clear (&f);
+}
+
+/* A flood of SSRCs: who reports stays; nothing rises while somebody may be unheard. */
+static void
+test_flood (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[] = { { .ssrc = 1, .host = 1, .rate_bps = 600000, .rtt = RTT },
+    { .ssrc = 2, .host = 2, .rate_bps = 700000, .rtt = RTT } };
+  config.max_receivers = 64;
+  fixture_init (&f, &config);
+  run_peers (&f, peers, 2, INTERVAL, 10 * MCC_SECOND);
+  g_assert_cmpuint (f.target, ==, 600000);
+  peers[0].rate_bps = peers[1].rate_bps = 900000;
+  for (unsigned i = 0; i < 100000; i++) {
+    Peer forged = { .ssrc = 1000 + i, .host = 1000 + i, .rate_bps = 1 };
+    g_assert_cmpint (peer_report (&f, &forged), ==, MCC_DROP_PROBATION);
+    if (i % 1000 == 999) {
+      peer_report (&f, &peers[0]);
+      peer_report (&f, &peers[1]);
+      run_for (&f, INTERVAL);
+      g_assert_cmpuint (f.target, ==, 600000);
+    }
+  }
+  check_receivers (&f, 2);
+  g_assert_cmpuint (f.timed_out + f.left, ==, 0);
+  MccReceiverInfo info[100];
+  g_assert_cmpuint (mcc_asmp_sender_get_receivers (f.sender, f.now, info, 100), ==, 64);
+  run_peers (&f, peers, 2, INTERVAL, 15 * MCC_SECOND);
+  g_assert_cmpuint (f.target, ==, 900000);
+  fixture_clear (&f);
+}
+
+/* Full of those that report: a newcomer is refused, nothing rises, falls are followed. */
+static void
+test_table_full (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[4];
+  Peer late = { .ssrc = 9, .host = 9, .rate_bps = 200000, .rtt = RTT };
+  config.max_receivers = 4;
+  for (unsigned i = 0; i < 4; i++)
+    peers[i] = (Peer){ .ssrc = i + 1, .host = i, .rate_bps = 600000 + 1000 * i, .rtt = RTT };
+  fixture_init (&f, &config);
+  run_peers (&f, peers, 4, INTERVAL, 10 * MCC_SECOND);
+  g_assert_cmpint (peer_report (&f, &late), ==, MCC_DROP_TABLE_FULL);
+  check_receivers (&f, 4);
+  for (unsigned i = 0; i < 4; i++)
+    peers[i].rate_bps = 800000;
+  run_peers (&f, peers, 4, INTERVAL, 7 * MCC_SECOND);
+  g_assert_cmpuint (f.target, ==, 600000);
+  peers[2].rate_bps = 500000;
+  peer_report (&f, &peers[2]);
+  g_assert_cmpuint (f.target, ==, 500000);
+  run_peers (&f, peers, 2, INTERVAL, 10 * MCC_SECOND);
+  g_assert_cmpuint (f.target, ==, 800000);
+  fixture_clear (&f);
+}
+
+/* The slowest first, as many as asked. */
+static void
+test_slowest_first (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_PUBLISHED);
+  MccReceiverInfo info[500];
+  fixture_init (&f, &config);
+  for (unsigned i = 0; i < 500; i++) {
+    Peer peer = { .ssrc = i + 1,
+      .host = i,
+      .rate_bps = 100000 + (i * 7919) % 500,
+      .rtt = RTT,
+      .flags = i % 10 == 0 ? MCC_REPORT_NO_LIMIT : 0 };
+    peer_report (&f, &peer);
+    if (i % 7)
+      peer_report (&f, &peer);
+  }
+  for (unsigned max = 1; max <= 500; max += 83) {
+    g_assert_cmpuint (mcc_asmp_sender_get_receivers (f.sender, f.now, info, max), ==, max);
+    bool limiting = true;
+    for (unsigned i = 0; i < max; i++) {
+      bool limits = !info[i].no_limit && info[i].state == MCC_RECEIVER_ACTIVE;
+      g_assert_true (limiting || !limits);
+      if (i > 0 && limits)
+        g_assert_cmpuint (info[i].rate_bps, >, info[i - 1].rate_bps);
+      limiting = limits;
+    }
+    g_assert_cmpuint (info[0].rate_bps, <=, 100003);
+  }
+  g_assert_cmpuint (mcc_asmp_sender_get_receivers (f.sender, f.now, info, 0), ==, 0);
+  fixture_clear (&f);
+}
+
+static void
+test_key_units (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peer = { .ssrc = 1, .host = 1, .rate_bps = 600000, .rtt = 800 * MCC_MSECOND };
+  fixture_init (&f, &config);
+  peer.flags = MCC_REPORT_KEY_UNIT;
+  peer_report (&f, &peer); /* on probation, but it wants to see something */
+  g_assert_cmpuint (f.key_units, ==, 1);
+  peer.flags = 0;
+  for (unsigned i = 0; i < 1000; i++) {
+    if (i % 20 == 0)
+      peer_report (&f, &peer);
+    mcc_asmp_sender_handle_key_unit_request (f.sender, f.now);
+    drain (&f);
+    run_for (&f, STEP);
+  }
+  g_assert_cmpuint (f.key_unit_gap_min, >=, 1600 * MCC_MSECOND);
+  g_assert_cmpuint (f.key_units, >=, 6);
+  g_assert_cmpuint (f.key_units, <=, 7);
+  fixture_clear (&f);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/asmp-sender/members/two-reports-to-count", test_probation);
+  g_test_add_func ("/asmp-sender/members/bad-values", test_bad_values);
+  g_test_add_func ("/asmp-sender/members/numbers-wrap-and-replay", test_numbers);
+  g_test_add_func ("/asmp-sender/members/receiver-restarts", test_receiver_restarts);
+  g_test_add_func ("/asmp-sender/members/address-changes", test_address_changes);
+  g_test_add_func ("/asmp-sender/members/expiry", test_expiry);
+  g_test_add_func ("/asmp-sender/members/leaving-without-bye", test_leaving);
+  g_test_add_func ("/asmp-sender/members/regular-rtcp-keeps", test_regular_rtcp_keeps);
+  g_test_add_func ("/asmp-sender/members/flood-of-ssrcs", test_flood);
+  g_test_add_func ("/asmp-sender/members/full-table-fails-closed", test_table_full);
+  g_test_add_func ("/asmp-sender/members/slowest-first", test_slowest_first);
+  g_test_add_func ("/asmp-sender/members/key-units", test_key_units);
+  return g_test_run ();
+}
