@@ -1,0 +1,196 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Bad input and faults: forgers, floods, garbage, bad paths, a dead interface, a sudden scene."""
+
+import sys
+import time
+
+import harness
+from harness import rows, values
+
+TOPOLOGY = """
+router g
+host sa
+host ra
+host xa
+link sa sa g delay=10ms
+link ra ra g delay=10ms
+link xa xa g delay=10ms
+host sb
+host rb
+link sb sb g delay=10ms
+link rb rb g delay=10ms
+set rb>rb reorder=5% reorder-delay=15ms duplicate=5%
+host sc
+host rc
+link sc sc g delay=10ms
+link rc rc g delay=10ms
+host sd
+host rd
+link sd sd g delay=10ms
+link rd rd g delay=10ms
+set rd>rd rate=800k queue=15kB
+"""
+GROUP = "239.1.2.1"
+
+
+def attack(play, way, *words, group=GROUP, seconds=20):
+    """Runs attack.py on the attacker's host to its end."""
+    name = f"attack-{len(play.programs)}-{way}"
+    argv = [sys.executable, harness.HERE / "attack.py", way, group, 5004, *words]
+    program = play.program("xa", name, argv)
+    status = program.ended(seconds)
+    play.check(status == 0, f"{way}: the attack was sent", program.text()[-200:])
+
+
+def dropped(node, reason):
+    return node.stats.get(f"dropped-{reason}", 0)
+
+
+def settled(node):
+    """Waits for stats that are newer than now."""
+    last = len(node.of("stats"))
+    end = time.monotonic() + 3
+    while len(node.of("stats")) < last + 2 and time.monotonic() < end:
+        time.sleep(0.02)
+
+
+def unharmed(play, sender, begin, what, limit=400000):
+    settled(sender)
+    low = min(values(sender, "target-bitrate", begin), default=0)
+    play.check(low >= 0.95 * limit, f"{what}: the target is unharmed", f"{low}")
+    row = rows(sender).get(play.address("ra"), {})
+    play.check(row.get("state") == "active", f"{what}: the receiver is still known", str(row))
+
+
+def forged(play, sender, victim):
+    """In the name of a live receiver, from another address (issue: counts for itself alone)."""
+    begin, before = play.now(), dropped(sender, "address")
+    attack(play, "report", "--ssrc", victim, "--rate", 20000, "--count", 12)
+    attack(play, "report", "--ssrc", victim, "--rate", 20000, "--count", 3, "--leaving")
+    settled(sender)
+    rise = dropped(sender, "address") - before
+    play.check(rise >= 12, "forged reports are counted", f"dropped-address + {rise}")
+    unharmed(play, sender, begin, "forged reports")
+    begin = play.now()
+    attack(play, "bye", "--ssrc", victim, "--count", 4)
+    unharmed(play, sender, begin, "forged BYE")
+    left = [line for line in sender.of("message") if line["fields"].get("ssrc") == victim]
+    states = [line["fields"]["state"] for line in left]
+    play.check(states == ["joined"], "nobody left by it", str(states))
+
+
+def broken(play, sender):
+    reasons = {
+        "malformed": 5,
+        "unknown-name": 1,
+        "unknown-version": 1,
+        "unknown-subtype": 1,
+        "ssrc-mismatch": 1,
+        "bad-value": 1,
+    }
+    begin = play.now()
+    before = {reason: dropped(sender, reason) for reason in reasons}
+    attack(play, "broken")
+    settled(sender)
+    for reason, count in reasons.items():
+        rise = dropped(sender, reason) - before[reason]
+        play.check(rise >= count, f"broken compounds: {reason} is counted", f"{rise} of {count}")
+    unharmed(play, sender, begin, "broken compounds")
+
+
+def test_attacks(play):
+    """Forged, broken and random packets, and a flood of SSRCs, while the stream runs."""
+    sender = play.sender("sa", f"address={GROUP} max-bitrate=400000 max-receivers=64")
+    receiver = play.receiver("ra", f"address={GROUP}")
+    steady = lambda: min(values(sender, "target-bitrate", play.now() - 1), default=0) >= 400000  # noqa: E731
+    play.wait(steady, 15, "the target reaches max-bitrate", lambda: str(sender.stats))
+    play.pictures(receiver, 10, 5, "there are pictures")
+    victim = rows(sender)[play.address("ra")]["ssrc"]
+    forged(play, sender, victim)
+    broken(play, sender)
+
+    begin = play.now()
+    attack(play, "garbage")
+    unharmed(play, sender, begin, "garbage")
+    attack(play, "garbage", "--seed", 2)
+    unharmed(play, sender, begin, "more garbage")
+    play.pictures(receiver, 30, 3, "garbage: pictures go on")
+
+    begin = play.now()
+    attack(play, "flood", "--count", 5000)
+    settled(sender)
+    most = max(values(sender, "num-receivers", begin))
+    play.check(1 < most <= 64, "a flood of SSRCs: max-receivers holds", f"{most}")
+    full = dropped(sender, "table-full") + dropped(sender, "rate-limited")
+    play.check(full > 1000, "a flood of SSRCs is counted", f"{full}")
+    unharmed(play, sender, begin, "a flood of SSRCs")
+    play.pictures(receiver, 30, 3, "a flood of SSRCs: pictures go on")
+    play.clean(sender, receiver)
+
+
+def test_reordering(play):
+    """Packets overtake each other and come twice."""
+    sender = play.sender("sb", "address=239.1.2.2 max-bitrate=400000")
+    receiver = play.receiver("rb", "address=239.1.2.2")
+    play.pictures(receiver, 300, 18, "pictures from a path that reorders and duplicates")
+    play.check(receiver.stats.get("duplicates", 0) > 5, "there were duplicates")
+    play.check(receiver.stats.get("reordered", 0) > 5, "there was reordering")
+    lost = receiver.stats.get("packets-lost", 99)
+    play.check(lost == 0, "none of it is loss in the end", f"{lost}")
+    play.clean(sender, receiver)
+
+
+def interface(play, host, state):
+    play.lab.call(host, ["ip", "link", "set", "amc0", state])
+    if state == "up":
+        for route in ("default", "224.0.0.0/4"):
+            play.lab.call(host, ["ip", "route", "replace", route, "dev", "amc0"])
+
+
+def test_interface(play):
+    """The sender's interface goes down and comes back, then the receiver's."""
+    sender = play.sender("sc", "address=239.1.2.3 max-bitrate=400000")
+    receiver = play.receiver("rc", "address=239.1.2.3")
+    play.pictures(receiver, 30, 10, "there are pictures")
+    play.wait(lambda: rows(sender), 5, "the sender knows its receiver")
+    for host, node in (("sc", sender), ("rc", receiver)):
+        before = len(node.of("warning"))
+        interface(play, host, "down")
+        time.sleep(3)
+        interface(play, host, "up")
+        play.pictures(receiver, 60, 12, f"{host}: pictures again after 3 s without interface")
+        play.wait(lambda: rows(sender), 6, f"{host}: and the sender knows its receiver")
+        texts = [line["text"] for line in node.of("warning")[before:]]
+        play.check(len(texts) <= 3, f"{host}: warnings are few", f"{len(texts)}: {texts[:4]}")
+        if node is sender:
+            play.check(len(texts) >= 1, f"{host}: it warns", f"{len(texts)}")
+        errors = node.of("error")
+        play.check(not errors, f"{host}: no error", str(errors[:2]))
+    alive = sender.process.poll() is None and receiver.process.poll() is None
+    play.check(alive, "both still run")
+
+
+def test_scene(play):
+    """An easy scene proves nothing about the path: a hard one after it must not flood it."""
+    pattern = harness.picture(640, 360).replace("pattern=smpte horizontal-speed=4", "pattern=black")
+    sender = play.sender("sd", "address=239.1.2.4 max-bitrate=4000000", pattern)
+    receiver = play.receiver("rd", "address=239.1.2.4")
+    play.pictures(receiver, 10, 8, "there are pictures")
+    play.until(lambda: play.now() > 12, 12)
+    most = max(values(sender, "target-bitrate", play.now() - 2))
+    play.check(most <= 400000, "the target stays near what is sent", f"{most}")
+    begin = play.now()
+    sender.say("set picture pattern snow")
+    time.sleep(10)
+    loss = play.record.loss_between("rd", begin - 0.5, play.now())
+    play.check(loss < 0.02, "less than 2 % are lost", f"{100 * loss:.2f} %")
+    used = values(receiver, "received-bitrate", play.now() - 3)
+    rate = sum(used) / max(1, len(used))
+    play.check(rate > 400000, "and the path is used", f"{rate:.0f} of 800000")
+    play.clean(sender, receiver)
+
+
+if __name__ == "__main__":
+    tests = [test_attacks, test_reordering, test_interface, test_scene]
+    sys.exit(harness.main("faults", TOPOLOGY, tests))
