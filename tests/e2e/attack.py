@@ -105,12 +105,12 @@ def send_broken(target, args):
 
 def send_flood(target, args):
     """Every SSRC twice: the second report ends its probation. They ask for a high rate."""
-    for number in (1, 2):
-        for i in range(args.count):
-            ssrc = 0x10000000 + i
+    for i in range(args.count):
+        ssrc = 0x10000000 + i
+        for number in (1, 2):
             target.rtcp(compound(ssrc, report(ssrc, number, 8_000_000)))
-            if i % 10 == 9:
-                time.sleep(0.002)
+        if i % 10 == 9:
+            time.sleep(0.005)
 
 
 def send_garbage(target, args):

@@ -25,6 +25,12 @@ host sc
 host rc
 link sc sc g delay=10ms
 link rc rc g delay=10ms
+host se
+host re
+host xe
+link se se g delay=10ms
+link re re g delay=10ms
+link xe xe g delay=10ms
 host sd
 host rd
 link sd sd g delay=10ms
@@ -34,11 +40,11 @@ set rd>rd rate=800k queue=15kB
 GROUP = "239.1.2.1"
 
 
-def attack(play, way, *words, group=GROUP, seconds=20):
+def attack(play, way, address, port, *words, host="xa", seconds=20):
     """Runs attack.py on the attacker's host to its end."""
     name = f"attack-{len(play.programs)}-{way}"
-    argv = [sys.executable, harness.HERE / "attack.py", way, group, 5004, *words]
-    program = play.program("xa", name, argv)
+    argv = [sys.executable, harness.HERE / "attack.py", way, address, port, *words]
+    program = play.program(host, name, argv)
     status = program.ended(seconds)
     play.check(status == 0, f"{way}: the attack was sent", program.text()[-200:])
 
@@ -65,18 +71,19 @@ def unharmed(play, sender, begin, what, limit=400000):
 
 def forged(play, sender, victim):
     """In the name of a live receiver, from another address (issue: counts for itself alone)."""
+    address = play.address("sa")
     begin, before = play.now(), dropped(sender, "address")
-    attack(play, "report", "--ssrc", victim, "--rate", 20000, "--count", 12)
-    attack(play, "report", "--ssrc", victim, "--rate", 20000, "--count", 3, "--leaving")
+    attack(play, "report", address, 6000, "--ssrc", victim, "--rate", 20000, "--count", 12)
+    attack(play, "report", address, 6000, "--ssrc", victim, "--count", 3, "--leaving")
     settled(sender)
     rise = dropped(sender, "address") - before
     play.check(rise >= 12, "forged reports are counted", f"dropped-address + {rise}")
     unharmed(play, sender, begin, "forged reports")
     begin = play.now()
-    attack(play, "bye", "--ssrc", victim, "--count", 4)
+    attack(play, "bye", address, 6000, "--ssrc", victim, "--count", 4)
     unharmed(play, sender, begin, "forged BYE")
-    left = [line for line in sender.of("message") if line["fields"].get("ssrc") == victim]
-    states = [line["fields"]["state"] for line in left]
+    told = [line["fields"] for line in sender.of("message") if line["fields"].get("ssrc") == victim]
+    states = [fields["state"] for fields in told]
     play.check(states == ["joined"], "nobody left by it", str(states))
 
 
@@ -91,7 +98,7 @@ def broken(play, sender):
     }
     begin = play.now()
     before = {reason: dropped(sender, reason) for reason in reasons}
-    attack(play, "broken")
+    attack(play, "broken", play.address("sa"), 6000)
     settled(sender)
     for reason, count in reasons.items():
         rise = dropped(sender, reason) - before[reason]
@@ -99,33 +106,65 @@ def broken(play, sender):
     unharmed(play, sender, begin, "broken compounds")
 
 
+def flood(play, sender):
+    begin = play.now()
+    attack(play, "flood", play.address("sa"), 6000, "--count", 5000)
+    settled(sender)
+    most = max(values(sender, "num-receivers", begin))
+    play.check(32 < most <= 64, "a flood of SSRCs: max-receivers holds", f"{most}")
+    full = dropped(sender, "table-full")
+    play.check(full > 1000, "a flood of SSRCs is counted", f"{full}")
+    unharmed(play, sender, begin, "a flood of SSRCs")
+
+
+def at_max(play, sender):
+    at = lambda: min(values(sender, "target-bitrate", play.now() - 1), default=0) >= 400000  # noqa: E731
+    play.wait(at, 20, "the target reaches max-bitrate", lambda: str(sender.stats)[:300])
+
+
 def test_attacks(play):
-    """Forged, broken and random packets, and a flood of SSRCs, while the stream runs."""
-    sender = play.sender("sa", f"address={GROUP} max-bitrate=400000 max-receivers=64")
+    """Forged, broken and random packets, and a flood of SSRCs, while the stream runs.
+
+    Reports go by unicast, so that what is forged reaches the sender alone and not its victim,
+    which would have to answer a collision of SSRCs.
+    """
+    feedback = f"feedback-address={play.address('sa')} feedback-port=6001"
+    sender = play.sender("sa", f"address={GROUP} max-bitrate=400000 max-receivers=64 {feedback}")
     receiver = play.receiver("ra", f"address={GROUP}")
-    steady = lambda: min(values(sender, "target-bitrate", play.now() - 1), default=0) >= 400000  # noqa: E731
-    play.wait(steady, 15, "the target reaches max-bitrate", lambda: str(sender.stats))
+    at_max(play, sender)
     play.pictures(receiver, 10, 5, "there are pictures")
     victim = rows(sender)[play.address("ra")]["ssrc"]
     forged(play, sender, victim)
     broken(play, sender)
-
-    begin = play.now()
-    attack(play, "garbage")
-    unharmed(play, sender, begin, "garbage")
-    attack(play, "garbage", "--seed", 2)
-    unharmed(play, sender, begin, "more garbage")
+    for address, port in ((GROUP, 5004), (play.address("sa"), 6000)):
+        begin = play.now()
+        attack(play, "garbage", address, port)
+        unharmed(play, sender, begin, f"garbage to port {port}")
     play.pictures(receiver, 30, 3, "garbage: pictures go on")
-
-    begin = play.now()
-    attack(play, "flood", "--count", 5000)
-    settled(sender)
-    most = max(values(sender, "num-receivers", begin))
-    play.check(1 < most <= 64, "a flood of SSRCs: max-receivers holds", f"{most}")
-    full = dropped(sender, "table-full") + dropped(sender, "rate-limited")
-    play.check(full > 1000, "a flood of SSRCs is counted", f"{full}")
-    unharmed(play, sender, begin, "a flood of SSRCs")
+    flood(play, sender)
     play.pictures(receiver, 30, 3, "a flood of SSRCs: pictures go on")
+    play.clean(sender, receiver)
+
+
+def test_collision(play):
+    """The same on the group: victim, and sender, take a new SSRC (RFC 3550 8.2) and go on."""
+    group = "239.1.2.5"
+    sender = play.sender("se", f"address={group} max-bitrate=400000")
+    receiver = play.receiver("re", f"address={group}")
+    at_max(play, sender)
+    row = rows(sender)[play.address("re")]
+    forge = (group, 5004, "--ssrc", row["ssrc"], "--count", 5)
+    attack(play, "report", *forge, "--rate", 20000, host="xe")
+    attack(play, "bye", *forge, host="xe")
+    media = receiver.stats["source-ssrc"]
+    attack(play, "bye", group, 5004, "--ssrc", media, "--count", 5, host="xe")
+    time.sleep(2)
+    at_max(play, sender)
+    now = rows(sender).get(play.address("re"), {})
+    play.check(now.get("state") == "active", "the victim is known", str(now))
+    play.check(now.get("address") == row["address"], "by the same address", str(now))
+    play.check(len(rows(sender)) == 1, "and the forger is forgotten", str(rows(sender)))
+    play.pictures(receiver, 30, 3, "pictures go on")
     play.clean(sender, receiver)
 
 
@@ -192,5 +231,5 @@ def test_scene(play):
 
 
 if __name__ == "__main__":
-    tests = [test_attacks, test_reordering, test_interface, test_scene]
+    tests = [test_attacks, test_collision, test_reordering, test_interface, test_scene]
     sys.exit(harness.main("faults", TOPOLOGY, tests))
