@@ -264,7 +264,9 @@ class Play:
             lines.append(f"---- {node.name}: exit status {node.process.poll()}")
             told = [line for line in node.lines if worth_telling(line)]
             lines += [f"{line['time']:8.2f} {json.dumps(line)[:300]}" for line in told[-30:]]
-            lines.append(f"frames {node.frames.get('frames')}, last {json.dumps(node.stats)[:1500]}")
+            lines.append(
+                f"frames {node.frames.get('frames')}, last {json.dumps(node.stats)[:1500]}"
+            )
             log = self.record.directory / f"{node.name}.log"
             lines += log.read_text(errors="replace").splitlines()[-15:]
         for program in self.programs:
@@ -342,7 +344,9 @@ def need_elements(suite):
     """Also fills the registry once, before many programs start at the same time."""
     for element in ("asmpsink", "asmpsrc", "x264enc", "avdec_h264"):
         argv = ["gst-inspect-1.0", element]  # --exists asks for a version >= GStreamer's
-        done = subprocess.run(argv, env=suite.env, check=False, timeout=60, stdout=subprocess.DEVNULL)
+        done = subprocess.run(
+            argv, env=suite.env, check=False, timeout=60, stdout=subprocess.DEVNULL
+        )
         if done.returncode != 0:
             suite.result(False, f"there is an element {element}", "gst-inspect-1.0 finds none")
             return False

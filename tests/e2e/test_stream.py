@@ -136,9 +136,7 @@ def test_receivers(play):
 def rise_per_second(sender, begin, end):
     """The steepest rise of the target over about a second."""
     points = series(sender, "target-bitrate", begin, end)
-    return max(
-        (b[1] - a[1] for a in points for b in points if 0.9 < b[0] - a[0] < 1.2), default=0
-    )
+    return max((b[1] - a[1] for a in points for b in points if 0.9 < b[0] - a[0] < 1.2), default=0)
 
 
 def test_crash(play):
