@@ -2,73 +2,24 @@
  *
  * SECTION:element-asmpsrc: see docs/asmpsrc.md.
  */
-#include "gstasmpsrc.h"
+#include "gstasmpsrcprivate.h"
 
 #include <gst/rtp/gstrtpbuffer.h>
 
 #include "gstmccabssendtime.h"
 #include "gstmcccaps.h"
-#include "gstmcckeywait.h"
-#include "gstmccproperties.h"
-#include "gstmccpump.h"
 #include "gstmccrtpread.h"
 #include "gstmccsdp.h"
-#include "gstmccsession.h"
 #include "gstmccsockets.h"
-#include "gstmccstats.h"
 #include "gstmccuri.h"
-#include "mccasmpreceiver.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_asmp_src_debug);
 #define GST_CAT_DEFAULT gst_asmp_src_debug
 
-#define SCHEME "asmp"
-#define DEFAULT_LATENCY_MS 300
 #define LATENCY_MAX_MS 60000
 #define SILENCE (5 * MCC_SECOND) /* without a sender: say so */
+#define SETTLE MCC_SECOND        /* after a start, losses are not the network's */
 #define ACTIONS_MAX 32
-
-enum {
-  PROP_LATENCY = GST_MCC_PROPERTY_LAST + 1,
-  PROP_CAPS,
-  PROP_ENCODING_NAME,
-  PROP_SSRC,
-  PROP_ESTIMATED_BITRATE,
-  PROP_STATS
-};
-
-struct _GstAsmpSrc {
-  GstBin parent;
-  GstPad *src;
-  GstMccProperties properties;
-  GstMccSession *session;
-  GstMccPump *pump;
-  GstMccMessages *messages;
-  GstCaps *user_caps; /* from `caps` or `encoding-name`, between READY and NULL */
-
-  /* Guards what follows: the machine and what belongs to it. A leaf: nothing is called out, not
-   * the session either, while it is held. */
-  GMutex lock;
-  MccAsmpReceiver *core; /* only while PLAYING */
-  MccAsmpReceiverStats last_stats;
-  GstMccReceiverExtra extra;
-  GstMccKeyWait key_wait;
-  gboolean key_wanted; /* read without the lock for every packet */
-  GstMccPayload payload;
-  MccAppSession announced; /* the last one of the sender we follow or will */
-  gboolean has_announced;
-  MccAddress announcer;
-  guint8 send_time_id;
-  guint64 dropped[MCC_DROP_COUNT]; /* by the screen */
-  MccTime silent_since;            /* MCC_TIME_NONE: a sender was heard or it was said */
-  MccTime next_stats;
-  guint64 estimated_bps;
-  gboolean other_told, feedback_told;
-  /* properties */
-  GstCaps *caps;
-  gchar *encoding_name;
-  guint ssrc;
-};
 
 static void gst_asmp_src_uri_handler_init (gpointer iface, gpointer data);
 
@@ -185,6 +136,7 @@ on_new_source (GstAsmpSrc *self, guint32 ssrc)
   known = self->has_announced && self->announced.media_ssrc == ssrc;
   session = self->announced;
   self->extra.joins++;
+  self->followed_since = gst_mcc_pump_now (self->pump);
   if (self->core) {
     gst_mcc_key_wait_want (&self->key_wait, FALSE, gst_mcc_pump_now (self->pump));
     g_atomic_int_set (&self->key_wanted, TRUE);
@@ -360,12 +312,19 @@ handle_host_dropped (gpointer owner, guint64 packets)
 static void
 want_key_unit (GstAsmpSrc *self, gboolean loss)
 {
+  MccTime now = gst_mcc_pump_now (self->pump);
+
   g_mutex_lock (&self->lock);
+  /* the jitterbuffer counts what it missed while paused or waiting for caps */
+  if (loss && now - self->followed_since < SETTLE) {
+    g_mutex_unlock (&self->lock);
+    return;
+  }
   if (loss)
     self->extra.gaps++;
   /* where no key unit can be told from other packets, loss is left to the decoder */
   if (self->core && (!loss || self->payload != GST_MCC_PAYLOAD_OTHER)) {
-    gst_mcc_key_wait_want (&self->key_wait, loss, gst_mcc_pump_now (self->pump));
+    gst_mcc_key_wait_want (&self->key_wait, loss, now);
     g_atomic_int_set (&self->key_wanted, TRUE);
   }
   g_mutex_unlock (&self->lock);
@@ -417,8 +376,8 @@ static const GstMccSessionHandler session_handler = {
 
 /* ---- stats ---- */
 
-static GstStructure *
-make_stats (GstAsmpSrc *self)
+GstStructure *
+gst_asmp_src_make_stats (GstAsmpSrc *self)
 {
   MccAsmpReceiverStats stats;
   GstMccReceiverExtra extra;
@@ -452,7 +411,7 @@ post_stats (GstAsmpSrc *self, MccTime now)
     self->next_stats = now + interval;
   due = now >= self->next_stats;
   if (due) {
-    gst_mcc_messages_stats (self->messages, make_stats (self), now);
+    gst_mcc_messages_stats (self->messages, gst_asmp_src_make_stats (self), now);
     self->next_stats = mcc_time_max (self->next_stats + interval, now + interval / 2);
   }
   return self->next_stats;
@@ -691,86 +650,7 @@ gst_asmp_src_change_state (GstElement *element, GstStateChange transition)
   return result;
 }
 
-/* ---- properties ---- */
-
-static void
-gst_asmp_src_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  GstAsmpSrc *self = GST_ASMP_SRC (object);
-
-  if (gst_mcc_properties_set (&self->properties, object, id, value))
-    return;
-  switch (id) {
-    case PROP_LATENCY:
-      g_mutex_lock (&self->properties.lock);
-      self->properties.settings.latency_ms = g_value_get_uint (value);
-      g_mutex_unlock (&self->properties.lock);
-      break;
-    case PROP_CAPS:
-      GST_OBJECT_LOCK (self);
-      gst_caps_replace (&self->caps, (GstCaps *)gst_value_get_caps (value));
-      GST_OBJECT_UNLOCK (self);
-      break;
-    case PROP_ENCODING_NAME:
-      GST_OBJECT_LOCK (self);
-      g_free (self->encoding_name);
-      self->encoding_name = g_value_dup_string (value);
-      if (self->encoding_name && !*self->encoding_name)
-        g_clear_pointer (&self->encoding_name, g_free);
-      GST_OBJECT_UNLOCK (self);
-      break;
-    case PROP_SSRC:
-      GST_OBJECT_LOCK (self);
-      self->ssrc = g_value_get_uint (value);
-      GST_OBJECT_UNLOCK (self);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-}
-
-static void
-gst_asmp_src_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  GstAsmpSrc *self = GST_ASMP_SRC (object);
-
-  if (gst_mcc_properties_get (&self->properties, object, id, value))
-    return;
-  switch (id) {
-    case PROP_LATENCY:
-      g_mutex_lock (&self->properties.lock);
-      g_value_set_uint (value, self->properties.settings.latency_ms);
-      g_mutex_unlock (&self->properties.lock);
-      break;
-    case PROP_CAPS:
-      GST_OBJECT_LOCK (self);
-      gst_value_set_caps (value, self->caps);
-      GST_OBJECT_UNLOCK (self);
-      break;
-    case PROP_ENCODING_NAME:
-      GST_OBJECT_LOCK (self);
-      g_value_set_string (value, self->encoding_name);
-      GST_OBJECT_UNLOCK (self);
-      break;
-    case PROP_SSRC:
-      GST_OBJECT_LOCK (self);
-      g_value_set_uint (value, self->ssrc);
-      GST_OBJECT_UNLOCK (self);
-      break;
-    case PROP_ESTIMATED_BITRATE:
-      g_mutex_lock (&self->lock);
-      g_value_set_uint64 (value, self->estimated_bps);
-      g_mutex_unlock (&self->lock);
-      break;
-    case PROP_STATS:
-      g_value_take_boxed (value, make_stats (self));
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-}
+/* ---- class ---- */
 
 static GstURIType
 uri_get_type (GType type)
@@ -781,7 +661,7 @@ uri_get_type (GType type)
 static const gchar *const *
 uri_get_protocols (GType type)
 {
-  static const gchar *const protocols[] = { SCHEME, NULL };
+  static const gchar *const protocols[] = { GST_ASMP_SRC_SCHEME, NULL };
 
   return protocols;
 }
@@ -789,7 +669,7 @@ uri_get_protocols (GType type)
 static gchar *
 uri_get_uri (GstURIHandler *handler)
 {
-  return gst_mcc_uri_get (GST_ELEMENT (handler), SCHEME);
+  return gst_mcc_uri_get (GST_ELEMENT (handler), GST_ASMP_SRC_SCHEME);
 }
 
 static gboolean
@@ -802,7 +682,7 @@ uri_set_uri (GstURIHandler *handler, const gchar *uri, GError **error)
         "the URI can be set only while the element is in NULL");
     return FALSE;
   }
-  return gst_mcc_uri_set (element, SCHEME, uri, error);
+  return gst_mcc_uri_set (element, GST_ASMP_SRC_SCHEME, uri, error);
 }
 
 static void
@@ -833,38 +713,6 @@ gst_asmp_src_finalize (GObject *object)
 }
 
 static void
-install_properties (GObjectClass *object)
-{
-  GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-  GParamFlags read = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
-
-  gst_mcc_properties_install (object, SCHEME);
-  g_object_class_install_property (object, PROP_LATENCY,
-      g_param_spec_uint ("latency", "latency",
-          "Milliseconds that packets may wait for late ones (jitterbuffer), 0-60000; at least the "
-          "sender's pacing-max-delay + the network's jitter",
-          0, G_MAXUINT, DEFAULT_LATENCY_MS, flags));
-  g_object_class_install_property (object, PROP_CAPS,
-      g_param_spec_boxed ("caps", "caps",
-          "RTP caps of the stream (unset: as the sender announces; needed with plain senders only)",
-          GST_TYPE_CAPS, flags));
-  g_object_class_install_property (object, PROP_ENCODING_NAME,
-      g_param_spec_string ("encoding-name", "encoding-name",
-          "Short for caps: H264, H265, VP8, VP9, OPUS, ... (unset: as the sender announces)", NULL,
-          flags));
-  g_object_class_install_property (object, PROP_SSRC,
-      g_param_spec_uint ("ssrc", "ssrc",
-          "SSRC of the sender to follow when there are several (0: the first heard)", 0, G_MAXUINT,
-          0, flags));
-  g_object_class_install_property (object, PROP_ESTIMATED_BITRATE,
-      g_param_spec_uint64 ("estimated-bitrate", "estimated-bitrate",
-          "TCP-friendly rate of the path in bit/s, as reported to the sender", 0, G_MAXUINT64, 0,
-          read));
-  g_object_class_install_property (object, PROP_STATS,
-      g_param_spec_boxed ("stats", "stats", "Figures of this receiver", GST_TYPE_STRUCTURE, read));
-}
-
-static void
 gst_asmp_src_class_init (GstAsmpSrcClass *klass)
 {
   GObjectClass *object = G_OBJECT_CLASS (klass);
@@ -874,7 +722,7 @@ gst_asmp_src_class_init (GstAsmpSrcClass *klass)
   object->set_property = gst_asmp_src_set_property;
   object->get_property = gst_asmp_src_get_property;
   object->finalize = gst_asmp_src_finalize;
-  install_properties (object);
+  gst_asmp_src_install_properties (object);
   element->change_state = gst_asmp_src_change_state;
   gst_element_class_add_static_pad_template (element, &src_template);
   gst_element_class_set_static_metadata (element, "ASMP receiver", "Source/Network/RTP",
@@ -890,8 +738,7 @@ gst_asmp_src_init (GstAsmpSrc *self)
       = gst_element_class_get_pad_template (GST_ELEMENT_GET_CLASS (self), "src");
 
   g_mutex_init (&self->lock);
-  gst_mcc_properties_init (&self->properties, SCHEME);
-  self->properties.settings.latency_ms = DEFAULT_LATENCY_MS;
+  gst_mcc_properties_init (&self->properties, GST_ASMP_SRC_SCHEME);
   self->session = gst_mcc_session_new_receiver (GST_BIN (self), &session_handler, self);
   self->pump = gst_mcc_pump_new ("asmpsrc", on_pump, self);
   self->messages = gst_mcc_messages_new (GST_ELEMENT (self));
