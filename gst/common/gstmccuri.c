@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gstmccuri.h"
 
-#include <gio/gio.h>
+#include "gstmccsockets.h"
 
 /* What _get() writes: the way to the group, not how the element behaves. */
 static const gchar *const network_properties[] = { "multicast-iface", "ttl", "ttl-mc", "loop",
@@ -37,6 +37,12 @@ is_settable (GstElement *element, GParamSpec *pspec)
 }
 
 static gboolean
+is_unsigned (GType type)
+{
+  return type == G_TYPE_UINT || type == G_TYPE_UINT64; /* these take -1 for their greatest value */
+}
+
+static gboolean
 add_setting (
     GstElement *element, GArray *settings, const gchar *name, const gchar *text, GError **error)
 {
@@ -54,7 +60,8 @@ add_setting (
     if (!g_utf8_validate (text, -1, NULL))
       goto bad_value;
     g_value_set_string (&setting.value, *text ? text : NULL);
-  } else if (!gst_value_deserialize (&setting.value, text)) {
+  } else if ((is_unsigned (G_PARAM_SPEC_VALUE_TYPE (pspec)) && strchr (text, '-'))
+             || !gst_value_deserialize (&setting.value, text)) {
     goto bad_value;
   }
   if (g_param_value_validate (pspec, &setting.value)) /* TRUE: it had to be changed */
@@ -105,10 +112,9 @@ add_query (GstElement *element, GArray *settings, const gchar *query, GError **e
 static gboolean
 is_address (const gchar *text)
 {
-  GInetAddress *address = g_inet_address_new_from_string (text);
+  MccAddress address;
 
-  g_clear_object (&address);
-  return address != NULL;
+  return gst_mcc_address_parse (text, 0, &address);
 }
 
 static gboolean

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * gstmccscreen: what gets past it, what is counted, and that nothing from the network breaks it.
+ */
+#include <string.h>
+
+#include "gstmccscreen.h"
+
+#define START (7000 * MCC_SECOND)
+#define OWN_SSRC 0x0a0b0c0du
+#define OWN_PORT 40000
+#define SSRC 0x11223344u
+
+typedef struct {
+  guint apps, reports, blocks, byes, key_units;
+  guint dropped[MCC_DROP_COUNT];
+  GstMccReportBlock block;
+  gboolean has_app;
+  guint32 media_ssrc;
+  guint64 ntp;
+} Seen;
+
+static Seen seen;
+static guint8 forward[GST_MCC_SCREEN_BYTES];
+
+static void
+on_app (gpointer user, const MccApp *app, const MccAddress *from)
+{
+  seen.apps++;
+}
+
+static void
+on_sender_report (
+    gpointer user, guint32 ssrc, guint64 ntp, guint32 rtp_time, const MccAddress *from)
+{
+  seen.reports++;
+  seen.ntp = ntp;
+}
+
+static void
+on_block (gpointer user, guint32 ssrc, const GstMccReportBlock *block, gboolean has_app,
+    const MccAddress *from)
+{
+  seen.blocks++;
+  seen.block = *block;
+  seen.has_app = has_app;
+}
+
+static void
+on_bye (gpointer user, guint32 ssrc, const MccAddress *from)
+{
+  seen.byes++;
+}
+
+static void
+on_key_unit (gpointer user, guint32 ssrc, guint32 media_ssrc)
+{
+  seen.key_units++;
+  seen.media_ssrc = media_ssrc;
+}
+
+static void
+on_dropped (gpointer user, MccDrop drop, guint32 ssrc)
+{
+  seen.dropped[drop]++;
+}
+
+static const GstMccScreenFuncs funcs
+    = { on_app, on_sender_report, on_block, on_bye, on_key_unit, on_dropped };
+
+static GstMccScreen *
+make (void)
+{
+  GstMccScreen *screen = gst_mcc_screen_new (&funcs, NULL, 1);
+
+  gst_mcc_screen_set_own (screen, OWN_SSRC, OWN_PORT);
+  memset (&seen, 0, sizeof seen);
+  return screen;
+}
+
+static MccAddress
+address (guint8 host, guint16 port)
+{
+  MccAddress a = { .family = 4, .port = port, .bytes = { 10, 0, 0, host } };
+
+  return a;
+}
+
+/* ---- packets ---- */
+
+typedef struct {
+  guint8 data[4096];
+  gsize size;
+} Compound;
+
+static void
+put32 (Compound *c, guint32 value)
+{
+  for (gint shift = 24; shift >= 0; shift -= 8)
+    c->data[c->size++] = (guint8)(value >> shift);
+}
+
+static void
+put_header (Compound *c, guint8 type, guint count, guint words)
+{
+  put32 (c, 0x80000000u | count << 24 | (guint32)type << 16 | (words - 1));
+}
+
+static void
+put_rr (Compound *c, guint32 ssrc, guint blocks)
+{
+  put_header (c, 201, blocks, 2 + 6 * blocks);
+  put32 (c, ssrc);
+  for (guint i = 0; i < blocks; i++) {
+    put32 (c, OWN_SSRC);
+    put32 (c, 0x40000007); /* a quarter lost */
+    put32 (c, 0x00010203);
+    put32 (c, 0);
+    put32 (c, 0xaaaabbbb);
+    put32 (c, 0x00010000);
+  }
+}
+
+static void
+put_sdes (Compound *c, guint32 ssrc)
+{
+  put_header (c, 202, 1, 4);
+  put32 (c, ssrc);
+  put32 (c, 0x01046e61); /* CNAME, 4 bytes */
+  put32 (c, 0x6d650000);
+}
+
+static void
+put_bye (Compound *c, guint32 ssrc)
+{
+  put_header (c, 203, 1, 2);
+  put32 (c, ssrc);
+}
+
+static void
+put_app (Compound *c, guint32 ssrc)
+{
+  MccApp app = { .ssrc = ssrc, .subtype = MCC_APP_REPORT };
+
+  app.report.number = 1;
+  app.report.rate_bps = 300000;
+  c->size += mcc_app_encode (&app, c->data + c->size, sizeof c->data - c->size);
+}
+
+static gsize
+handle (GstMccScreen *screen, const Compound *c, MccAddress from, MccTime now)
+{
+  /* a copy that ends where the packet ends, so that ASan and valgrind see a read behind it */
+  guint8 *exact = g_memdup2 (c->data, c->size);
+  gsize bytes = gst_mcc_screen_handle (screen, exact, c->size, &from, now, forward);
+
+  g_free (exact);
+  return bytes;
+}
+
+static Compound
+report (guint32 ssrc)
+{
+  Compound c = { .size = 0 };
+
+  put_rr (&c, ssrc, 1);
+  put_sdes (&c, ssrc);
+  put_app (&c, ssrc);
+  return c;
+}
+
+static guint
+drops (void)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < MCC_DROP_COUNT; i++)
+    n += seen.dropped[i];
+  return n;
+}
+
+/* ---- tests ---- */
+
+static void
+test_valid (void)
+{
+  GstMccScreen *screen = make ();
+  Compound c = report (SSRC);
+  gsize bytes;
+
+  /* the first is heard, but rtpsession sees only who was heard before */
+  g_assert_cmpuint (handle (screen, &c, address (1, 5005), START), ==, 0);
+  g_assert_cmpuint (seen.apps, ==, 1);
+  g_assert_cmpuint (seen.blocks, ==, 1);
+  g_assert_true (seen.has_app);
+  g_assert_cmpuint (seen.block.ssrc, ==, OWN_SSRC);
+  g_assert_cmpfloat (seen.block.fraction_lost, ==, 0.25);
+  g_assert_cmpuint (seen.block.highest_seq, ==, 0x00010203);
+  g_assert_cmpuint (seen.block.lsr, ==, 0xaaaabbbb);
+  g_assert_cmpuint (seen.block.dlsr, ==, 0x00010000);
+  bytes = handle (screen, &c, address (1, 5005), START + MCC_SECOND);
+  g_assert_cmpuint (bytes, ==, 32 + 16); /* RR and SDES, no APP */
+  g_assert_cmpmem (forward, bytes, c.data, bytes);
+  g_assert_cmpuint (drops (), ==, 0);
+  gst_mcc_screen_free (screen);
+}
+
+static void
+test_every_truncation (void)
+{
+  GstMccScreen *screen = make ();
+  Compound whole = report (SSRC), c;
+
+  for (gsize size = 0; size < whole.size; size++) {
+    c = whole;
+    c.size = size;
+    handle (screen, &c, address (1, 5005), START + size * MCC_SECOND);
+    if (size % 4)
+      g_assert_cmpuint (seen.dropped[MCC_DROP_MALFORMED], >, 0);
+  }
+  /* cut between packets it still is a compound, else not */
+  g_assert_cmpuint (seen.blocks, ==, 2);
+  g_assert_cmpuint (seen.apps, ==, 0);
+  g_assert_cmpuint (seen.dropped[MCC_DROP_MALFORMED], ==, whole.size - 2);
+  gst_mcc_screen_free (screen);
+}
+
+static void
+test_every_byte_mutated (void)
+{
+  GstMccScreen *screen = make ();
+  Compound whole = report (SSRC);
+  MccTime now = START;
+
+  put_bye (&whole, SSRC);
+  for (gsize at = 0; at < whole.size; at++)
+    for (guint value = 0; value < 256; value++) {
+      Compound c = whole;
+      gsize bytes;
+
+      c.data[at] = (guint8)value;
+      bytes = handle (screen, &c, address (1, 5005), now += 50 * MCC_MSECOND);
+      g_assert_cmpuint (bytes, <=, c.size);
+      g_assert_cmpuint (bytes % 4, ==, 0);
+    }
+  gst_mcc_screen_free (screen);
+}
+
+static void
+test_random (void)
+{
+  GstMccScreen *screen = make ();
+  GRand *rand = g_rand_new_with_seed (5);
+
+  for (guint i = 0; i < 200000; i++) {
+    Compound c;
+
+    c.size = (gsize)g_rand_int_range (rand, 0, 40) * 4;
+    for (gsize at = 0; at < c.size; at += 4) {
+      guint32 word = g_rand_int (rand);
+
+      memcpy (c.data + at, &word, 4);
+    }
+    if (c.size >= 8) { /* plausible heads get further */
+      c.data[0] = (guint8)(0x80 | g_rand_int_range (rand, 0, 4));
+      c.data[1] = (guint8)g_rand_int_range (rand, 200, 208);
+      c.data[2] = 0;
+      c.data[3] = (guint8)g_rand_int_range (rand, 0, 12);
+    }
+    handle (screen, &c, address ((guint8)i, (guint16)i), START + i * MCC_MSECOND);
+  }
+  g_rand_free (rand);
+  gst_mcc_screen_free (screen);
+}
+
+static void
+test_form (void)
+{
+  GstMccScreen *screen = make ();
+  Compound c = { .size = 0 };
+
+  put_app (&c, SSRC); /* reduced size (RFC 5506): no report in front */
+  handle (screen, &c, address (1, 1), START);
+  g_assert_cmpuint (seen.dropped[MCC_DROP_MALFORMED], ==, 1);
+  c = report (SSRC);
+  c.data[0] |= 0x20; /* padding in a packet that is not the last */
+  handle (screen, &c, address (1, 1), START);
+  c = report (SSRC);
+  c.data[0] &= 0x3f; /* version 0 */
+  handle (screen, &c, address (1, 1), START);
+  c = (Compound){ .size = 0 };
+  for (guint i = 0; i <= GST_MCC_SCREEN_PACKETS; i++)
+    put_rr (&c, SSRC, 0);
+  handle (screen, &c, address (1, 1), START);
+  c = (Compound){ .size = 0 };
+  put_rr (&c, SSRC, 0);
+  put_header (&c, 202, 1, 3); /* an SDES item that runs out of its packet */
+  put32 (&c, SSRC);
+  put32 (&c, 0x01ff6e61);
+  handle (screen, &c, address (1, 1), START);
+  c = (Compound){ .size = 0 };
+  put_rr (&c, SSRC, 0);
+  put_header (&c, 203, 1, 3); /* a BYE whose reason does */
+  put32 (&c, SSRC);
+  put32 (&c, 0x09000000);
+  handle (screen, &c, address (1, 1), START);
+  g_assert_cmpuint (seen.dropped[MCC_DROP_MALFORMED], ==, 6);
+  g_assert_cmpuint (seen.apps + seen.byes, ==, 0);
+  gst_mcc_screen_free (screen);
+}
+
+static void
+test_padding (void)
+{
+  GstMccScreen *screen = make ();
+  Compound c = { .size = 0 };
+
+  put_rr (&c, SSRC, 0);
+  put_header (&c, 203, 1, 3);
+  c.data[8] |= 0x20;
+  put32 (&c, SSRC);
+  put32 (&c, 4);
+  handle (screen, &c, address (1, 1), START);
+  g_assert_cmpuint (handle (screen, &c, address (1, 1), START), ==, 16);
+  g_assert_cmpuint (forward[8] & 0x20, ==, 0);
+  g_assert_cmpuint (forward[11], ==, 1);
+  g_assert_cmpuint (seen.byes, ==, 1);
+  gst_mcc_screen_free (screen);
+}
+
+static void
+test_one_member (void)
+{
+  GstMccScreen *screen = make ();
+  Compound c = { .size = 0 };
+
+  put_rr (&c, SSRC, 0);
+  put_app (&c, SSRC + 1);
+  put_bye (&c, SSRC + 1);
+  put_sdes (&c, SSRC + 1);
+  put_rr (&c, SSRC + 1, 1);
+  handle (screen, &c, address (1, 1), START);
+  g_assert_cmpuint (handle (screen, &c, address (1, 1), START), ==, 8);
+  g_assert_cmpuint (seen.dropped[MCC_DROP_SSRC_MISMATCH], ==, 8);
+  g_assert_cmpuint (seen.apps + seen.byes + seen.blocks, ==, 0);
+  gst_mcc_screen_free (screen);
+}
+
+static void
+test_bye_needs_the_address (void)
+{
+  GstMccScreen *screen = make ();
+  Compound c = report (SSRC), bye = { .size = 0 };
+
+  put_rr (&bye, SSRC, 0);
+  put_bye (&bye, SSRC);
+  handle (screen, &c, address (1, 5005), START);
+  handle (screen, &c, address (1, 5005), START);
+  g_assert_cmpuint (handle (screen, &bye, address (2, 5005), START), ==, 0);
+  g_assert_cmpuint (seen.byes, ==, 0);
+  g_assert_cmpuint (seen.dropped[MCC_DROP_ADDRESS], ==, 1);
+  g_assert_cmpuint (handle (screen, &bye, address (1, 5005), START), ==, bye.size);
+  g_assert_cmpuint (seen.byes, ==, 1);
+  gst_mcc_screen_free (screen);
+}
+
+static void
+test_own (void)
+{
+  GstMccScreen *screen = make ();
+  Compound c = report (OWN_SSRC);
+
+  g_assert_cmpuint (handle (screen, &c, address (9, OWN_PORT), START), ==, 0);
+  g_assert_cmpuint (seen.dropped[MCC_DROP_OWN], ==, 1);
+  /* a collision reaches rtpsession, but a forger cannot repeat it at will */
+  g_assert_cmpuint (handle (screen, &c, address (8, 1), START), >, 0);
+  for (guint i = 1; i < 100; i++)
+    g_assert_cmpuint (handle (screen, &c, address (8, 1), START + i * 50 * MCC_MSECOND), ==, 0);
+  g_assert_cmpuint (handle (screen, &c, address (8, 1), START + 10 * MCC_SECOND), >, 0);
+  g_assert_cmpuint (seen.apps + seen.blocks, ==, 0);
+  gst_mcc_screen_free (screen);
+}
+
+static void
+test_bucket_per_source (void)
+{
+  GstMccScreen *screen = make ();
+  Compound c = report (SSRC), other = report (SSRC + 1);
+
+  for (guint i = 0; i < 1000; i++)
+    handle (screen, &c, address (1, 1), START + i * MCC_MSECOND);
+  /* burst + 1 s worth */
+  g_assert_cmpuint (seen.apps, >=, 70);
+  g_assert_cmpuint (seen.apps, <=, 77);
+  g_assert_cmpuint (seen.dropped[MCC_DROP_RATE_LIMITED], ==, 1000 - seen.apps);
+  seen.apps = 0;
+  handle (screen, &other, address (2, 1), START + MCC_SECOND);
+  g_assert_cmpuint (seen.apps, ==, 1);
+  gst_mcc_screen_free (screen);
+}
+
+static void
+test_flood_evicts_nobody_active (void)
+{
+  GstMccScreen *screen = make ();
+  Compound c = report (SSRC);
+  MccTime now = START;
+
+  handle (screen, &c, address (1, 5005), now);
+  handle (screen, &c, address (1, 5005), now);
+  for (guint i = 0; i < 300000; i++) {
+    Compound forged = report (0x50000000u + i * 2654435761u);
+
+    now += 100 * MCC_USECOND;
+    /* nothing of a flood of SSRCs heard once reaches rtpsession */
+    g_assert_cmpuint (handle (screen, &forged, address (3, (guint16)i), now), ==, 0);
+  }
+  seen.apps = 0;
+  g_assert_cmpuint (handle (screen, &c, address (1, 5005), now), >, 0);
+  g_assert_cmpuint (seen.apps, ==, 1);
+  gst_mcc_screen_free (screen);
+}
+
+static void
+test_four_thousand_members (void)
+{
+  GstMccScreen *screen = make ();
+
+  for (guint round = 0; round < 2; round++)
+    for (guint i = 0; i < 4096; i++) {
+      Compound c = report (0x1000u + i);
+      gsize bytes = handle (
+          screen, &c, address ((guint8)(i >> 4), (guint16)(1000 + i)), START + round * MCC_SECOND);
+
+      g_assert_true (round == 0 || bytes > 0);
+    }
+  g_assert_cmpuint (seen.dropped[MCC_DROP_TABLE_FULL], ==, 0);
+  gst_mcc_screen_free (screen);
+}
+
+static void
+test_key_units (void)
+{
+  GstMccScreen *screen = make ();
+  Compound c = { .size = 0 };
+
+  put_rr (&c, SSRC, 0);
+  put_header (&c, 206, 1, 3);
+  put32 (&c, SSRC);
+  put32 (&c, OWN_SSRC);
+  handle (screen, &c, address (1, 1), START);
+  g_assert_cmpuint (seen.key_units, ==, 1);
+  g_assert_cmpuint (seen.media_ssrc, ==, OWN_SSRC);
+  c = (Compound){ .size = 0 };
+  put_rr (&c, SSRC, 0);
+  put_header (&c, 206, 4, 7); /* FIR with two entries */
+  put32 (&c, SSRC);
+  put32 (&c, 0);
+  put32 (&c, 77);
+  put32 (&c, 0x01000000);
+  put32 (&c, OWN_SSRC);
+  put32 (&c, 0x01000000);
+  /* PLI and FIR stay here: rtpsession would send them upstream a second time */
+  g_assert_cmpuint (handle (screen, &c, address (1, 1), START), ==, 8);
+  g_assert_cmpuint (seen.key_units, ==, 3);
+  g_assert_cmpuint (seen.media_ssrc, ==, OWN_SSRC);
+  gst_mcc_screen_free (screen);
+}
+
+static void
+test_unknown_types_are_skipped (void)
+{
+  GstMccScreen *screen = make ();
+  Compound c = { .size = 0 };
+
+  put_rr (&c, SSRC, 0);
+  put_header (&c, 207, 3, 2); /* XR */
+  put32 (&c, 0xdeadbeef);
+  put_bye (&c, SSRC);
+  handle (screen, &c, address (1, 1), START);
+  g_assert_cmpuint (handle (screen, &c, address (1, 1), START), ==, 16);
+  g_assert_cmpuint (seen.byes, ==, 1);
+  gst_mcc_screen_free (screen);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/screen/valid", test_valid);
+  g_test_add_func ("/screen/every-truncation", test_every_truncation);
+  g_test_add_func ("/screen/every-byte-mutated", test_every_byte_mutated);
+  g_test_add_func ("/screen/random", test_random);
+  g_test_add_func ("/screen/form", test_form);
+  g_test_add_func ("/screen/padding", test_padding);
+  g_test_add_func ("/screen/one-member-a-compound", test_one_member);
+  g_test_add_func ("/screen/bye-needs-the-address", test_bye_needs_the_address);
+  g_test_add_func ("/screen/own", test_own);
+  g_test_add_func ("/screen/bucket-per-source", test_bucket_per_source);
+  g_test_add_func ("/screen/flood-evicts-nobody-active", test_flood_evicts_nobody_active);
+  g_test_add_func ("/screen/4096-members", test_four_thousand_members);
+  g_test_add_func ("/screen/key-units", test_key_units);
+  g_test_add_func ("/screen/unknown-types-are-skipped", test_unknown_types_are_skipped);
+  return g_test_run ();
+}

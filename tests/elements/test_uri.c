@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * gstmccuri and gstmccproperties: a URI sets properties, all or nothing, and reads back.
+ */
+#include <gst/gst.h>
+
+#include "gstasmpsrc.h"
+#include "gstmccuri.h"
+
+static GstElement *
+make (void)
+{
+  return gst_object_ref_sink (g_object_new (GST_TYPE_ASMP_SRC, NULL));
+}
+
+typedef struct {
+  const gchar *uri, *address, *source;
+  gint port;
+  const gchar *again; /* what _get() writes */
+} Good;
+
+static void
+test_good (void)
+{
+  static const Good good[] = {
+    { "asmp://239.1.2.3:6000", "239.1.2.3", NULL, 6000, "asmp://239.1.2.3:6000" },
+    { "ASMP://239.1.2.3:6000/", "239.1.2.3", NULL, 6000, "asmp://239.1.2.3:6000" },
+    { "asmp://239.1.2.3", "239.1.2.3", NULL, 5004, "asmp://239.1.2.3:5004" },
+    { "asmp://[ff15::42]:6000", "ff15::42", NULL, 6000, "asmp://[ff15::42]:6000" },
+    { "asmp://10.0.0.1@232.1.2.3:6000", "232.1.2.3", "10.0.0.1", 6000,
+        "asmp://10.0.0.1@232.1.2.3:6000" },
+    { "asmp://fd00::1@[ff35::42]:6000", "ff35::42", "fd00::1", 6000,
+        "asmp://fd00::1@[ff35::42]:6000" },
+    { "asmp://239.1.2.3:6000?ttl-mc=3&multicast-iface=eth0&loop=false", "239.1.2.3", NULL, 6000,
+        "asmp://239.1.2.3:6000?multicast-iface=eth0&ttl-mc=3&loop=false" },
+    { "asmp://239.1.2.3:6000?latency=500;variant=published", "239.1.2.3", NULL, 6000,
+        "asmp://239.1.2.3:6000" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (good); i++) {
+    GstElement *element = make ();
+    gchar *address, *source, *uri;
+    GError *error = NULL;
+    gint port;
+
+    g_assert_true (gst_mcc_uri_set (element, "asmp", good[i].uri, &error) || error);
+    g_assert_no_error (error);
+    g_object_get (
+        element, "address", &address, "port", &port, "source-address", &source, "uri", &uri, NULL);
+    g_assert_cmpstr (address, ==, good[i].address);
+    g_assert_cmpstr (source, ==, good[i].source);
+    g_assert_cmpint (port, ==, good[i].port);
+    g_assert_cmpstr (uri, ==, good[i].again);
+    g_free (address);
+    g_free (source);
+    g_free (uri);
+    gst_object_unref (element);
+  }
+}
+
+static void
+test_values (void)
+{
+  GstElement *element = make ();
+  guint latency;
+  gint variant, ttl;
+  gchar *iface;
+
+  g_assert_true (gst_mcc_uri_set (element, "asmp",
+      "asmp://239.1.2.3:6000?latency=500&variant=published&ttl-mc=3&multicast-iface=a%20b", NULL));
+  g_object_get (element, "latency", &latency, "variant", &variant, "ttl-mc", &ttl,
+      "multicast-iface", &iface, NULL);
+  g_assert_cmpuint (latency, ==, 500);
+  g_assert_cmpint (variant, ==, 0);
+  g_assert_cmpint (ttl, ==, 3);
+  g_assert_cmpstr (iface, ==, "a b");
+  g_free (iface);
+  gst_object_unref (element);
+}
+
+static void
+test_bad_changes_nothing (void)
+{
+  static const gchar *const bad[] = { NULL, "", "asmp", "asmp://", "assp://239.9.9.9:6000",
+    "asmp://239.9.9.9:6001", "asmp://239.9.9.9:0", "asmp://239.9.9.9:70000",
+    "asmp://239.9.9.9:6000/path", "asmp://here@239.9.9.9:6000", "asmp://239.9.9.9:6000?nosuch=1",
+    "asmp://239.9.9.9:6000?ttl=many", "asmp://239.9.9.9:6000?latency=-1",
+    "asmp://239.9.9.9:6000?ttl", "asmp://239.9.9.9:6000?ttl=%zz",
+    "asmp://239.9.9.9:6000?variant=best", "asmp://239.9.9.9:6000?name=x",
+    "asmp://239.9.9.9:6000?uri=asmp%3a%2f%2f1.1.1.1", "asmp://239.9.9.9:6000?stats=x",
+    "asmp://239.9.9.9:6000?async-handling=true", "asmp://239.9.9.9:6000?multicast-iface=%ff%fe" };
+  GstElement *element = make ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    GError *error = NULL;
+    gchar *uri;
+
+    g_assert_false (gst_mcc_uri_set (element, "asmp", bad[i], &error));
+    g_assert_nonnull (error);
+    g_clear_error (&error);
+    g_object_get (element, "uri", &uri, NULL);
+    g_assert_cmpstr (uri, ==, "asmp://239.255.12.42:5004");
+    g_free (uri);
+  }
+  gst_object_unref (element);
+}
+
+/* A URI comes from strangers: it must not name files to write. */
+static void
+test_no_files (void)
+{
+  GstElement *element = make ();
+  GParamSpec **specs;
+  guint n;
+
+  specs = g_object_class_list_properties (G_OBJECT_GET_CLASS (element), &n);
+  for (guint i = 0; i < n; i++)
+    if (strstr (specs[i]->name, "location"))
+      g_assert_not_reached ();
+  g_free (specs);
+  gst_object_unref (element);
+}
+
+static void
+test_handler (void)
+{
+  GstElement *element = make ();
+  GError *error = NULL;
+
+  g_assert_true (
+      gst_uri_handler_set_uri (GST_URI_HANDLER (element), "asmp://239.1.2.3:6000", &error));
+  g_assert_no_error (error);
+  g_assert_cmpint (gst_uri_handler_get_uri_type (GST_URI_HANDLER (element)), ==, GST_URI_SRC);
+  gst_object_unref (element);
+}
+
+static void
+test_properties_round_trip (void)
+{
+  static const gchar *const values[][2] = { { "address", "239.1.2.3" }, { "port", "7000" },
+    { "multicast-iface", "eth7" }, { "ttl", "3" }, { "ttl-mc", "255" }, { "loop", "false" },
+    { "qos-dscp", "46" }, { "source-address", "10.1.1.1" }, { "feedback-address", "10.1.1.2" },
+    { "feedback-port", "7001" }, { "variant", "published" },
+    { "session-bandwidth", "18446744073709551615" }, { "cname", "someone" }, { "seed", "77" },
+    { "stats-interval", "250" }, { "latency", "0" }, { "encoding-name", "VP8" },
+    { "ssrc", "4294967295" } };
+  GstElement *element = make ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (values); i++) {
+    GValue value = G_VALUE_INIT;
+    GParamSpec *spec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), values[i][0]);
+    gchar *text;
+
+    g_assert_nonnull (spec);
+    gst_util_set_object_arg (G_OBJECT (element), values[i][0], values[i][1]);
+    g_value_init (&value, spec->value_type);
+    g_object_get_property (G_OBJECT (element), values[i][0], &value);
+    text = G_VALUE_HOLDS_STRING (&value) ? g_value_dup_string (&value)
+                                         : gst_value_serialize (&value);
+    g_assert_cmpstr (text, ==, values[i][1]);
+    g_free (text);
+    g_value_unset (&value);
+  }
+  gst_object_unref (element);
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/uri/good", test_good);
+  g_test_add_func ("/uri/values", test_values);
+  g_test_add_func ("/uri/bad-changes-nothing", test_bad_changes_nothing);
+  g_test_add_func ("/uri/no-files", test_no_files);
+  g_test_add_func ("/uri/handler", test_handler);
+  g_test_add_func ("/properties/round-trip", test_properties_round_trip);
+  return g_test_run ();
+}
