@@ -154,14 +154,30 @@ rise_step (MccAsmpSender *self, uint64_t allowed, MccTargetReason reason)
   set_target (self, target_bps, reason);
 }
 
+/* Without feedback nothing raises the target, but what is known of a receiver still binds: of one
+ * that succeeds another with its SSRC, for example. */
+static void
+keep_limit (MccAsmpSender *self)
+{
+  const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
+  if (limiting == NULL)
+    return;
+  uint64_t limit_bps = clamp_bps (self, limiting->key[MCC_ORDER_RATE]);
+  if (limit_bps < self->target_bps)
+    set_target (
+        self, limit_bps, limit_bps == self->config.min_bps ? MCC_TARGET_MIN : MCC_TARGET_RECEIVER);
+}
+
 void
 mcc_asmp_sender_update_target (MccAsmpSender *self)
 {
   MccTargetReason reason;
   update_limiting (self);
   self->rising = false;
-  if (self->lost || !self->heard)
+  if (self->lost || !self->heard) {
+    keep_limit (self);
     return;
+  }
   uint64_t allowed = allowed_bps (self, &reason);
 
   if (allowed <= self->target_bps) {
