@@ -8,6 +8,7 @@
 #include "gstmccabssendtime.h"
 
 #define NO_PAYLOAD_TYPE 255
+#define NEW_NAMES_MAX 256 /* parameter names that no plugin knows, in a process's life */
 
 /* Fields with a place of their own, or that only matter to the host that made them. */
 static gboolean
@@ -19,6 +20,16 @@ is_parameter (const gchar *name)
 
   return !g_strv_contains (others, name) && !g_str_has_prefix (name, "ssrc-")
          && !g_str_has_prefix (name, "extmap-");
+}
+
+/* Field names are interned for ever, and these come from the network: a flood of new ones must not
+ * fill the memory. */
+static gboolean
+may_intern (const gchar *name)
+{
+  static gint interned;
+
+  return g_quark_try_string (name) != 0 || g_atomic_int_add (&interned, 1) < NEW_NAMES_MAX;
 }
 
 /* Whether the wire can carry it: printable ASCII without our separator. */
@@ -93,7 +104,7 @@ gst_mcc_caps_from_session (const MccAppSession *session)
     if (!value || value == parameters[i])
       continue;
     *value++ = '\0';
-    if (is_parameter (parameters[i]))
+    if (is_parameter (parameters[i]) && may_intern (parameters[i]))
       gst_caps_set_simple (caps, parameters[i], G_TYPE_STRING, value, NULL);
   }
   g_strfreev (parameters);
