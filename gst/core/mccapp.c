@@ -384,14 +384,6 @@ mcc_app_size (const MccApp *app)
   }
 }
 
-unsigned
-mcc_app_rtt_capacity (size_t bytes)
-{
-  size_t entries = bytes < RTT_ENTRIES ? 0 : (bytes - RTT_ENTRIES) / RTT_ENTRY_BYTES;
-
-  return (unsigned)min_u64 (entries, MCC_APP_RTT_MAX);
-}
-
 static bool
 encode_report (const MccAppReport *report, uint8_t *data)
 {

@@ -110,7 +110,5 @@ MccDrop mcc_app_decode (const uint8_t *data, size_t size, MccApp *out);
 
 /* Bytes that encoding needs, a multiple of 4; 0 when it cannot be encoded. */
 size_t mcc_app_size (const MccApp *app);
-/* Entries of an RTT list that fit into a packet of @bytes, at most MCC_APP_RTT_MAX. */
-unsigned mcc_app_rtt_capacity (size_t bytes);
 /* Writes the packet; returns its bytes, 0 when @size is too small or a field is out of range. */
 size_t mcc_app_encode (const MccApp *app, uint8_t *data, size_t size);
