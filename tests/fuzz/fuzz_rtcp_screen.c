@@ -113,7 +113,8 @@ mend (guint8 *data, gsize size, guint32 ssrc)
     if (words > left || left - words < 2)
       words = left;
     data[at + 1] = at == 0 ? 200 + (data[at + 1] & 1) : types[data[at + 1] % sizeof types];
-    data[at] = (guint8)(0x80 | (data[at + 1] == 204 ? data[at] % 4 : data[at] % 3));
+    data[at]
+        = (guint8)(0x80 | (data[at + 1] == 203 ? 1 : data[at] % (data[at + 1] == 204 ? 4 : 3)));
     data[at + 2] = 0;
     data[at + 3] = (guint8)words;
     if (words > 255)
