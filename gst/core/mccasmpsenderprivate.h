@@ -114,6 +114,7 @@ struct MccAsmpSender {
   uint64_t suppress_bps;
   MccAppSession session;
   MccAppRttList rtt_list;
+  uint64_t answers; /* RTTs sent: who was answered in one list keeps its turn */
 
   MccKeyUnit key_unit;
 

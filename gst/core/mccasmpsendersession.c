@@ -71,10 +71,10 @@ mcc_asmp_sender_measure (MccAsmpSender *self, MccReceiver *receiver, const MccAp
   if (receiver->effective_us == 0)
     receiver->effective_us = 1;
   receiver->effective_number = report->number;
-  if (receiver->answered == MCC_TIME_NONE)
+  if (receiver->answered == 0 && !receiver->in_list[MCC_LIST_NEW])
     mcc_receivers_append (&self->receivers, receiver, MCC_LIST_NEW);
-  else if (receiver->in_list[0] == 0)
-    mcc_receivers_append (&self->receivers, receiver, MCC_LIST_ANSWER);
+  else if (receiver->answered != 0)
+    mcc_receivers_set_key (&self->receivers, receiver, MCC_ORDER_ANSWER, receiver->answered);
 }
 
 /* The limiting receiver waits for its RTT. */
@@ -82,7 +82,9 @@ static bool
 limiting_due (const MccAsmpSender *self)
 {
   const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
-  return limiting != NULL && limiting->in_list[0] != 0;
+  return limiting != NULL
+         && (limiting->in_list[MCC_LIST_NEW]
+             || limiting->key[MCC_ORDER_ANSWER] != MCC_RECEIVERS_NO_KEY);
 }
 
 static bool
@@ -114,27 +116,33 @@ answer (MccAsmpSender *self, MccReceiver *receiver)
   list->entry[list->count++] = (MccAppRtt){ .ssrc = receiver->ssrc,
     .number = receiver->effective_number,
     .rtt = receiver->effective_us * MCC_USECOND };
-  receiver->answered = self->now;
-  mcc_receivers_unlink (&self->receivers, receiver, (MccReceiversList)(receiver->in_list[0] - 1));
+  receiver->answered = ++self->answers;
+  mcc_receivers_unlink (&self->receivers, receiver, MCC_LIST_NEW);
+  mcc_receivers_set_key (&self->receivers, receiver, MCC_ORDER_ANSWER, MCC_RECEIVERS_NO_KEY);
 }
 
-/* Those that need it most first: never answered, the limiting one, then who waits longest. */
+/* Whose RTT was sent the longest ago, of those with a newer one. */
+static MccReceiver *
+longest_waiting (const MccAsmpSender *self)
+{
+  MccReceiver *first = mcc_receivers_first (&self->receivers, MCC_ORDER_ANSWER);
+  return first != NULL && first->key[MCC_ORDER_ANSWER] != MCC_RECEIVERS_NO_KEY ? first : NULL;
+}
+
+/* Those that need it most first: never answered, the limiting one, then the longest since. */
 static void
 build_rtt_list (MccAsmpSender *self)
 {
   MccReceiver *receiver;
   /* A flood of newcomers leaves a place for the limiting one and half for those known. */
-  unsigned most_new = self->receivers.head[MCC_LIST_ANSWER] == MCC_RECEIVERS_NONE
-                          ? MCC_APP_RTT_MAX - 1
-                          : MCC_APP_RTT_MAX / 2;
+  unsigned most_new = longest_waiting (self) == NULL ? MCC_APP_RTT_MAX - 1 : MCC_APP_RTT_MAX / 2;
   self->rtt_list.count = 0;
   while (self->rtt_list.count < most_new
          && (receiver = mcc_receivers_head (&self->receivers, MCC_LIST_NEW)) != NULL)
     answer (self, receiver);
   if (limiting_due (self))
     answer (self, mcc_asmp_sender_limiting (self));
-  while (self->rtt_list.count < MCC_APP_RTT_MAX
-         && (receiver = mcc_receivers_head (&self->receivers, MCC_LIST_ANSWER)) != NULL)
+  while (self->rtt_list.count < MCC_APP_RTT_MAX && (receiver = longest_waiting (self)) != NULL)
     answer (self, receiver);
 }
 

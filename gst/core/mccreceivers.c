@@ -161,41 +161,33 @@ mcc_receivers_get (const MccReceivers *self, MccReceiversOrder order, uint32_t i
 
 /* Lists. */
 
-static unsigned
-links_of (MccReceiversList list)
-{
-  return list == MCC_LIST_PROBATION ? 1 : 0;
-}
-
 void
 mcc_receivers_unlink (MccReceivers *self, MccReceiver *receiver, MccReceiversList list)
 {
-  unsigned l = links_of (list);
-  if (receiver->in_list[l] != (uint8_t)(list + 1))
+  if (!receiver->in_list[list])
     return;
-  if (receiver->previous[l] != MCC_RECEIVERS_NONE)
-    self->slot[receiver->previous[l]].next[l] = receiver->next[l];
+  uint32_t next = receiver->next[list], previous = receiver->previous[list];
+  if (previous != MCC_RECEIVERS_NONE)
+    self->slot[previous].next[list] = next;
   else
-    self->head[list] = receiver->next[l];
-  if (receiver->next[l] != MCC_RECEIVERS_NONE)
-    self->slot[receiver->next[l]].previous[l] = receiver->previous[l];
+    self->head[list] = next;
+  if (next != MCC_RECEIVERS_NONE)
+    self->slot[next].previous[list] = previous;
   else
-    self->tail[list] = receiver->previous[l];
-  receiver->in_list[l] = 0;
+    self->tail[list] = previous;
+  receiver->in_list[list] = false;
 }
 
 void
 mcc_receivers_append (MccReceivers *self, MccReceiver *receiver, MccReceiversList list)
 {
-  unsigned l = links_of (list);
   uint32_t slot = mcc_receivers_slot (self, receiver);
-  if (receiver->in_list[l])
-    mcc_receivers_unlink (self, receiver, (MccReceiversList)(receiver->in_list[l] - 1));
-  receiver->in_list[l] = (uint8_t)(list + 1);
-  receiver->next[l] = MCC_RECEIVERS_NONE;
-  receiver->previous[l] = self->tail[list];
+  mcc_receivers_unlink (self, receiver, list);
+  receiver->in_list[list] = true;
+  receiver->next[list] = MCC_RECEIVERS_NONE;
+  receiver->previous[list] = self->tail[list];
   if (self->tail[list] != MCC_RECEIVERS_NONE)
-    self->slot[self->tail[list]].next[l] = slot;
+    self->slot[self->tail[list]].next[list] = slot;
   else
     self->head[list] = slot;
   self->tail[list] = slot;
@@ -270,7 +262,6 @@ mcc_receivers_add (MccReceivers *self, uint32_t ssrc, const MccAddress *address)
   memset (receiver, 0, sizeof *receiver);
   receiver->ssrc = ssrc;
   receiver->address = *address;
-  receiver->answered = MCC_TIME_NONE;
   hash_insert (self, slot);
   self->count++;
   for (unsigned i = 0; i < MCC_ORDER_COUNT; i++) {

@@ -6,9 +6,9 @@
  *  - Finding costs O(1) on average: a hash with a secret seed, so that nobody can choose SSRCs
  *    that collide. Entries with one SSRC are few: adding a further one beyond
  *    MCC_RECEIVERS_PER_SSRC fails.
- *  - Each order (rate, expiry, RTT) is a binary heap over all entries: the first is found in O(1),
- *    a changed key costs O(log n).
- *  - The lists (to answer, on probation) are intrusive: append, unlink and head in O(1).
+ *  - Each order (rate, expiry, RTT, answer) is a binary heap over all entries: the first is found
+ * in O(1), a changed key costs O(log n).
+ *  - The lists (new, on probation) are intrusive: append, unlink and head in O(1).
  *  - MCC_RECEIVERS_COST bytes an entry at most, <= 256; memory grows by doubling, is kept, and
  *    never holds more than `max` entries.
  * A pointer to an entry is valid until the next add.
@@ -26,12 +26,12 @@ typedef enum {
   MCC_ORDER_RATE,   /* key: limit in bit/s; NO_KEY = does not limit */
   MCC_ORDER_EXPIRY, /* key: MccTime */
   MCC_ORDER_RTT,    /* key: UINT64_MAX - RTT: the largest RTT is first */
+  MCC_ORDER_ANSWER, /* key: `answered`; NO_KEY = no newer RTT is known */
   MCC_ORDER_COUNT
 } MccReceiversOrder;
 
 typedef enum {
-  MCC_LIST_NEW,       /* RTT measured, never answered */
-  MCC_LIST_ANSWER,    /* RTT measured again since the last answer */
+  MCC_LIST_NEW,       /* RTT measured, never sent; oldest first */
   MCC_LIST_PROBATION, /* oldest first */
   MCC_LIST_COUNT
 } MccReceiversList;
@@ -40,9 +40,9 @@ typedef struct {
   uint64_t key[MCC_ORDER_COUNT];
   uint64_t rate_bps, received_bps;
   MccTime last_report;
-  MccTime answered; /* its RTT was last sent; MCC_TIME_NONE = never */
+  uint64_t answered; /* its RTT was the so many-th to be sent; 0 = never */
   uint32_t position[MCC_ORDER_COUNT];
-  uint32_t next[2], previous[2]; /* 0: NEW or ANSWER, 1: PROBATION */
+  uint32_t next[MCC_LIST_COUNT], previous[MCC_LIST_COUNT];
   uint32_t ssrc;
   MccAddress address;
   uint32_t number;    /* newest report */
@@ -57,7 +57,7 @@ typedef struct {
   uint8_t fractions;                        /* ever added, saturates */
   uint8_t state;                            /* MccReceiverState */
   uint8_t reports;                          /* valid ones, saturates */
-  uint8_t in_list[2];                       /* MccReceiversList + 1; 0 = in none */
+  bool in_list[MCC_LIST_COUNT];
   bool has_candidate, no_limit, rtt_measured, plain, leaving;
 } MccReceiver;
 
@@ -95,7 +95,7 @@ MccReceiver *mcc_receivers_first (const MccReceivers *self, MccReceiversOrder or
 /* Entry @i of @order's heap, i < count: each entry once, in no useful sequence. */
 MccReceiver *mcc_receivers_get (const MccReceivers *self, MccReceiversOrder order, uint32_t i);
 
-/* Moves the entry to the end of @list; it leaves the other list of its pair. */
+/* Moves the entry to the end of @list. */
 void mcc_receivers_append (MccReceivers *self, MccReceiver *receiver, MccReceiversList list);
 void mcc_receivers_unlink (MccReceivers *self, MccReceiver *receiver, MccReceiversList list);
 MccReceiver *mcc_receivers_head (const MccReceivers *self, MccReceiversList list);

@@ -30,6 +30,7 @@ typedef struct {
   MccTargetReason reason;
   MccAppSession session;
   MccAppRttList rtt;
+  unsigned *answers; /* RTTs returned, by SSRC; may be NULL */
 } Fixture;
 
 static inline MccAddress
@@ -68,6 +69,9 @@ note_session (Fixture *self, const MccSenderAction *action)
   }
   self->session = *action->session;
   self->rtt = *action->rtt;
+  g_assert_cmpuint (self->rtt.count, <=, MCC_APP_RTT_MAX);
+  for (unsigned i = 0; i < self->rtt.count && self->answers != NULL; i++)
+    self->answers[self->rtt.entry[i].ssrc]++;
   self->last_session = self->now;
   self->sessions++;
 }

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Announcements and the RTT list.
+ */
+#include "mccrtcp.h"
+#include "sender_fixture.h"
+
+#define RTT (80 * MCC_MSECOND)
+#define INTERVAL (200 * MCC_MSECOND)
+
+static void
+test_content (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[] = { { .ssrc = 11, .host = 1, .rate_bps = 600000, .rtt = RTT },
+    { .ssrc = 12, .host = 2, .rate_bps = 700000, .rtt = 3 * RTT } };
+  config.session_bandwidth_bps = 5000000;
+  config.feedback = address_of (77);
+  fixture_init (&f, &config);
+  /* The first leaves at once. */
+  g_assert_cmpuint (f.sessions, ==, 1);
+  g_assert_cmpuint (f.session.target_bps, ==, 150000);
+  g_assert_cmpuint (f.session.limiting_ssrc, ==, 0);
+  g_assert_cmpuint (f.session.suppress_bps, ==, UINT64_MAX);
+  g_assert_cmpuint (f.session.rtt_max, ==, 500 * MCC_MSECOND);
+  g_assert_cmpuint (f.rtt.count, ==, 0);
+  uint32_t number = f.session.number;
+  run_peers (&f, peers, 2, INTERVAL, 10 * MCC_SECOND);
+  g_assert_cmpuint (f.session.number - number, ==, f.sessions - 1);
+  g_assert_cmpuint (f.session.target_bps, ==, 600000);
+  g_assert_cmpuint (f.session.min_bps, ==, 100000);
+  g_assert_cmpuint (f.session.max_bps, ==, 10000000);
+  g_assert_cmpuint (f.session.start_bps, ==, 150000);
+  g_assert_cmpuint (f.session.session_bandwidth_bps, ==, 5000000);
+  g_assert_cmpuint (f.session.receivers, ==, 2);
+  g_assert_cmpuint (f.session.limiting_ssrc, ==, 11);
+  g_assert_cmpuint (f.session.rtt_max, ==, 3 * RTT);
+  g_assert_cmpuint (f.session.flags, ==, MCC_SESSION_ENHANCED);
+  g_assert_cmpuint (f.session.ttl, ==, 64);
+  g_assert_cmpuint (f.session.payload_type, ==, 255);
+  g_assert_true (mcc_address_equal (&f.session.feedback, &config.feedback));
+  fixture_clear (&f);
+}
+
+/* Within the sender's part of the RTCP budget, at least every 500 ms where that allows it. */
+static void
+test_schedule (void)
+{
+  static const struct {
+    uint64_t rate_bps;
+    bool peers;
+  } table[] = { { 100000, false }, { 150000, false }, { 400000, false }, { 5000000, false },
+    { 150000, true }, { 400000, true }, { 2000000, true }, { 9000000, true } };
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+    Peer peers[] = { { .ssrc = 11, .host = 1, .rate_bps = table[row].rate_bps, .rtt = RTT },
+      { .ssrc = 12, .host = 2, .rate_bps = 9000000, .rtt = RTT } };
+    config.start_bps = table[row].rate_bps;
+    config.no_feedback = MCC_NO_FEEDBACK_HOLD;
+    fixture_init (&f, &config);
+    run_peers (&f, peers, table[row].peers ? 2 : 0, INTERVAL, 5 * MCC_SECOND);
+    f.session_gap_min = MCC_TIME_NONE;
+    f.session_gap_max = 0;
+    f.sessions = 0;
+    run_peers (&f, peers, table[row].peers ? 2 : 0, INTERVAL, 60 * MCC_SECOND);
+    double budget_bps = 0.05 * 0.25 * 0.8 * (double)table[row].rate_bps;
+    double bytes = 200.0 + (table[row].peers ? 12.0 : 0.0);
+    double used_bps = f.sessions * bytes * 8.0 / 60.0;
+    g_assert_cmpfloat (used_bps, <=, budget_bps * 1.1);
+    g_assert_cmpuint (f.session_gap_min, >=, 100 * MCC_MSECOND);
+    MccTime regular = mcc_time_from_seconds ((bytes + 12.0) * 8.0 / budget_bps);
+    g_assert_cmpuint (f.session_gap_max, <=, MAX (regular, 500 * MCC_MSECOND) + MCC_MSECOND);
+    fixture_clear (&f);
+  }
+}
+
+static void
+test_urgent (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[] = { { .ssrc = 11, .host = 1, .rate_bps = 1500000 },
+    { .ssrc = 12, .host = 2, .rate_bps = 2000000, .rtt = RTT } };
+  fixture_init (&f, &config);
+  run_peers (&f, peers, 1, INTERVAL, 10 * MCC_SECOND);
+  /* A first report: announced 100 ms after the last one at the latest, with its RTT. */
+  unsigned sessions = f.sessions;
+  run_until (&f, f.last_session + 50 * MCC_MSECOND);
+  while (f.sessions == sessions) /* just after a regular one */
+    run_for (&f, STEP);
+  peer_report (&f, &peers[1]);
+  sessions = f.sessions;
+  run_until (&f, f.last_session + 100 * MCC_MSECOND - 1);
+  g_assert_cmpuint (f.sessions, ==, sessions);
+  run_for (&f, 1);
+  g_assert_cmpuint (f.sessions, ==, sessions + 1);
+  g_assert_cmpuint (f.rtt.count, ==, 1);
+  g_assert_cmpuint (f.rtt.entry[0].ssrc, ==, 12);
+
+  /* A fall by more than 10 %; not one by less. */
+  static const struct {
+    uint64_t rate_bps;
+    bool at_once;
+  } table[] = { { 1400000, false }, { 1200000, true } };
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    run_peers (&f, peers, 1, INTERVAL, 5 * MCC_SECOND);
+    sessions = f.sessions;
+    while (f.sessions == sessions)
+      run_for (&f, STEP);
+    run_for (&f, 100 * MCC_MSECOND);
+    sessions = f.sessions;
+    peers[0].rate_bps = table[row].rate_bps;
+    peer_report (&f, &peers[0]);
+    g_assert_cmpuint (f.target, ==, table[row].rate_bps);
+    g_assert_cmpuint (f.sessions, ==, sessions + table[row].at_once);
+  }
+  fixture_clear (&f);
+}
+
+/* RTT_eff = now - echo - hold modulo 64 s; only 0..10 s is believed. */
+static void
+test_rtt_effective (void)
+{
+  static const struct {
+    MccTimeDelta echo_age; /* ns before now */
+    MccTime hold;
+    MccTime rtt; /* expected */
+    bool measured;
+  } table[] = {
+    { 100 * MCC_MSECOND, 20 * MCC_MSECOND, 80 * MCC_MSECOND, true },
+    { 100 * MCC_MSECOND, 0, 100 * MCC_MSECOND, true },
+    { 20 * MCC_MSECOND, 20 * MCC_MSECOND, 0, true },
+    { 40050 * MCC_MSECOND, 40 * MCC_SECOND, 50 * MCC_MSECOND, true },
+    { 63 * MCC_SECOND, 62 * MCC_SECOND, MCC_SECOND, true },
+    { 9990 * MCC_MSECOND, 0, 9990 * MCC_MSECOND, true },
+    { 10010 * MCC_MSECOND, 0, 0, false },
+    { 10 * MCC_MSECOND, 20 * MCC_MSECOND, 0, false }, /* negative */
+    { -5 * (MccTimeDelta)MCC_SECOND, 0, 0, false },   /* from the future */
+    { 100 * MCC_MSECOND, 64 * MCC_SECOND, 0, false },
+    { 100 * MCC_MSECOND, MCC_TIME_NONE, 0, false },
+  };
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    for (unsigned phase = 0; phase < 8; phase++) {
+      Fixture f;
+      MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+      MccAddress from = address_of (1);
+      fixture_init (&f, &config);
+      run_for (&f, MCC_SECOND + phase * 8 * MCC_SECOND); /* the stamps wrap every 64 s */
+      MccAppReport report = { .number = 4294967295u,
+        .rate_bps = 200000,
+        .flags = MCC_REPORT_ECHO,
+        .echo = mcc_abs_send_time (f.now - (MccTime)table[row].echo_age),
+        .hold = table[row].hold };
+      mcc_asmp_sender_handle_report (f.sender, 1, &report, &from, f.now);
+      f.rtt.count = 0;
+      unsigned sessions = f.sessions;
+      while (f.sessions == sessions)
+        run_for (&f, 10 * MCC_MSECOND);
+      g_assert_cmpuint (f.rtt.count, ==, table[row].measured);
+      if (table[row].measured) {
+        g_assert_cmpuint (f.rtt.entry[0].ssrc, ==, 1);
+        g_assert_cmpuint (f.rtt.entry[0].number, ==, 4294967295u);
+        g_assert_cmpuint (f.rtt.entry[0].rtt, >, 0);
+        g_assert_cmpfloat_with_epsilon ((double)f.rtt.entry[0].rtt, (double)table[row].rtt, 10e3);
+      }
+      fixture_clear (&f);
+    }
+  }
+}
+
+/* Everybody gets an answer: never answered first, then the limiting one, then in turn. */
+static void
+test_rtt_list_order (void)
+{
+  enum { PEERS = 250 };
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[PEERS + 1];
+  unsigned answers[PEERS + 1] = { 0 };
+  config.start_bps = config.min_bps = 5000000;
+  for (unsigned i = 0; i <= PEERS; i++)
+    peers[i] = (Peer){ .ssrc = i, .host = i, .rate_bps = 6000000 + i * 1000, .rtt = RTT };
+  fixture_init (&f, &config);
+  f.answers = answers;
+  unsigned seen = f.sessions;
+  for (unsigned turn = 0; turn < 100; turn++) {
+    for (unsigned i = 0; i < PEERS; i++)
+      peer_report (&f, &peers[i]);
+    if (turn == 50) {
+      /* A newcomer among 250 that wait. */
+      while (f.sessions == seen)
+        run_for (&f, STEP);
+      seen = f.sessions;
+      peer_report (&f, &peers[0]);
+      peer_report (&f, &peers[PEERS]);
+      while (f.sessions == seen)
+        run_for (&f, STEP);
+      g_assert_cmpuint (f.rtt.entry[0].ssrc, ==, PEERS);
+      g_assert_cmpuint (f.rtt.entry[1].ssrc, ==, 0); /* the limiting one */
+    }
+    run_for (&f, 250 * MCC_MSECOND);
+    seen = f.sessions;
+    for (unsigned i = 0; i < f.rtt.count; i++) {
+      for (unsigned k = 0; k < i; k++)
+        g_assert_cmpuint (f.rtt.entry[k].ssrc, !=, f.rtt.entry[i].ssrc);
+    }
+  }
+  unsigned least = UINT32_MAX, most = 0;
+  for (unsigned i = 1; i < PEERS; i++) {
+    least = MIN (least, answers[i]);
+    most = MAX (most, answers[i]);
+  }
+  g_assert_cmpuint (least, >, 5);
+  g_assert_cmpuint (most - least, <=, 2);
+  g_assert_cmpuint (answers[0], >=, 2 * most);
+  fixture_clear (&f);
+}
+
+/* The lowest rate of a round, forgotten at the next. */
+static void
+test_rounds (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[] = { { .ssrc = 11, .host = 1, .rate_bps = 600000, .rtt = 200 * MCC_MSECOND },
+    { .ssrc = 12, .host = 2, .rate_bps = 700000, .rtt = 200 * MCC_MSECOND } };
+  fixture_init (&f, &config);
+  run_peers (&f, peers, 2, INTERVAL, 10 * MCC_SECOND);
+  uint32_t round = f.session.round;
+  run_peers (&f, peers, 2, INTERVAL, 12 * MCC_SECOND);
+  /* 6 x 200 ms. */
+  g_assert_cmpuint (f.session.round - round, <=, 10);
+  g_assert_cmpuint (f.session.round - round, >=, 7);
+  g_assert_cmpuint (f.session.suppress_bps, ==, 600000);
+  run_for (&f, 1700 * MCC_MSECOND); /* before anybody expires */
+  g_assert_cmpuint (f.session.suppress_bps, ==, UINT64_MAX);
+  peer_report (&f, &peers[1]);
+  run_for (&f, 600 * MCC_MSECOND);
+  g_assert_cmpuint (f.session.suppress_bps, ==, 700000);
+  fixture_clear (&f);
+}
+
+/* Who contends for an SSRC is not answered: the list names SSRCs only. */
+static void
+test_contender_is_not_answered (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[] = { { .ssrc = 11, .host = 1, .rate_bps = 600000, .rtt = RTT },
+    { .ssrc = 11, .host = 2, .rate_bps = 600000, .rtt = 5 * MCC_SECOND } };
+  fixture_init (&f, &config);
+  for (unsigned i = 0; i < 100; i++) {
+    peer_report (&f, &peers[0]);
+    if (i > 1)
+      peer_report (&f, &peers[1]);
+    f.rtt.count = 0;
+    run_for (&f, INTERVAL);
+    for (unsigned k = 0; k < f.rtt.count; k++)
+      g_assert_cmpuint (f.rtt.entry[k].rtt, <, MCC_SECOND);
+  }
+  fixture_clear (&f);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/asmp-sender/session/content", test_content);
+  g_test_add_func ("/asmp-sender/session/within-budget", test_schedule);
+  g_test_add_func ("/asmp-sender/session/urgent", test_urgent);
+  g_test_add_func ("/asmp-sender/rtt/effective", test_rtt_effective);
+  g_test_add_func ("/asmp-sender/rtt/list-order", test_rtt_list_order);
+  g_test_add_func ("/asmp-sender/session/rounds", test_rounds);
+  g_test_add_func ("/asmp-sender/rtt/contender-is-not-answered", test_contender_is_not_answered);
+  return g_test_run ();
+}
