@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A network of several hosts on one machine: namespaces joined by mcc-emulator.
 
@@ -12,10 +11,9 @@
         time.sleep(20)
     sampler.write_csv("links.csv")
 
-TOPOLOGY is the text that README.md describes. Python 3.9 or newer, standard library only.
+TOPOLOGY is the text that README.md describes. Python 3.10 or newer, standard library only.
 """
 
-import argparse
 import atexit
 import csv
 import fcntl
@@ -24,7 +22,6 @@ import json
 import os
 import re
 import select
-import shlex
 import shutil
 import signal
 import struct
@@ -39,6 +36,11 @@ RUN_NETNS = "/run/netns"
 PREFIX = "amc-"
 HOW = "NETLAB_PRIVILEGE"  # set in the program that ensure_privileges started again
 STALE = re.compile(r"amc-.+?-(\d+)-(\d+)-\d+-")
+
+KEPT = re.compile(
+    r"(GST|MCC|NETLAB|PYTHON|XDG|LC|MESON)_\w+$|PATH$|LD_LIBRARY_PATH$|LANG$|TERM$|TMPDIR$"
+    r"|DISPLAY$|WAYLAND_DISPLAY$|XAUTHORITY$"
+)
 
 TUNSETIFF = 0x400454CA
 IFF_TUN_NO_PI = 0x1001
@@ -138,20 +140,15 @@ def ensure_privileges(argv=None, sudo=True):
     how = find_privilege(sudo)
     if os.environ.get(HOW) or how == "root":
         return how
-    command = [sys.executable, *(sys.argv if argv is None else argv)]
+    command = [sys.executable, *(sys.orig_argv[1:] if argv is None else argv)]
     environment = dict(os.environ, **{HOW: how})
     sys.stdout.flush()
     if how == "unshare":
         os.execve(_tool("unshare"), ["unshare", "-Urnm", "--", *command], environment)
-    kept = [
-        f"{key}={value}"
-        for key, value in environment.items()
-        if key not in ("HOME", "USER", "LOGNAME", "SHELL") and not key.startswith("SUDO_")
-    ]
-    os.execvp(
-        "sudo",
-        ["sudo", "-n", "--", "env", *kept, f"NETLAB_HOME={os.environ.get('HOME', '')}", *command],
-    )
+    # Arguments are for all to see, so only what programs here need.
+    environment["NETLAB_HOME"] = os.environ.get("HOME", "")
+    kept = [f"{key}={value}" for key, value in environment.items() if KEPT.match(key)]
+    os.execvp("sudo", ["sudo", "-n", "--", "env", *kept, *command])
 
 
 # -- the machine --------------------------------------------------------------------------------
@@ -714,111 +711,3 @@ class Lab:
         sampler = Sampler(self, interval)
         self._samplers.append(sampler)
         return sampler
-
-
-# -- by hand ------------------------------------------------------------------------------------
-
-
-def _print_table(rows):
-    for row in rows:
-        rate = f"{row['rate_bps'] / 1e3:.0f}" if row["rate_bps"] else "-"
-        drops = row["drops_queue"] + row["drops_loss"] + row["drops_down"]
-        print(
-            f"{row['time']:8.1f}  {row['link'] + '>' + row['to']:<24} {rate:>9} kb/s "
-            f"{row['throughput_bps'] / 1e3:9.1f} kb/s  {drops:6d} dropped  "
-            f"{row['queue_packets']:4d} queued",
-            flush=True,
-        )
-
-
-def _shell_hint(lab, host):
-    if lab.privilege == "unshare":
-        pid = host.holder.pid
-        return f"nsenter --preserve-credentials -U -n -t {pid} COMMAND"
-    return f"ip netns exec {host.label} COMMAND"
-
-
-def main():
-    parser = argparse.ArgumentParser(
-        prog="netlab",
-        description="Look at a network by hand: sets up the topology, runs a command"
-        " (or waits for commands of the emulator on standard input), cleans up.",
-    )
-    parser.add_argument("--topology", required=True, metavar="FILE")
-    parser.add_argument(
-        "--host", help="run the command in this host's namespace (default: outside)"
-    )
-    parser.add_argument("--udp", action="store_true", help="no namespaces: the `udp' lines only")
-    parser.add_argument("--tcp", help="congestion control of TCP in the namespaces")
-    parser.add_argument("--watch", type=float, metavar="SECONDS", help="print all links so often")
-    parser.add_argument("--csv", metavar="FILE", help="write what was sampled")
-    parser.add_argument("command", nargs=argparse.REMAINDER)
-    arguments = parser.parse_args()
-    if not arguments.udp:
-        ensure_privileges()
-    command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
-    with open(arguments.topology, encoding="utf-8") as file:
-        topology = file.read()
-    with Lab(topology, udp=arguments.udp, tcp=arguments.tcp, verbose=True) as lab:
-        for host in lab.hosts.values():
-            line = f"{host.name}: {host.address} {host.address6}"
-            print(line if arguments.udp else f"{line}  {_shell_hint(lab, host)}", file=sys.stderr)
-        sampler = lab.sample(arguments.watch or 1.0)
-        status = _by_hand(lab, sampler, arguments, command)
-        sampler.stop()
-    if arguments.csv:
-        sampler.write_csv(arguments.csv)
-    return status
-
-
-def _by_hand(lab, sampler, arguments, command):
-    shown = 0
-    process = None
-    if command:
-        if arguments.host:
-            process = lab.run(arguments.host, command, stdin=None, start_new_session=False)
-        else:
-            process = subprocess.Popen(command)
-    else:
-        print(
-            "commands: set LINK[>NODE] key=value..., at TIME set ..., stats, members, "
-            "run HOST COMMAND..., quit",
-            file=sys.stderr,
-        )
-    try:
-        while not process or process.poll() is None:
-            if not process and select.select([sys.stdin], [], [], 0.2)[0]:
-                line = sys.stdin.readline()
-                if not line or line.strip() == "quit":
-                    break
-                _command(lab, line.strip())
-            elif process:
-                time.sleep(0.1)
-            if arguments.watch:
-                _print_table(sampler.rows[shown:])
-            shown = len(sampler.rows)
-    except KeyboardInterrupt:
-        pass
-    if process and process.poll() is None:
-        process.terminate()
-        process.wait()
-    return process.returncode if process else 0
-
-
-def _command(lab, line):
-    try:
-        if line.startswith("run "):
-            _, host, *argv = shlex.split(line)
-            lab.run(host, argv)
-        elif line:
-            print(lab.ask(line), flush=True)
-    except (LabError, KeyError, OSError, ValueError) as error:
-        print(f"error: {error}", flush=True)
-
-
-if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except (Unavailable, LabError, OSError) as problem:
-        print(f"netlab: {problem}", file=sys.stderr)
-        sys.exit(77 if isinstance(problem, Unavailable) else 1)

@@ -5,11 +5,13 @@
     probes.py receive ADDRESS PORT --seconds 3 [--source S] [--until-idle 0.5]
     probes.py send ADDRESS PORT --rate-bps 2e6 --bytes 1000 --seconds 3
     probes.py echo ADDRESS PORT --seconds 3
-    probes.py ping ADDRESS PORT --count 100 --interval 0.01
+    probes.py ping ADDRESS PORT --count 100 --interval 0.01 [--burst 40]
 
 --bytes is the size of the IP packet. Sequence numbers are in the first 8 bytes of the payload.
 """
+
 import argparse
+import itertools
 import json
 import socket
 import struct
@@ -28,8 +30,11 @@ def family(address):
 
 
 def is_multicast(address):
-    return address.lower().startswith("ff") if ":" in address else 224 <= int(
-        address.split(".")[0]) < 240
+    return (
+        address.lower().startswith("ff")
+        if ":" in address
+        else 224 <= int(address.split(".")[0]) < 240
+    )
 
 
 def sockaddr(address):
@@ -69,20 +74,31 @@ def receive(arguments):
         try:
             data = sock.recv(65536)
         except TimeoutError:
-            if times and arguments.until_idle and time.monotonic() > times[-1] + arguments.until_idle:
+            if (
+                times
+                and arguments.until_idle
+                and time.monotonic() > times[-1] + arguments.until_idle
+            ):
                 break
             continue
         times.append(time.monotonic())
         payload_bytes += len(data) + head
         numbers.append(struct.unpack_from("!Q", data)[0])
-    result = {"count": len(times), "distinct": len(set(numbers)), "bytes": payload_bytes,
-              "out_of_order": sum(a > b for a, b in zip(numbers, numbers[1:]))}
+    result = {
+        "count": len(times),
+        "distinct": len(set(numbers)),
+        "bytes": payload_bytes,
+        "out_of_order": sum(a > b for a, b in itertools.pairwise(numbers)),
+    }
     if len(times) > 1:
         # The first packet starts the clock, so its bytes do not count.
         seconds = times[-1] - times[0]
-        result.update(first=times[0], last=times[-1], largest_gap=max(
-            b - a for a, b in zip(times, times[1:])),
-            rate_bps=8 * payload_bytes * (len(times) - 1) / len(times) / seconds if seconds else 0)
+        result.update(
+            first=times[0],
+            last=times[-1],
+            largest_gap=max(b - a for a, b in itertools.pairwise(times)),
+            rate_bps=8 * payload_bytes * (len(times) - 1) / len(times) / seconds if seconds else 0,
+        )
     return result
 
 
@@ -120,15 +136,19 @@ def echo(arguments):
 
 
 def ping(arguments):
-    """Round-trip times in ms."""
+    """Round-trip times in ms; each behind a burst of 1000-byte packets to the discard port."""
     sock = socket.socket(family(arguments.address), socket.SOCK_DGRAM)
     sock.settimeout(2)
+    burst = socket.socket(family(arguments.address), socket.SOCK_DGRAM)
     sock.connect((arguments.address, arguments.port))
     rtts = []
     for number in range(arguments.count):
         sent = time.monotonic()
-        sock.send(struct.pack("!Q", number) + bytes(arguments.bytes - overhead(
-            arguments.address) - 8))
+        for _ in range(arguments.burst):
+            burst.sendto(bytes(1000 - overhead(arguments.address)), (arguments.address, 9))
+        sock.send(
+            struct.pack("!Q", number) + bytes(arguments.bytes - overhead(arguments.address) - 8)
+        )
         try:
             while struct.unpack_from("!Q", sock.recv(65536))[0] != number:
                 pass
@@ -139,8 +159,14 @@ def ping(arguments):
     rtts.sort()
     if not rtts:
         return {"count": 0}
-    return {"count": len(rtts), "mean": sum(rtts) / len(rtts), "median": rtts[len(rtts) // 2],
-            "p99": rtts[int(len(rtts) * 0.99)], "min": rtts[0], "max": rtts[-1]}
+    return {
+        "count": len(rtts),
+        "mean": sum(rtts) / len(rtts),
+        "median": rtts[len(rtts) // 2],
+        "p99": rtts[int(len(rtts) * 0.99)],
+        "min": rtts[0],
+        "max": rtts[-1],
+    }
 
 
 def main():
@@ -156,6 +182,7 @@ def main():
     parser.add_argument("--bytes", type=int, default=1000)
     parser.add_argument("--ttl", type=int, default=16)
     parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--burst", type=int, default=0)
     parser.add_argument("--interval", type=float, default=0.01)
     arguments = parser.parse_args()
     print(json.dumps(globals()[arguments.verb](arguments)), flush=True)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The lab in real namespaces: multicast, changes at run time, clean-up. Exit 77: not possible."""
+
 import json
 import os
 import signal
@@ -43,8 +44,9 @@ class Case(unittest.TestCase):
         self.addCleanup(self.lab.close)
 
     def probe(self, host, *argv):
-        process = self.lab.run(host, [sys.executable, PROBES, *map(str, argv)],
-                               stdout=subprocess.PIPE, text=True)
+        process = self.lab.run(
+            host, [sys.executable, PROBES, *map(str, argv)], stdout=subprocess.PIPE, text=True
+        )
         self.addCleanup(process.stdout.close)
         return process
 
@@ -54,14 +56,18 @@ class Case(unittest.TestCase):
         return json.loads(output)
 
     def receive(self, host, group, *argv, seconds=30):
-        process = self.probe(host, "receive", group, 5004, "--seconds", seconds, "--until-idle", 1,
-                             *argv)
+        process = self.probe(
+            host, "receive", group, 5004, "--seconds", seconds, "--until-idle", 1, *argv
+        )
         self.assertTrue(self.lab.wait_member(host, group, 10), f"{host} did not join {group}")
         return process
 
     def send(self, host, group, seconds=1, rate_bps=400e3, *argv):
-        return self.result(self.probe(host, "send", group, 5004, "--rate-bps", rate_bps,
-                                      "--seconds", seconds, *argv))["count"]
+        return self.result(
+            self.probe(
+                host, "send", group, 5004, "--rate-bps", rate_bps, "--seconds", seconds, *argv
+            )
+        )["count"]
 
     def crossed(self, link, to):
         return self.lab.link_stats(link, to)["rx_multicast_packets"]
@@ -134,7 +140,7 @@ class Queries(Case):
     def test_state_survives_and_old_versions_work(self):
         receivers = [self.receive("r1", group) for group in (GROUP, GROUP6)]
         time.sleep(3)
-        for group, receiver in zip((GROUP, GROUP6), receivers):
+        for group, receiver in zip((GROUP, GROUP6), receivers, strict=True):
             self.assertIn(group, self.lab.members()["r1"])
             count = self.send("s", group, 0.5)
             self.assertEqual(self.result(receiver)["count"], count)
@@ -177,8 +183,11 @@ class Network(Case):
         rows = sampler.select("core", "g2")
 
         def mean(start, end):
-            chosen = [row["throughput_bps"] for row in rows
-                      if row["time"] - 0.5 >= start and row["time"] <= end]
+            chosen = [
+                row["throughput_bps"]
+                for row in rows
+                if row["time"] - 0.5 >= start and row["time"] <= end
+            ]
             self.assertGreater(len(chosen), 0)
             return sum(chosen) / len(chosen)
 
@@ -199,24 +208,33 @@ class Network(Case):
 
 
 class CleanUp(unittest.TestCase):
-    CODE = ("import sys, time; sys.path.insert(0, {path!r}); import netlab\n"
-            "netlab.ensure_privileges()\n"
-            "with netlab.Lab('host a\\nhost b\\nlink l a b\\n', name={name!r}) as lab:\n"
-            "    p = lab.run('a', ['sleep', '1000'])\n"
-            "    print(lab._emulator.pid, p.pid, flush=True)\n"
-            "    time.sleep(1000)\n")
+    CODE = (
+        "import sys, time; sys.path.insert(0, {path!r}); import netlab\n"
+        "netlab.ensure_privileges()\n"
+        "with netlab.Lab('host a\\nhost b\\nlink l a b\\n', name={name!r}) as lab:\n"
+        "    p = lab.run('a', ['sleep', '1000'])\n"
+        "    print(lab._emulator.pid, p.pid, flush=True)\n"
+        "    time.sleep(1000)\n"
+    )
 
     def start(self, name):
         code = self.CODE.format(path=os.path.dirname(PROBES), name=name)
-        process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True,
-                                   start_new_session=True)
+        process = subprocess.Popen(
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
         self.addCleanup(process.stdout.close)
         return process, [int(pid) for pid in process.stdout.readline().split()]
 
     def names(self, name):
-        return [entry for entry in os.listdir(netlab.RUN_NETNS)
-                if entry.startswith(f"{netlab.PREFIX}{name}-")] if os.path.isdir(
-                    netlab.RUN_NETNS) else []
+        return (
+            [
+                entry
+                for entry in os.listdir(netlab.RUN_NETNS)
+                if entry.startswith(f"{netlab.PREFIX}{name}-")
+            ]
+            if os.path.isdir(netlab.RUN_NETNS)
+            else []
+        )
 
     def wait_gone(self, pids):
         deadline = time.monotonic() + 5

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The mode without namespaces: a path between UDP ports of the loopback interface."""
+
 import json
 import os
 import socket
@@ -28,15 +29,19 @@ def free_ports(count):
 class Udp(unittest.TestCase):
     def setUp(self):
         self.listen, self.target = free_ports(2)
-        self.lab = netlab.Lab("host s\nhost r\nrouter g\nlink a s g\n"
-                              "link core g r rate=1M delay=20ms queue=20p\n"
-                              f"udp {self.listen} s r {self.target}\n", udp=True)
+        self.lab = netlab.Lab(
+            "host s\nhost r\nrouter g\nlink a s g\n"
+            "link core g r rate=1M delay=20ms queue=20p\n"
+            f"udp {self.listen} s r {self.target}\n",
+            udp=True,
+        )
         self.lab.__enter__()
         self.addCleanup(self.lab.close)
 
     def probe(self, *argv):
-        process = self.lab.run("s", [sys.executable, PROBES, *map(str, argv)],
-                               stdout=subprocess.PIPE, text=True)
+        process = self.lab.run(
+            "s", [sys.executable, PROBES, *map(str, argv)], stdout=subprocess.PIPE, text=True
+        )
         self.addCleanup(process.stdout.close)
         return process
 
@@ -53,11 +58,13 @@ class Udp(unittest.TestCase):
         return json.loads(process.communicate(timeout=30)[0])
 
     def test_rate_and_queue(self):
-        receiver = self.probe("receive", "127.0.0.1", self.target, "--seconds", 20, "--until-idle",
-                              1)
+        receiver = self.probe(
+            "receive", "127.0.0.1", self.target, "--seconds", 20, "--until-idle", 1
+        )
         self.wait_bound(self.target)
-        sent = self.result(self.probe("send", "127.0.0.1", self.listen, "--rate-bps", 2e6,
-                                      "--seconds", 3))["count"]
+        sent = self.result(
+            self.probe("send", "127.0.0.1", self.listen, "--rate-bps", 2e6, "--seconds", 3)
+        )["count"]
         got = self.result(receiver)
         link = self.lab.link_stats("core", "r")
         self.assertEqual(link["in_packets"], sent)
