@@ -64,6 +64,10 @@ handle_session (MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession *sessi
   if (known && !mcc_seq_newer32 (session->number, self->session.number)
       && self->now - self->session_time < MCC_ASMP_SESSION_TIMEOUT)
     return mcc_asmp_receiver_drop (self, MCC_DROP_STALE, ssrc);
+  if (known) {
+    MccTime since = mcc_time_min (self->now - self->session_time, MCC_ASMP_SESSION_TIMEOUT);
+    self->announce_interval = (3 * self->announce_interval + since) / 4;
+  }
   if (known && !session_differs (session, &self->session)) {
     self->session = *session;
     self->session_time = self->now;

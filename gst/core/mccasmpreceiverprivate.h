@@ -15,8 +15,9 @@
 
 #define MCC_ASMP_ACTIONS 16
 #define MCC_ASMP_SESSION_TIMEOUT (15 * MCC_SECOND) /* without announcement and stream; ours */
-#define MCC_ASMP_EVENT_MAX (1 * MCC_SECOND) /* one episode, one loss event, at most so long; ours  \
-                                             */
+#define MCC_ASMP_EVENT_MAX                                                                         \
+  (1 * MCC_SECOND) /* one episode, one loss event, at most so long; ours                           \
+                    */
 
 struct MccAsmpReceiver {
   MccAsmpReceiverConfig config;
@@ -33,6 +34,7 @@ struct MccAsmpReceiver {
   uint32_t sender_ssrc; /* of its RTCP */
   uint32_t other_ssrc;
   MccTime session_time;
+  MccTime announce_interval; /* smoothed */
   MccAppSession session;
   MccAppSession other; /* of a sender that may take over */
   /* Reports. */

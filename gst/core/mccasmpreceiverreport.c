@@ -26,6 +26,7 @@ mcc_asmp_receiver_schedule_input (const MccAsmpReceiver *self)
     .limiting = session != NULL && session->limiting_ssrc == self->config.ssrc,
     .rtt = mcc_asmp_path_base_rtt (&self->path),
     .rtt_max = mcc_time_clamp (session != NULL ? session->rtt_max : 0, rtt, MCC_RTT_MAX),
+    .announce_interval = self->announce_interval,
     .rate_bps = mcc_rate_get_bps (self->rate),
     .no_limit = no_limit (self),
     .round = session != NULL ? session->round : 0,

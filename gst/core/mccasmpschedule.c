@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "mccasmpschedule.h"
 
+#include <math.h>
+
 #define OUR_SHARE (MCC_RTCP_RECEIVER_SHARE * (1.0 - MCC_RTCP_REGULAR_SHARE))
 #define OTHERS_SHARE (OUR_SHARE - MCC_RTCP_LIMITING_SHARE)
+#define ANNOUNCE_MAX (1 * MCC_SECOND)
+#define JOIN_UNKNOWN (500 * MCC_MSECOND)
+#define JOIN_SPREAD 3 /* of a growing group most are not known yet */
+#define JOIN_TIME (60 * MCC_SECOND)
 #define JOIN_MAX (1 * MCC_SECOND)          /* the first report is not later, if the budget allows */
 #define HEARD_AGE (1 * MCC_SECOND)         /* a heard report covers so long, or 4 RTT */
 #define FALL 0.97                          /* of the reported rate: worth an early report */
+#define COVER 0.1                          /* RFC 4654 3.4, g */
 #define BELOW (1.0 - MCC_SUPPRESS_SIMILAR) /* of the target: what differs less is the same */
 
 void
@@ -26,8 +33,9 @@ static unsigned
 members (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
 {
   unsigned n = input->members > 0 ? input->members : 1;
-  if (self->last == MCC_TIME_NONE && self->joiners >= n)
-    n = self->joiners + 1; /* all join at once: the sender cannot know yet */
+  /* Many join at once: the sender cannot know them all yet. */
+  if ((self->last == MCC_TIME_NONE || input->now - self->joined < JOIN_TIME) && self->joiners >= n)
+    n = self->joiners + 1;
   return n;
 }
 
@@ -49,6 +57,16 @@ regular_interval (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input
   }
   return mcc_rtcp_interval (
       input->target_bps, input->session_bps, OTHERS_SHARE, n, self->compound_bytes);
+}
+
+/* Who hears nobody learns of others' reports by announcements only. */
+static MccTime
+suppression_wait (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
+{
+  MccTime delay = input->rtt_max;
+  if (!self->hears_group)
+    delay = mcc_time_max (delay, mcc_time_min (input->announce_interval, ANNOUNCE_MAX));
+  return mcc_suppress_wait (&self->rng, members (self, input), delay);
 }
 
 static MccTime
@@ -79,11 +97,14 @@ mcc_asmp_schedule_start (MccAsmpSchedule *self, const MccAsmpScheduleInput *inpu
   self->early = MCC_TIME_NONE;
   self->waiting = self->skipped = false;
   self->debt = 0;
+  memset (self->heard, 0, sizeof self->heard);
   self->joiners = 0;
   self->heard_bps = self->reported_bps = UINT64_MAX;
   self->interval = regular_interval (self, input);
   /* RFC 3550 6.2: half the interval before the first; ours is bounded, for nobody knows us yet. */
-  MccTime wait = mcc_time_clamp (self->interval / 2, MCC_RTCP_MIN_INTERVAL, JOIN_MAX);
+  /* With nobody known, a whole group may join with us. */
+  MccTime least = input->members > 0 ? MCC_RTCP_MIN_INTERVAL : JOIN_UNKNOWN;
+  MccTime wait = mcc_time_clamp (self->interval / 2, least, JOIN_MAX);
   double u = mcc_rng_uniform (&self->rng);
   self->next = spaced (self, input->now + mcc_time_from_seconds (u * mcc_time_to_seconds (wait)));
 }
@@ -95,16 +116,26 @@ mcc_asmp_schedule_stop (MccAsmpSchedule *self)
   self->next = self->early = MCC_TIME_NONE;
 }
 
+/* enhanced: receivers behind one bottleneck measure about the same; the lowest of them need not be
+ * known exactly (RFC 4654 3.4, g). */
+static bool
+covers (const MccAsmpSchedule *self, uint64_t heard_bps, const MccAsmpScheduleInput *input)
+{
+  bool enhanced = self->variant == MCC_VARIANT_ENHANCED;
+  if (heard_bps == UINT64_MAX)
+    return false;
+  if (enhanced)
+    heard_bps = (uint64_t)((1.0 - COVER) * (double)heard_bps);
+  return mcc_suppress_covers (heard_bps, input->rate_bps, enhanced);
+}
+
 static bool
 covered (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
 {
-  bool enhanced = self->variant == MCC_VARIANT_ENHANCED;
   MccTime age = mcc_time_max (HEARD_AGE, 4 * input->rtt_max);
-  if (self->heard_bps != UINT64_MAX && input->now - self->heard_time <= age
-      && mcc_suppress_covers (self->heard_bps, input->rate_bps, enhanced))
+  if (input->now - self->heard_time <= age && covers (self, self->heard_bps, input))
     return true;
-  return enhanced && input->suppress_bps != UINT64_MAX
-         && mcc_suppress_covers (input->suppress_bps, input->rate_bps, enhanced);
+  return self->variant == MCC_VARIANT_ENHANCED && covers (self, input->suppress_bps, input);
 }
 
 /* Whether an early report is due at all, suppression aside. */
@@ -116,7 +147,7 @@ wants_early (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
   double rate = (double)input->rate_bps;
   /* The first rate of all is news, too: until then the sender may not rise. */
   if (self->last != MCC_TIME_NONE && self->reported_bps == UINT64_MAX
-      && input->members <= MCC_ASMP_FEW_RECEIVERS)
+      && members (self, input) <= MCC_ASMP_FEW_RECEIVERS)
     return true;
   if (input->limiting && self->reported_bps != UINT64_MAX)
     return rate < FALL * (double)self->reported_bps;
@@ -153,7 +184,7 @@ mcc_asmp_schedule_update (MccAsmpSchedule *self, const MccAsmpScheduleInput *inp
   MccTime wait = 0;
   unsigned n = members (self, input);
   if (!input->limiting && (n > MCC_ASMP_FEW_RECEIVERS || self->interval >= MCC_SUPPRESS_INTERVAL))
-    wait = mcc_suppress_wait (&self->rng, n, input->rtt_max);
+    wait = suppression_wait (self, input);
   MccTime at = input->now + wait;
   if (self->last != MCC_TIME_NONE) /* the previous one must have had its chance */
     at = mcc_time_max (at, self->last + mcc_time_max (input->rtt, MCC_RTCP_MIN_INTERVAL));
@@ -161,12 +192,25 @@ mcc_asmp_schedule_update (MccAsmpSchedule *self, const MccAsmpScheduleInput *inp
   return MCC_SCHEDULE_WAIT;
 }
 
+/* Linear counting (Whang et al. 1990): distinct reporters from the share of bits still clear. */
+static void
+count_joiner (MccAsmpSchedule *self, uint32_t ssrc)
+{
+  uint32_t bit = (ssrc * UINT32_C (2654435761)) >> (32 - 10);
+  self->heard[bit / 64] |= UINT64_C (1) << (bit % 64);
+  unsigned clear = 0;
+  for (unsigned i = 0; i < MCC_ASMP_HEARD_BITS; i++)
+    clear += (self->heard[i / 64] >> (i % 64) & 1) == 0;
+  double share = fmax (clear, 1.0) / MCC_ASMP_HEARD_BITS;
+  self->joiners = (unsigned)(-MCC_ASMP_HEARD_BITS * log (share) + 0.5);
+}
+
 MccScheduleVerdict
 mcc_asmp_schedule_handle_heard (MccAsmpSchedule *self, uint32_t ssrc, uint64_t rate_bps,
     bool no_limit, const MccAsmpScheduleInput *input)
 {
-  if (self->last == MCC_TIME_NONE && self->joiners < 65536)
-    self->joiners++;
+  if (self->last == MCC_TIME_NONE)
+    count_joiner (self, ssrc);
   if (no_limit)
     return MCC_SCHEDULE_WAIT;
   MccTime age = mcc_time_max (HEARD_AGE, 4 * input->rtt_max);
@@ -200,10 +244,10 @@ mcc_asmp_schedule_handle_timeout (MccAsmpSchedule *self, const MccAsmpScheduleIn
   if (input->now < self->next)
     return MCC_SCHEDULE_WAIT;
 
-  if (self->last == MCC_TIME_NONE && self->joiners > 0) {
+  if (self->last == MCC_TIME_NONE) {
     /* Timer reconsideration (RFC 3550 6.3.3, 6.3.6): many join with us. */
     MccTime interval = regular_interval (self, input);
-    MccTime at = self->joined + mcc_rtcp_randomize (&self->rng, interval) / 2;
+    MccTime at = self->joined + mcc_rtcp_randomize (&self->rng, JOIN_SPREAD * interval);
     if (interval > self->interval && at > input->now) {
       self->interval = interval;
       self->next = at;
@@ -214,7 +258,7 @@ mcc_asmp_schedule_handle_timeout (MccAsmpSchedule *self, const MccAsmpScheduleIn
       && self->interval > MCC_SUPPRESS_INTERVAL) {
     self->waiting = true;
     self->heard_bps = UINT64_MAX;
-    self->next = input->now + mcc_suppress_wait (&self->rng, members (self, input), input->rtt_max);
+    self->next = input->now + suppression_wait (self, input);
     if (self->next > input->now)
       return MCC_SCHEDULE_WAIT;
   }

@@ -9,7 +9,8 @@
  *  - A regular interval is Td x U(0.5, 1.5)/1.21828 (the limiting receiver's: max (RTT, its share),
  *    not randomised). An early report is paid for: the next regular one moves by the interval that
  *    it saved, and with two intervals of debt there is none.
- *  - Timer reconsideration before the first report: heard reports count as members.
+ *  - Timer reconsideration before the first report: whose reports are heard
+ *    counts as a member.
  *  - Early (enhanced): the rate fell below the announced target. At once in a small group, else
  *    after mcc_suppress_wait(), and not at all when a heard report, or the round's suppressing rate
  *    that the sender announces, covers it.
@@ -22,6 +23,7 @@
 #include "mccsuppress.h"
 #include "mcctypes.h"
 
+#define MCC_ASMP_HEARD_BITS 1024
 #define MCC_ASMP_FEW_RECEIVERS 16 /* early reports of so few need no suppression */
 
 /* What the schedule must know each time. */
@@ -32,6 +34,7 @@ typedef struct {
   unsigned members;     /* announced receivers */
   bool limiting;        /* the sender names us as the limiting one */
   MccTime rtt, rtt_max;
+  MccTime announce_interval; /* smoothed */
   uint64_t rate_bps;
   bool no_limit;
   uint32_t round;
@@ -54,9 +57,10 @@ typedef struct {
   bool waiting;     /* a regular report is in its suppression wait */
   bool skipped;     /* the previous regular one was covered */
   bool limiting;
-  unsigned joiners;      /* reports heard before our first */
-  uint64_t reported_bps; /* UINT64_MAX: no limit */
-  uint64_t heard_bps;    /* lowest lately heard; UINT64_MAX none */
+  uint64_t heard[MCC_ASMP_HEARD_BITS / 64]; /* who reported before we did, hashed */
+  unsigned joiners;                         /* ... about so many */
+  uint64_t reported_bps;                    /* UINT64_MAX: no limit */
+  uint64_t heard_bps;                       /* lowest lately heard; UINT64_MAX none */
   uint32_t heard_ssrc;
   MccTime heard_time;
   uint32_t round;

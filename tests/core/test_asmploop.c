@@ -60,8 +60,8 @@ static VnetReceiver *
 world_join (World *world, int link)
 {
   double drift = 100.0 * (2.0 * mcc_rng_uniform (vnet_rng (world->vnet)) - 1.0);
-  VnetReceiver *receiver = vnet_receiver_new (world->vnet, link, 15 * MCC_MSECOND, NULL,
-      (5000 + 77 * world->receivers) * MCC_SECOND, drift);
+  VnetReceiver *receiver = vnet_receiver_new (
+      world->vnet, link, 0, NULL, (5000 + 77 * world->receivers) * MCC_SECOND, drift);
   world->receiver[world->receivers++] = receiver;
   return receiver;
 }

@@ -24,8 +24,8 @@ typedef struct {
   GArray *children; /* int */
   GArray *hosts;    /* int */
   guint hosts_below;
-  int only_host; /* when hosts_below is 1 */
-  GQueue queue;  /* Shared; the head is being sent */
+
+  GQueue queue; /* Shared; the head is being sent */
   guint64 queued_bytes;
   MccTime head_done;
 } Link;
@@ -248,7 +248,6 @@ vnet_add_host (Vnet *self, int link, MccTime up_delay, MccTime epoch, double dri
   g_array_append_val (link == VNET_CORE ? self->top_hosts : get_link (self, link)->hosts, id);
   for (int l = link; l != VNET_CORE; l = get_link (self, l)->parent) {
     get_link (self, l)->hosts_below++;
-    get_link (self, l)->only_host = id;
   }
   return id;
 }
@@ -379,17 +378,31 @@ deliver (Vnet *self, GArray *hosts, const VnetPacket *packet)
   }
 }
 
-/* To the hosts here and into the links below. */
+/* To the hosts here and into the links below, but not back where it came from. */
 static void
-forward (Vnet *self, GArray *hosts, GArray *links, Shared *shared)
+forward (Vnet *self, GArray *hosts, GArray *links, int came_from, Shared *shared)
 {
   deliver (self, hosts, &shared->packet);
   for (guint i = 0; i < links->len; i++) {
     int id = g_array_index (links, int, i);
-    Link *link = get_link (self, id);
-    if (link->hosts_below > 1 || (link->hosts_below == 1 && link->only_host != shared->packet.from))
+    if (id != came_from && get_link (self, id)->hosts_below > 0)
       enter_link (self, id, shared);
   }
+}
+
+/* A packet that climbs is at the router below link @id (VNET_CORE: at the core): siblings get it
+ * here, as from a multicast router. */
+static void
+climb (Vnet *self, int id, int came_from, Shared *shared)
+{
+  if (id == VNET_CORE) {
+    forward (self, self->top_hosts, self->top, came_from, shared);
+    return;
+  }
+  Link *link = get_link (self, id);
+  forward (self, link->hosts, link->children, came_from, shared);
+  post (self, self->now + link->config.delay, EVENT_UP, link->parent, (guint64)(id + 1),
+      shared_ref (shared));
 }
 
 void
@@ -400,7 +413,8 @@ vnet_send (Vnet *self, int host, const VnetPacket *packet)
   shared->packet.address = (MccAddress){ .family = 4, .port = 5004 };
   shared->packet.address.bytes[2] = (guint8)(host >> 8);
   shared->packet.address.bytes[3] = (guint8)host;
-  post (self, self->now + get_host (self, host)->up_delay, EVENT_UP, 0, 0, shared);
+  const Host *sender = get_host (self, host);
+  post (self, self->now + sender->up_delay, EVENT_UP, sender->link, 0, shared);
 }
 
 static void
@@ -496,11 +510,11 @@ handle_event (Vnet *self, Event *event)
         post (self, self->now + get_flow (self, flow)->rtt, EVENT_ACK, flow, 0, NULL);
       } else {
         Link *link = get_link (self, event->id);
-        forward (self, link->hosts, link->children, event->shared);
+        forward (self, link->hosts, link->children, VNET_CORE, event->shared);
       }
       break;
     case EVENT_UP:
-      forward (self, self->top_hosts, self->top, event->shared);
+      climb (self, event->id, (int)event->generation - 1, event->shared);
       break;
     case EVENT_TIMER: {
       Host *host = get_host (self, event->id);

@@ -2,10 +2,11 @@
  *
  * vnet: a small multicast network in virtual time, for the core's tests.
  *
- * A core router with a tree of links below it; hosts hang on links (or on the core) and reach the
- * core by an uplink of pure delay. Every host has a clock of its own (epoch, drift). A link has a
- * rate, a delay, a drop-tail queue in bytes and packets, and random loss; all may change while
- * packets are in it. What a host sends goes to every other host. Same seed, same run.
+ * A core router with a tree of links below it; hosts hang on the lower ends of links (or on the
+ * core). What a host sends climbs towards the core, each link's delay but no queue on the way, and
+ * descends from every router that it passes. Every host has a clock of its own (epoch, drift). A
+ * link has a rate, a delay, a drop-tail queue in bytes and packets, and random loss; all may change
+ * while packets are in it. What a host sends goes to every other host. Same seed, same run.
  */
 #pragma once
 
@@ -56,6 +57,7 @@ typedef struct {
 Vnet *vnet_new (guint64 seed);
 void vnet_free (Vnet *self);
 int vnet_add_link (Vnet *self, int parent, const VnetLink *config);
+/* @up_delay: what its own packets take in addition. */
 int vnet_add_host (Vnet *self, int link, MccTime up_delay, MccTime epoch, double drift_ppm,
     const VnetHandler *handler, gpointer owner);
 /* The host is gone: nothing is delivered, no time-out comes. */

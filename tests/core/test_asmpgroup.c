@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Large ASMP groups over vnet: suppression and the RTCP budget.
+ */
+#include "vnetasmp.h"
+
+typedef struct {
+  Vnet *vnet;
+  VnetSender *sender;
+  VnetReceiver **receiver;
+  guint receivers;
+  int bottleneck;
+} Group;
+
+static void
+group_init (Group *group, guint64 seed, guint receivers, MccVariant variant, bool hears_group)
+{
+  VnetSenderConfig sender = vnet_sender_default;
+  sender.variant = variant;
+  sender.max_bps = sender.start_bps = 500000;
+  VnetLink wide = { .rate_bps = 1500000, .delay = 10 * MCC_MSECOND, .queue_packets = 60 };
+  VnetLink leaf = { .delay = 5 * MCC_MSECOND };
+  group->vnet = vnet_new (seed);
+  group->sender = vnet_sender_new (group->vnet, &sender, 5 * MCC_MSECOND);
+  group->bottleneck = vnet_add_link (group->vnet, VNET_CORE, &wide);
+  group->receivers = receivers;
+  group->receiver = g_new0 (VnetReceiver *, receivers);
+  MccAsmpReceiverConfig config = { .variant = variant, .hears_group = hears_group };
+  for (guint i = 0; i < receivers; i++) {
+    int link = vnet_add_link (group->vnet, group->bottleneck, &leaf);
+    MccTime up = 20 * (i % 7) / 7 * MCC_MSECOND;
+    group->receiver[i] = vnet_receiver_new (
+        group->vnet, link, up, &config, (3000 + i) * MCC_SECOND, (double)(i % 41) - 20.0);
+  }
+}
+
+static void
+group_clear (Group *group)
+{
+  for (guint i = 0; i < group->receivers; i++)
+    vnet_receiver_free (group->receiver[i]);
+  vnet_sender_free (group->sender);
+  vnet_free (group->vnet);
+  g_free (group->receiver);
+}
+
+static guint64
+receivers_rtcp_bytes (const Group *group)
+{
+  guint64 bytes = 0;
+  for (guint i = 0; i < group->receivers; i++)
+    bytes += vnet_receiver_rtcp_bytes (group->receiver[i]);
+  return bytes;
+}
+
+static guint
+known (const Group *group)
+{
+  MccAsmpSenderStats stats;
+  mcc_asmp_sender_get_stats (
+      vnet_sender_core (group->sender), 1000 * MCC_SECOND + vnet_now (group->vnet), &stats);
+  return stats.receivers;
+}
+
+typedef struct {
+  guint receivers;
+  bool hears_group;
+  MccTime steady;                  /* from when on the budget is kept */
+  double join_share, steady_share; /* RTCP in the first 10 s and from @steady on, of 5 % */
+  guint64 event_reports;           /* more than usual in the second after the bottleneck narrows */
+  guint64 seeds;
+} GroupCase;
+
+static void
+event (gconstpointer data)
+{
+  const GroupCase *test = data;
+  for (guint64 seed = 1; seed <= test->seeds; seed++) {
+    Group group;
+    group_init (&group, seed, test->receivers, MCC_VARIANT_ENHANCED, test->hears_group);
+    vnet_run (group.vnet, 10 * MCC_SECOND);
+    double join = (double)(receivers_rtcp_bytes (&group) * 8) / 10.0 / (0.05 * 500e3);
+    vnet_run (group.vnet, test->steady);
+    guint64 bytes = receivers_rtcp_bytes (&group) + vnet_sender_rtcp_bytes (group.sender);
+    guint64 reports = vnet_sender_reports (group.sender);
+    vnet_run (group.vnet, test->steady + 10 * MCC_SECOND);
+    double share
+        = (double)((receivers_rtcp_bytes (&group) + vnet_sender_rtcp_bytes (group.sender) - bytes)
+                   * 8)
+          / 10.0 / (0.05 * (double)vnet_sender_target (group.sender));
+    double usual = (double)(vnet_sender_reports (group.sender) - reports) / 10.0;
+
+    vnet_set_rate (group.vnet, group.bottleneck, 250000);
+    reports = vnet_sender_reports (group.sender);
+    vnet_run (group.vnet, test->steady + 11 * MCC_SECOND);
+    guint64 first = vnet_sender_reports (group.sender) - reports;
+    guint64 target = vnet_sender_target (group.sender);
+    vnet_run (group.vnet, test->steady + 13 * MCC_SECOND);
+    guint64 later = vnet_sender_target (group.sender);
+    g_test_message (
+        "seed %d: join %.2f, steady %.2f of the RTCP budget, %u known, usually %.1f reports/s; "
+        "%d in the second of the event, target then %d kb/s, 2 s later %d",
+        (int)seed, join, share, known (&group), usual, (int)first, (int)target / 1000,
+        (int)later / 1000);
+    g_assert_cmpfloat (join, <=, test->join_share);
+    g_assert_cmpfloat (share, <=, test->steady_share);
+    g_assert_cmpuint (first, <=, test->event_reports + (guint64)usual);
+    g_assert_cmpuint (later, <, 250000);
+    group_clear (&group);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  /* 1000 first reports alone take 77 s of the budget at 500 kb/s: the join is not over at 20 s. */
+  static const GroupCase hundred = { 100, true, 40 * MCC_SECOND, 1.25, 1.0, 15, 2 },
+                         thousand = { 1000, true, 20 * MCC_SECOND, 1.25, 1.25, 20, 1 },
+                         deaf = { 100, false, 40 * MCC_SECOND, 1.25, 1.0, 20, 2 };
+  g_test_add_data_func ("/asmpgroup/event/100", &hundred, event);
+  g_test_add_data_func ("/asmpgroup/event/1000", &thousand, event);
+  g_test_add_data_func ("/asmpgroup/event/100-that-hear-nobody", &deaf, event);
+  return g_test_run ();
+}
