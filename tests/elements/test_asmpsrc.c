@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * asmpsrc on the loopback interface against a sender that the test plays packet by packet.
+ */
+#include <gst/check/gstcheck.h>
+#include <gst/rtp/gstrtcpbuffer.h>
+#include <gst/video/video-event.h>
+
+#include "gstasmpsrc.h"
+#include "gstmcccompound.h"
+#include "gstmccsockets.h"
+
+#define ADDRESS "239.255.77.2"
+#define PORT 15104
+#define CAPS                                                                                       \
+  "application/x-rtp,media=(string)video,encoding-name=(string)H264,clock-rate=(int)90000,"        \
+  "payload=(int)96"
+
+/* What came out of the element, and what it sent by RTCP. */
+typedef struct {
+  GMutex lock;
+  GCond cond;
+  guint buffers, stream_starts, caps, segments, eos;
+  guint32 last_ssrc;
+  guint plis, byes, reports, rrs;
+  GstMccSockets sockets; /* a sender's */
+  GThread *listener;
+  gint quit;
+  gboolean garbage;
+  GstElement *pipeline, *src;
+  guint32 number;
+} World;
+
+static GstPadProbeReturn
+on_data (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  World *world = data;
+
+  g_mutex_lock (&world->lock);
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
+    guint8 header[12];
+
+    gst_buffer_extract (GST_PAD_PROBE_INFO_BUFFER (info), 0, header, sizeof header);
+    world->last_ssrc = GST_READ_UINT32_BE (header + 8);
+    world->buffers++;
+  } else {
+    switch (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info))) {
+      case GST_EVENT_STREAM_START:
+        world->stream_starts++;
+        break;
+      case GST_EVENT_CAPS:
+        world->caps++;
+        break;
+      case GST_EVENT_SEGMENT:
+        world->segments++;
+        break;
+      case GST_EVENT_EOS:
+        world->eos++;
+        break;
+      default:
+        break;
+    }
+  }
+  g_cond_broadcast (&world->cond);
+  g_mutex_unlock (&world->lock);
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+count_rtcp (World *world, const guint8 *data, gsize size)
+{
+  GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
+  GstBuffer *buffer = gst_buffer_new_memdup (data, size);
+  GstRTCPPacket packet;
+
+  if (!gst_rtcp_buffer_validate (buffer)) {
+    g_assert_true (world->garbage); /* the test's own; what the element sends is valid */
+    gst_buffer_unref (buffer);
+    return;
+  }
+  gst_rtcp_buffer_map (buffer, GST_MAP_READ, &rtcp);
+  g_mutex_lock (&world->lock);
+  for (gboolean more = gst_rtcp_buffer_get_first_packet (&rtcp, &packet); more;
+       more = gst_rtcp_packet_move_to_next (&packet)) {
+    switch (gst_rtcp_packet_get_type (&packet)) {
+      case GST_RTCP_TYPE_RR:
+        world->rrs++;
+        break;
+      case GST_RTCP_TYPE_PSFB:
+        world->plis++;
+        break;
+      case GST_RTCP_TYPE_BYE:
+        world->byes++;
+        break;
+      case GST_RTCP_TYPE_APP:
+        world->reports++;
+        break;
+      default:
+        break;
+    }
+  }
+  g_cond_broadcast (&world->cond);
+  g_mutex_unlock (&world->lock);
+  gst_rtcp_buffer_unmap (&rtcp);
+  gst_buffer_unref (buffer);
+}
+
+static gpointer
+listen_thread (gpointer data)
+{
+  World *world = data;
+  guint8 datagram[2048];
+
+  while (!g_atomic_int_get (&world->quit)) {
+    gssize size;
+
+    if (!g_socket_condition_timed_wait (
+            world->sockets.rtcp_group, G_IO_IN, 20 * G_TIME_SPAN_MILLISECOND, NULL, NULL))
+      continue;
+    size = g_socket_receive (
+        world->sockets.rtcp_group, (gchar *)datagram, sizeof datagram, NULL, NULL);
+    /* not our own announcements */
+    if (size >= 8 && GST_READ_UINT32_BE (datagram + 4) < 0x10000u)
+      continue;
+    if (size > 0 && datagram[1] == GST_RTCP_TYPE_RR)
+      count_rtcp (world, datagram, (gsize)size);
+  }
+  return NULL;
+}
+
+static gboolean
+reached (World *world, guint *value, guint wanted)
+{
+  gint64 end = g_get_monotonic_time () + 5 * G_TIME_SPAN_SECOND;
+  gboolean good;
+
+  g_mutex_lock (&world->lock);
+  while (*value < wanted && g_cond_wait_until (&world->cond, &world->lock, end))
+    ;
+  good = *value >= wanted;
+  g_mutex_unlock (&world->lock);
+  return good;
+}
+
+static void
+world_start (World *world, const gchar *more)
+{
+  GstMccSessionSettings settings = { .address = (gchar *)ADDRESS,
+    .port = PORT,
+    .multicast_iface = (gchar *)"lo",
+    .ttl = 1,
+    .ttl_mc = 1,
+    .loop = TRUE,
+    .qos_dscp = -1 };
+  gchar *text = g_strdup_printf ("asmpsrc name=src address=%s port=%d multicast-iface=lo "
+                                 "latency=50 ttl-mc=1 %s ! fakesink name=sink sync=false "
+                                 "async=false",
+      ADDRESS, PORT, more);
+  GError *error = NULL;
+  GstElement *sink;
+  GstPad *pad;
+
+  memset (world, 0, sizeof *world);
+  g_mutex_init (&world->lock);
+  g_cond_init (&world->cond);
+  world->pipeline = gst_parse_launch (text, &error);
+  g_assert_no_error (error);
+  g_free (text);
+  world->src = gst_bin_get_by_name (GST_BIN (world->pipeline), "src");
+  sink = gst_bin_get_by_name (GST_BIN (world->pipeline), "sink");
+  pad = gst_element_get_static_pad (sink, "sink");
+  gst_pad_add_probe (
+      pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_data, world, NULL);
+  gst_object_unref (pad);
+  gst_object_unref (sink);
+  g_assert_true (gst_mcc_sockets_open (&world->sockets, &settings, TRUE, &error));
+  g_assert_no_error (error);
+  world->listener = g_thread_new ("listener", listen_thread, world);
+}
+
+static void
+world_play (World *world)
+{
+  GstStateChangeReturn result = gst_element_set_state (world->pipeline, GST_STATE_PLAYING);
+
+  g_assert_cmpint (result, !=, GST_STATE_CHANGE_FAILURE);
+  result = gst_element_get_state (world->pipeline, NULL, NULL, 2 * GST_SECOND);
+  g_assert_cmpint (result, ==, GST_STATE_CHANGE_SUCCESS);
+}
+
+static void
+world_stop (World *world)
+{
+  g_assert_cmpint (
+      gst_element_set_state (world->pipeline, GST_STATE_NULL), ==, GST_STATE_CHANGE_SUCCESS);
+  g_atomic_int_set (&world->quit, TRUE);
+  g_thread_join (world->listener);
+  gst_mcc_sockets_close (&world->sockets);
+  gst_object_unref (world->src);
+  gst_object_unref (world->pipeline);
+  g_mutex_clear (&world->lock);
+  g_cond_clear (&world->cond);
+}
+
+static void
+send_to (World *world, GSocket *socket, guint16 port, const guint8 *data, gsize size)
+{
+  MccAddress address = world->sockets.group;
+  GSocketAddress *to;
+
+  address.port = port;
+  to = gst_mcc_address_to_socket (&address, 0);
+  g_socket_send_to (socket, to, (const gchar *)data, size, NULL, NULL);
+  g_object_unref (to);
+}
+
+/* @n RTP packets of @ssrc from @seq on, one per 33 ms of media; H.264 type @nal. */
+static void
+send_rtp (World *world, guint32 ssrc, guint16 seq, guint n, guint8 nal)
+{
+  for (guint i = 0; i < n; i++) {
+    guint8 packet[200] = { 0x80, 0x80 | 96 };
+
+    GST_WRITE_UINT16_BE (packet + 2, seq + i);
+    GST_WRITE_UINT32_BE (packet + 4, (guint32)(seq + i) * 3000);
+    GST_WRITE_UINT32_BE (packet + 8, ssrc);
+    packet[12] = nal;
+    send_to (world, world->sockets.rtp, PORT, packet, sizeof packet);
+    g_usleep (2000);
+  }
+}
+
+static void
+announce (World *world, guint32 ssrc)
+{
+  GstMccCompound compound = { .ssrc = ssrc, .cname = "sender" };
+  MccApp app = { .subtype = MCC_APP_SESSION, .ssrc = ssrc };
+  GstBuffer *buffer;
+  GstMapInfo map;
+
+  app.session.number = ++world->number;
+  app.session.target_bps = 500000;
+  app.session.min_bps = 100000;
+  app.session.max_bps = 1000000;
+  app.session.start_bps = 150000;
+  app.session.session_bandwidth_bps = 1000000;
+  app.session.suppress_bps = G_MAXUINT64;
+  app.session.media_ssrc = ssrc;
+  app.session.ttl = 1;
+  app.session.payload_type = 96;
+  app.session.clock_rate = 90000;
+  g_strlcpy (app.session.media, "video", sizeof app.session.media);
+  g_strlcpy (app.session.encoding_name, "H264", sizeof app.session.encoding_name);
+  buffer = gst_mcc_compound_build (&compound, &app, 1, 0, NULL);
+  gst_buffer_map (buffer, &map, GST_MAP_READ);
+  send_to (world, world->sockets.rtcp, PORT + 1, map.data, map.size);
+  gst_buffer_unmap (buffer, &map);
+  gst_buffer_unref (buffer);
+}
+
+/* ---- tests ---- */
+
+static void
+test_states (void)
+{
+  World world;
+
+  world_start (&world, "");
+  for (guint i = 0; i < 3; i++) {
+    world_play (&world);
+    g_assert_cmpint (
+        gst_element_set_state (world.pipeline, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_NO_PREROLL);
+    world_play (&world);
+    g_assert_cmpint (
+        gst_element_set_state (world.pipeline, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
+    world_play (&world);
+    g_assert_cmpint (
+        gst_element_set_state (world.pipeline, GST_STATE_NULL), ==, GST_STATE_CHANGE_SUCCESS);
+  }
+  world_stop (&world);
+}
+
+static void
+test_bad_settings (void)
+{
+  static const gchar *const bad[][2] = { { "port=5005", "port" }, { "address=x", "address" },
+    { "ttl=256", "ttl" }, { "ttl-mc=-1", "ttl-mc" }, { "qos-dscp=64", "qos-dscp" },
+    { "multicast-iface=nosuch0", "multicast-iface" }, { "source-address=x", "source-address" },
+    { "feedback-address=239.1.1.1", "feedback-address" },
+    { "feedback-port=65536", "feedback-port" }, { "latency=60001", "latency" },
+    { "encoding-name=nosuch", "encoding-name" }, { "caps=video/x-raw", "caps" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    gchar *text = g_strdup_printf ("asmpsrc multicast-iface=lo %s ! fakesink", bad[i][0]);
+    GstElement *pipeline = gst_parse_launch (text, NULL);
+    GstBus *bus = gst_element_get_bus (pipeline);
+    GError *error = NULL;
+    GstMessage *message;
+
+    g_assert_cmpint (
+        gst_element_set_state (pipeline, GST_STATE_PLAYING), ==, GST_STATE_CHANGE_FAILURE);
+    message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+    g_assert_nonnull (message);
+    gst_message_parse_error (message, &error, NULL);
+    g_assert_true (g_str_has_prefix (error->message, bad[i][1]));
+    g_clear_error (&error);
+    gst_message_unref (message);
+    gst_element_set_state (pipeline, GST_STATE_NULL);
+    gst_object_unref (bus);
+    gst_object_unref (pipeline);
+    g_free (text);
+  }
+}
+
+static void
+test_announced_caps_and_reports (void)
+{
+  World world;
+  GstPad *pad;
+  GstCaps *caps;
+
+  world_start (&world, "");
+  world_play (&world);
+  send_rtp (&world, 0x1001, 10, 12, 0x65);
+  g_assert_cmpuint (world.buffers, ==, 0);
+  announce (&world, 0x1001); /* from then on, and nothing that came before is missing */
+  send_rtp (&world, 0x1001, 22, 1, 0x61);
+  g_assert_true (reached (&world, &world.buffers, 12));
+  pad = gst_element_get_static_pad (world.src, "src");
+  caps = gst_pad_get_current_caps (pad);
+  g_assert_cmpstr (
+      gst_structure_get_string (gst_caps_get_structure (caps, 0), "encoding-name"), ==, "H264");
+  g_assert_false (gst_structure_has_field (gst_caps_get_structure (caps, 0), "ssrc"));
+  gst_caps_unref (caps);
+  gst_object_unref (pad);
+  for (guint i = 0; i < 20 && world.reports < 2; i++) {
+    announce (&world, 0x1001);
+    send_rtp (&world, 0x1001, (guint16)(23 + 20 * i), 20, 0x61);
+  }
+  g_assert_true (reached (&world, &world.reports, 2));
+  world_stop (&world);
+  g_assert_cmpuint (world.byes, ==, 1);
+}
+
+static void
+test_restart_is_one_stream (void)
+{
+  World world;
+
+  world_start (&world, "encoding-name=H264");
+  world_play (&world);
+  for (guint run = 0; run < 4; run++) {
+    guint before = world.buffers;
+
+    send_rtp (&world, 0x2000 + run, (guint16)(65500 + 50 * run), 40, 0x65);
+    g_assert_true (reached (&world, &world.buffers, before + 38));
+    g_assert_cmpuint (world.last_ssrc, ==, 0x2000 + run);
+    g_usleep (250000);
+  }
+  g_assert_cmpuint (world.stream_starts, ==, 1);
+  g_assert_cmpuint (world.caps, ==, 1);
+  g_assert_cmpuint (world.segments, ==, 1);
+  g_assert_cmpuint (world.eos, ==, 0);
+  world_stop (&world);
+}
+
+static void
+test_key_unit_requests (void)
+{
+  World world;
+  GstPad *pad;
+  guint plis;
+
+  world_start (&world, "encoding-name=H264");
+  world_play (&world);
+  send_rtp (&world, 0x3001, 1, 20, 0x61);
+  g_assert_true (reached (&world, &world.plis, 1)); /* on join */
+  send_rtp (&world, 0x3001, 21, 20, 0x61);
+  g_usleep (1600000);
+  g_assert_true (reached (&world, &world.plis, 2)); /* again: none has come */
+  send_rtp (&world, 0x3001, 41, 2, 0x65);
+  g_usleep (200000);
+  plis = world.plis;
+  pad = gst_element_get_static_pad (world.src, "src");
+  gst_pad_send_event (
+      pad, gst_video_event_new_upstream_force_key_unit (GST_CLOCK_TIME_NONE, TRUE, 1));
+  gst_object_unref (pad);
+  g_assert_true (reached (&world, &world.plis, plis + 1)); /* a decoder asks */
+  world_stop (&world);
+}
+
+static void
+test_bye (void)
+{
+  World world;
+
+  world_start (&world, "encoding-name=H264");
+  world_play (&world);
+  send_rtp (&world, 0x4001, 1, 20, 0x65);
+  g_assert_true (reached (&world, &world.buffers, 18));
+  gst_element_set_state (world.pipeline, GST_STATE_PAUSED);
+  g_assert_true (reached (&world, &world.byes, 1));
+  /* nothing is heard while paused, and what came then is not played */
+  send_rtp (&world, 0x4001, 21, 20, 0x65);
+  world_play (&world);
+  send_rtp (&world, 0x4001, 41, 20, 0x65);
+  g_assert_true (reached (&world, &world.buffers, 36));
+  g_usleep (100000);
+  g_assert_cmpuint (world.buffers, <=, 40);
+  gst_element_set_state (world.pipeline, GST_STATE_READY);
+  g_assert_true (reached (&world, &world.byes, 2));
+  world_stop (&world);
+}
+
+static void
+test_eos_and_latency (void)
+{
+  World world;
+  GstQuery *query = gst_query_new_latency ();
+  GstClockTime min, max;
+  gboolean live;
+  GstPad *pad;
+
+  world_start (&world, "encoding-name=H264");
+  world_play (&world);
+  send_rtp (&world, 0x5001, 1, 20, 0x65);
+  g_assert_true (reached (&world, &world.buffers, 18));
+  pad = gst_element_get_static_pad (world.src, "src");
+  g_assert_true (gst_pad_query (pad, query));
+  gst_object_unref (pad);
+  gst_query_parse_latency (query, &live, &min, &max);
+  g_assert_true (live);
+  g_assert_cmpuint (min, ==, 50 * GST_MSECOND);
+  gst_query_unref (query);
+  gst_element_send_event (world.pipeline, gst_event_new_eos ());
+  g_assert_true (reached (&world, &world.eos, 1));
+  world_stop (&world);
+}
+
+/* Whatever comes in, of any size, the element lives and its stream goes on. */
+static void
+test_garbage (void)
+{
+  World world;
+  GRand *rand = g_rand_new_with_seed (11);
+  guint8 *data = g_malloc (65000);
+
+  world_start (&world, "encoding-name=H264");
+  world.garbage = TRUE;
+  world_play (&world);
+  send_rtp (&world, 0x6001, 1, 20, 0x65);
+  for (guint i = 0; i < 3000; i++) {
+    gsize size = i < 300 ? i : (gsize)g_rand_int_range (rand, 0, i % 50 ? 200 : 60000);
+
+    for (gsize at = 0; at < size; at++)
+      data[at] = (guint8)g_rand_int (rand);
+    if (size > 1 && i % 2)
+      data[0] = (guint8)(0x80 | (data[0] & 0x3f));
+    if (size > 12 && i % 3 == 0) /* of the sender itself: extensions, CSRCs and padding gone mad */
+      GST_WRITE_UINT32_BE (data + 8, 0x6001);
+    if (size > 12 && i % 3 == 0)
+      GST_WRITE_UINT16_BE (data + 2, 21 + i / 3);
+    if (size > 1 && i % 4 == 0)
+      data[1] = (guint8)g_rand_int_range (rand, 200, 208);
+    send_to (&world, world.sockets.rtp, (guint16)(PORT + i % 2), data, size);
+    if (i % 50 == 0)
+      g_usleep (1000);
+  }
+  g_usleep (100000);
+  {
+    guint before = world.buffers;
+
+    send_rtp (&world, 0x6001, 2000, 80, 0x65);
+    g_assert_true (reached (&world, &world.buffers, before + 20));
+  }
+  world_stop (&world);
+  g_rand_free (rand);
+  g_free (data);
+}
+
+static void
+test_uri (void)
+{
+  GError *error = NULL;
+  GstElement *element
+      = gst_element_make_from_uri (GST_URI_SRC, "asmp://239.1.2.3:6000?latency=100", NULL, &error);
+  guint latency;
+
+  g_assert_no_error (error);
+  g_assert_nonnull (element);
+  g_object_get (element, "latency", &latency, NULL);
+  g_assert_cmpuint (latency, ==, 100);
+  gst_object_unref (gst_object_ref_sink (element));
+}
+
+static void
+test_unicast_port_taken (void)
+{
+  GstElement *first = gst_parse_launch ("asmpsrc address=127.0.0.1 port=15204 ! fakesink", NULL);
+  GstElement *second = gst_parse_launch ("asmpsrc address=127.0.0.1 port=15204 ! fakesink", NULL);
+
+  g_assert_cmpint (gst_element_set_state (first, GST_STATE_PLAYING), !=, GST_STATE_CHANGE_FAILURE);
+  g_assert_cmpint (gst_element_set_state (second, GST_STATE_PLAYING), ==, GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state (first, GST_STATE_NULL);
+  gst_element_set_state (second, GST_STATE_NULL);
+  gst_object_unref (first);
+  gst_object_unref (second);
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+  GST_ELEMENT_REGISTER (asmpsrc, NULL);
+  g_test_add_func ("/asmpsrc/states", test_states);
+  g_test_add_func ("/asmpsrc/bad-settings-name-the-property", test_bad_settings);
+  g_test_add_func ("/asmpsrc/announced-caps-and-reports", test_announced_caps_and_reports);
+  g_test_add_func ("/asmpsrc/restart-is-one-stream", test_restart_is_one_stream);
+  g_test_add_func ("/asmpsrc/key-unit-requests", test_key_unit_requests);
+  g_test_add_func ("/asmpsrc/bye-on-pause-and-stop", test_bye);
+  g_test_add_func ("/asmpsrc/eos-and-latency", test_eos_and_latency);
+  g_test_add_func ("/asmpsrc/garbage", test_garbage);
+  g_test_add_func ("/asmpsrc/uri", test_uri);
+  g_test_add_func ("/asmpsrc/unicast-port-taken", test_unicast_port_taken);
+  return g_test_run ();
+}
