@@ -13,6 +13,7 @@
 import argparse
 import itertools
 import json
+import os
 import socket
 import struct
 import time
@@ -136,12 +137,13 @@ def echo(arguments):
 
 
 def ping(arguments):
-    """Round-trip times in ms; each behind a burst of 1000-byte packets to the discard port."""
+    """Round-trip times in ms, each behind a burst of 1000-byte packets to the discard port; late:
+    how much longer than asked this program slept, on the mean."""
     sock = socket.socket(family(arguments.address), socket.SOCK_DGRAM)
     sock.settimeout(2)
     burst = socket.socket(family(arguments.address), socket.SOCK_DGRAM)
     sock.connect((arguments.address, arguments.port))
-    rtts = []
+    rtts, late = [], 0.0
     for number in range(arguments.count):
         sent = time.monotonic()
         for _ in range(arguments.burst):
@@ -155,13 +157,16 @@ def ping(arguments):
         except (TimeoutError, ConnectionRefusedError):
             continue
         rtts.append(1e3 * (time.monotonic() - sent))
+        woken = time.monotonic() + arguments.interval
         time.sleep(arguments.interval)
+        late += 1e3 * (time.monotonic() - woken)
     rtts.sort()
     if not rtts:
         return {"count": 0}
     return {
         "count": len(rtts),
         "mean": sum(rtts) / len(rtts),
+        "late": late / len(rtts),
         "median": rtts[len(rtts) // 2],
         "p99": rtts[int(len(rtts) * 0.99)],
         "min": rtts[0],
@@ -182,9 +187,15 @@ def main():
     parser.add_argument("--bytes", type=int, default=1000)
     parser.add_argument("--ttl", type=int, default=16)
     parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--realtime", action="store_true", help="below the emulator's priority")
     parser.add_argument("--burst", type=int, default=0)
     parser.add_argument("--interval", type=float, default=0.01)
     arguments = parser.parse_args()
+    if arguments.realtime:
+        try:
+            os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(5))
+        except PermissionError:
+            pass
     print(json.dumps(globals()[arguments.verb](arguments)), flush=True)
 
 
