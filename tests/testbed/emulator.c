@@ -36,6 +36,7 @@ typedef struct {
 
 typedef struct {
   Emulator emulator;
+  EmuTopology *topology;
   int epoll_fd;
   int timer_fd;
   int listen_fd;
@@ -269,8 +270,8 @@ go_realtime (void)
   struct sched_param parameters = { .sched_priority = 10 };
 
   prctl (PR_SET_TIMERSLACK, 1000);
-  if (mlockall (MCL_CURRENT) < 0)
-    (void)0; /* only costs a page fault now and then */
+  /* Refused, or not known to the kernel: costs a page fault now and then. */
+  (void)mlockall (MCL_CURRENT | MCL_ONFAULT);
   if (sched_setscheduler (0, SCHED_RR, &parameters) == 0)
     return true;
   fprintf (stderr,
@@ -410,9 +411,13 @@ main (int argc, char **argv)
   }
   if (!path)
     return usage (), 2;
-  self.emulator.topology = read_topology (path);
+  self.topology = read_topology (path);
+  self.emulator.topology = self.topology;
   if (describe) {
-    puts (emu_control_describe (self.emulator.topology));
+    char *text = emu_control_describe (self.emulator.topology);
+    puts (text);
+    free (text);
+    emu_topology_free (self.topology);
     return 0;
   }
   for (int i = 1; i < argc; i++) {
@@ -434,5 +439,6 @@ main (int argc, char **argv)
   emu_net_free (self.emulator.net);
   if (self.udp)
     emu_udp_free (self.udp);
+  emu_topology_free (self.topology);
   return 0;
 }

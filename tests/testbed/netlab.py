@@ -46,6 +46,9 @@ TUNSETIFF = 0x400454CA
 IFF_TUN_NO_PI = 0x1001
 
 
+_found = []  # "root", once that is known
+
+
 class Unavailable(RuntimeError):
     """This machine does not let us make namespaces with TUN devices; the text says why."""
 
@@ -97,6 +100,8 @@ def find_privilege(sudo=True):
     """How namespaces can be made here: "root", "unshare" or "sudo"; else raises Unavailable."""
     if os.environ.get(HOW):
         return os.environ[HOW]
+    if _found:
+        return _found[0]
     if not os.path.exists("/dev/net/tun"):
         raise Unavailable(
             "there is no /dev/net/tun (modprobe tun; in a container: "
@@ -108,6 +113,7 @@ def find_privilege(sudo=True):
     if os.geteuid() == 0:
         reason = _probe_with([])
         if not reason:
+            _found.append("root")
             return "root"
         reasons.append(f"as root: {reason}")
     reason = _probe_with([_tool("unshare"), "-Urnm", "--"])
@@ -575,6 +581,18 @@ class Lab:
             self._emulator.kill()
             self._emulator.wait()
         self._emulator.stdout.close()
+
+    def interface(self, host, up):
+        """Takes the device of a host down, or up again, with the routes that the kernel forgot."""
+        if not up:
+            self.call(host, [_tool("ip"), "link", "set", DEVICE, "down"])
+            return
+        routes = "".join(
+            f"route replace {prefix} dev {DEVICE}\n"
+            for prefix in ("default", "224.0.0.0/4", "::/0")
+        )
+        self.call(host, [_tool("ip"), "link", "set", DEVICE, "up"])
+        self.call(host, ["sh", "-c", f"printf '{routes}' | {_tool('ip')} -batch -"])
 
     # -- programs --
 

@@ -161,14 +161,14 @@ class Network(Case):
 
     def test_interface_down_and_up(self):
         receiver = self.receive("r1", GROUP)
-        ip = netlab._tool("ip")
-        self.lab.call("r1", [ip, "link", "set", netlab.DEVICE, "down"])
+        self.lab.interface("r1", up=False)
         self.send("s", GROUP, 0.3)
-        self.lab.call("r1", [ip, "link", "set", netlab.DEVICE, "up"])
-        self.lab.call("r1", [ip, "route", "replace", "default", "dev", netlab.DEVICE])
+        self.lab.interface("r1", up=True)
         self.assertTrue(self.lab.wait_member("r1", GROUP, 30))
         count = self.send("s", GROUP, 0.5)
         self.assertGreaterEqual(self.result(receiver)["count"], count)
+        for address in (self.lab.hosts["s"].address, self.lab.hosts["s"].address6):
+            self.assertIn("amc0", self.lab.call("r1", ["ip", "route", "get", address]).stdout)
 
     def test_changes_and_samples(self):
         # Offered 2 Mb/s; 4 Mb/s carries it, then 1 Mb/s, then nothing at all.
