@@ -258,6 +258,7 @@ halve (MccAsmpSender *self, bool first)
 void
 mcc_asmp_sender_target_timeout (MccAsmpSender *self)
 {
+  update_limiting (self); /* its interval makes the period */
   if (!self->lost && self->now >= self->last_feedback + no_feedback_period (self)) {
     self->lost = true;
     self->rising = false;

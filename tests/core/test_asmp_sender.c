@@ -108,6 +108,28 @@ test_bye_of_limiting (void)
   fixture_clear (&f);
 }
 
+/* The limit went away, and nobody says anything since: nothing proves more. */
+static void
+test_silence_raises_nothing (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[] = { { .ssrc = 1, .host = 1, .rate_bps = 400000, .rtt = RTT },
+    { .ssrc = 2, .host = 2, .rate_bps = 2000000, .rtt = RTT } };
+  MccAddress from = address_of (1);
+
+  fixture_init (&f, &config);
+  settle (&f, peers, 2);
+  mcc_asmp_sender_handle_bye (f.sender, 1, &from, f.now);
+  drain (&f);
+  run_for (&f, 1500 * MCC_MSECOND);
+  g_assert_cmpuint (f.timed_out, ==, 0);
+  g_assert_cmpuint (f.target, ==, 400000);
+  run_peers (&f, peers + 1, 1, 200 * MCC_MSECOND, 500 * MCC_MSECOND);
+  g_assert_cmpuint (f.target, >, 400000);
+  fixture_clear (&f);
+}
+
 static void
 test_published_follows_at_once (void)
 {
@@ -181,6 +203,11 @@ test_no_limit_does_not_limit (void)
   g_assert_cmpuint (f.target, ==, 150000);
   g_assert_cmpuint (f.lost, ==, 0);
   settle (&f, peers, 2);
+  /* The limiting one no longer knows a limit: nobody does. */
+  peers[0].flags = MCC_REPORT_NO_LIMIT;
+  run_peers (&f, peers, 2, 200 * MCC_MSECOND, 5 * MCC_SECOND);
+  g_assert_cmpuint (f.target, ==, 400000);
+  g_assert_cmpuint (f.session.limiting_ssrc, ==, 0);
   fixture_clear (&f);
 }
 
@@ -261,7 +288,10 @@ test_feedback_lost_and_back (void)
   g_assert_cmpuint (f.timed_out, ==, 2);
   g_assert_cmpuint (f.lost, ==, 1);
 
-  /* Back: nothing at once, then at most a doubling per 250 ms. */
+  /* Back: nothing at once, then at most a doubling per 250 ms, whatever was sent meanwhile. */
+  f.sends = -8000000;
+  run_for (&f, 3 * MCC_SECOND);
+  g_assert_cmpuint (f.target, ==, 100000);
   uint64_t previous = f.target;
   for (unsigned i = 0; i < 80; i++) {
     run_peers (&f, peers, 2, 125 * MCC_MSECOND, 125 * MCC_MSECOND);
@@ -319,6 +349,17 @@ test_no_feedback_stop (void)
   peer_report (&f, &peer);
   g_assert_cmpuint (f.resumes, ==, 1);
   g_assert_cmpuint (f.found, ==, 1);
+  fixture_clear (&f);
+
+  /* One that starts at its minimum has a period there after the message too. */
+  config.start_bps = config.min_bps;
+  fixture_init (&f, &config);
+  f.sends = 0.0;
+  run_for (&f, 4 * MCC_SECOND);
+  g_assert_cmpuint (f.lost, ==, 1);
+  g_assert_cmpuint (f.stops, ==, 0);
+  run_for (&f, 2 * MCC_SECOND);
+  g_assert_cmpuint (f.stops, ==, 1);
   fixture_clear (&f);
 }
 
@@ -419,6 +460,87 @@ test_queue_is_bounded (void)
   mcc_asmp_sender_free (sender);
 }
 
+/* Whatever comes in, whenever: bounds hold, time-outs make progress, the table is bounded. */
+static void
+random_call (MccAsmpSender *sender, GRand *rand, MccTime now)
+{
+  static const uint64_t rates[] = { 0, 1, 99999, 150000, 2000000, 100000000000, UINT64_MAX };
+  static const MccTime times[]
+      = { 0, 1, MCC_MSECOND, MCC_SECOND, 10 * MCC_SECOND, 70 * MCC_SECOND, MCC_TIME_NONE };
+  static const double losses[] = { 0.0, 1e-9, 0.1, 1.0, 2.0, -1.0 };
+  uint32_t ssrc = (uint32_t)g_rand_int_range (rand, 0, 20);
+  MccAddress from = address_of ((unsigned)g_rand_int_range (rand, 0, 3));
+  MccAppReport report = { .number = g_rand_int (rand) >> g_rand_int_range (rand, 0, 32),
+    .flags = g_rand_int (rand) & 0xff,
+    .rate_bps = rates[g_rand_int_range (rand, 0, G_N_ELEMENTS (rates))],
+    .received_bps = rates[g_rand_int_range (rand, 0, G_N_ELEMENTS (rates))],
+    .loss_ratio = losses[g_rand_int_range (rand, 0, G_N_ELEMENTS (losses))],
+    .rtt = times[g_rand_int_range (rand, 0, G_N_ELEMENTS (times))],
+    .jitter = times[g_rand_int_range (rand, 0, G_N_ELEMENTS (times))],
+    .echo = g_rand_int (rand),
+    .hold = times[g_rand_int_range (rand, 0, G_N_ELEMENTS (times))] };
+  switch (g_rand_int_range (rand, 0, 24)) {
+    case 0:
+      mcc_asmp_sender_handle_bye (sender, ssrc, &from, now);
+      break;
+    case 1:
+      mcc_asmp_sender_handle_plain_report (
+          sender, ssrc, report.loss_ratio, report.number, report.rtt, &from, now);
+      break;
+    case 2:
+      mcc_asmp_sender_set_no_feedback (sender, (MccNoFeedback)(ssrc % 3), now);
+      break;
+    case 3:
+      mcc_asmp_sender_set_bounds (sender, 50000, 50000 + ssrc * 1000000, now);
+      break;
+    case 4:
+      mcc_asmp_sender_handle_sent (sender, ssrc, g_rand_int (rand), report.number, now);
+      break;
+    case 5:
+      mcc_asmp_sender_handle_key_unit_request (sender, now);
+      break;
+    default:
+      mcc_asmp_sender_handle_report (sender, ssrc, &report, ssrc % 7 ? &from : NULL, now);
+      break;
+  }
+}
+
+static void
+test_any_input (void)
+{
+  for (guint32 seed = 0; seed < 40; seed++) {
+    MccAsmpSenderConfig config
+        = default_config (seed % 2 ? MCC_VARIANT_ENHANCED : MCC_VARIANT_PUBLISHED);
+    GRand *rand = g_rand_new_with_seed (seed);
+    MccTime now = EPOCH;
+    MccSenderAction action;
+    MccReceiverInfo info[32];
+    config.max_receivers = 16;
+    MccAsmpSender *sender = mcc_asmp_sender_new (&config, now);
+    for (unsigned i = 0; i < 5000; i++) {
+      now += (MccTime)g_rand_int_range (rand, 0, 1 << g_rand_int_range (rand, 1, 31));
+      random_call (sender, rand, now);
+      if (g_rand_boolean (rand))
+        while (mcc_asmp_sender_poll (sender, &action)) {
+        }
+      if (g_rand_boolean (rand)) {
+        mcc_asmp_sender_handle_timeout (sender, now);
+        while (mcc_asmp_sender_poll (sender, &action)) {
+        }
+        g_assert_cmpuint (mcc_asmp_sender_next_timeout (sender), >, now);
+      }
+      MccAsmpSenderStats stats;
+      mcc_asmp_sender_get_stats (sender, now, &stats);
+      g_assert_cmpuint (stats.target_bps, >=, 50000);
+      g_assert_cmpuint (stats.target_bps, <=, 19050000);
+      g_assert_cmpuint (stats.receivers, <=, 16);
+      g_assert_cmpuint (mcc_asmp_sender_get_receivers (sender, now, info, 32), <=, 16);
+    }
+    mcc_asmp_sender_free (sender);
+    g_rand_free (rand);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -426,6 +548,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/target/min-of-receivers-clamped", test_min_of_receivers);
   g_test_add_func ("/asmp-sender/target/crash-rises-a-packet-per-rtt", test_crash_of_limiting);
   g_test_add_func ("/asmp-sender/target/bye-holds-a-round-then-rises", test_bye_of_limiting);
+  g_test_add_func ("/asmp-sender/target/silence-raises-nothing", test_silence_raises_nothing);
   g_test_add_func ("/asmp-sender/target/published-at-once", test_published_follows_at_once);
   g_test_add_func ("/asmp-sender/target/limiting-raises-itself", test_limiting_raises_itself);
   g_test_add_func ("/asmp-sender/target/falls-at-once", test_falls_at_once);
@@ -439,5 +562,6 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/plain/tcp-model", test_plain_player);
   g_test_add_func ("/asmp-sender/plain/alone", test_plain_players_alone);
   g_test_add_func ("/asmp-sender/actions/bounded", test_queue_is_bounded);
+  g_test_add_func ("/asmp-sender/any-input/bounds-and-progress", test_any_input);
   return g_test_run ();
 }

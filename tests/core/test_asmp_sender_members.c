@@ -139,6 +139,15 @@ test_receiver_restarts (void)
     g_assert_cmpint (peer_report (&f, &peer), ==, MCC_DROP_STALE);
   }
   run_peers (&f, &peer, 1, INTERVAL, 10 * MCC_SECOND);
+  /* Old ones in no sequence: a shuffled replay. */
+  static const uint32_t shuffled[] = { 500, 300, 700, 500, 502, 501 };
+  Peer replay = peer;
+  for (unsigned i = 0; i < G_N_ELEMENTS (shuffled); i++) {
+    run_for (&f, INTERVAL);
+    replay.number = shuffled[i];
+    g_assert_cmpint (peer_report (&f, &replay), ==, MCC_DROP_STALE);
+  }
+  run_peers (&f, &peer, 1, INTERVAL, 10 * MCC_SECOND);
   peer.number = 1;
   peer.rate_bps = 300000;
   run_for (&f, INTERVAL);
@@ -233,6 +242,34 @@ test_expiry (void)
     g_assert_cmpuint (f.now - last, <=, table[row].most + 200 * MCC_MSECOND);
     fixture_clear (&f);
   }
+}
+
+/* One that was silent for long, as it may, has time to report once it limits. */
+static void
+test_grace_for_the_new_limiting (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peer = { .ssrc = 1, .host = 1, .rate_bps = 2000000, .rtt = RTT };
+  Peer limiting = { .ssrc = 2, .host = 2, .rate_bps = 1000000, .rtt = RTT };
+  Peer third = { .ssrc = 3, .host = 3, .rate_bps = 3000000, .rtt = RTT };
+  MccAddress from = address_of (2);
+  fixture_init (&f, &config);
+  Peer both[] = { limiting, third };
+  for (unsigned i = 0; i < 20; i++) {
+    peer_report (&f, &peer);
+    run_peers (&f, both, 2, 100 * MCC_MSECOND, 5 * MCC_SECOND);
+  }
+  run_peers (&f, both, 2, 100 * MCC_MSECOND, 5 * MCC_SECOND);
+  mcc_asmp_sender_handle_bye (f.sender, 2, &from, f.now);
+  MccTime since = f.now;
+  run_peers (&f, both + 1, 1, 100 * MCC_MSECOND, MCC_SECOND);
+  g_assert_cmpuint (f.session.limiting_ssrc, ==, 1);
+  g_assert_cmpuint (f.timed_out, ==, 0);
+  while (f.timed_out == 0 && f.now < since + 20 * MCC_SECOND)
+    run_peers (&f, both + 1, 1, 100 * MCC_MSECOND, 100 * MCC_MSECOND);
+  g_assert_cmpuint (f.now - since, <=, 8 * MCC_SECOND);
+  fixture_clear (&f);
 }
 
 static void
@@ -403,6 +440,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/members/receiver-restarts", test_receiver_restarts);
   g_test_add_func ("/asmp-sender/members/address-changes", test_address_changes);
   g_test_add_func ("/asmp-sender/members/expiry", test_expiry);
+  g_test_add_func ("/asmp-sender/members/grace-for-the-limiting", test_grace_for_the_new_limiting);
   g_test_add_func ("/asmp-sender/members/leaving-without-bye", test_leaving);
   g_test_add_func ("/asmp-sender/members/regular-rtcp-keeps", test_regular_rtcp_keeps);
   g_test_add_func ("/asmp-sender/members/flood-of-ssrcs", test_flood);
