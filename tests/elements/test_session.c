@@ -129,6 +129,7 @@ feed (World *world, guint n)
     GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
 
     gst_rtp_buffer_map (buffer, GST_MAP_WRITE, &rtp);
+    memset (gst_rtp_buffer_get_payload (&rtp), 0x55, 200);
     gst_rtp_buffer_set_payload_type (&rtp, 96);
     gst_rtp_buffer_set_seq (&rtp, world->seq++);
     gst_rtp_buffer_set_ssrc (&rtp, 0x1234abcd);
