@@ -32,7 +32,6 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP / "pipelines"), str(TOP / "tests" / "testbed")]
 
 import netlab  # noqa: E402
-
 from demolib.record import Record  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
@@ -234,9 +233,13 @@ class Play:
             lambda: f"{node.frames.get('frames', 0) - before} of {count}",
         )
 
-    def clean(self, *nodes):
-        """No error, and once there was a whole picture no damaged one."""
+    def clean(self, *nodes, lossless=True):
+        """No error, once there was a whole picture no damaged one, and with @lossless no loss,
+        which the decoder would hide."""
         for node in nodes:
+            lost = node.stats.get("packets-lost", 0)
+            if lossless and "packets-received" in node.stats:
+                self.check(lost == 0, f"{node.name}: lost nothing", f"{lost} packets")
             errors = [line["text"] for line in node.of("error")]
             self.check(not errors, f"{node.name}: no error", "; ".join(errors[:3]))
             bad = node.frames.get("corrupted", 0)

@@ -128,7 +128,7 @@ def test_states(play):
     for turn in (1, 2):
         begin = play.now()
         sender.say("state null")
-        said = play.until(lambda: byes(wire, play.address("sb"), begin), 2)
+        said = play.until(lambda since=begin: byes(wire, play.address("sb"), since), 2)
         play.check(said is not None, f"sender to NULL ({turn}): BYE")
         time.sleep(0.5)
         sender.say("state playing")
@@ -151,7 +151,8 @@ def test_process(play):
         f"t. ! queue ! {pay} ! asmpsink name=mcc1 address=239.1.3.3 max-bitrate=300000 "
         f"t. ! queue ! {pay} ! asmpsink name=mcc2 address=239.1.3.4 max-bitrate=300000 "
         "t. ! queue ! fakesink name=frames_preview sync=true "
-        "asmpsrc name=mcc3 address=239.1.3.3 ! rtph264depay ! avdec_h264 ! fakesink name=frames_own",
+        "asmpsrc name=mcc3 address=239.1.3.3 "
+        "! rtph264depay ! avdec_h264 ! fakesink name=frames_own",
     )
     other = play.receiver("rc", "address=239.1.3.4")
     shown = lambda element: last(node, "frames", element).get("frames", 0)  # noqa: E731

@@ -119,7 +119,9 @@ def test_receivers(play):
     exited = second.exited or begin
     took = 99 if gone is None else gone - exited
     play.check(took <= 1.25, "a clean leave is seen within 1 s", f"{took:.2f} s")  # 0.25 s: stats
-    left = [line for line in sender.of("message") if line["fields"].get("state") == "left"]
+    told = lambda: [m for m in sender.of("message") if m["fields"].get("state") == "left"]  # noqa: E731
+    play.until(told, 2)
+    left = told()
     play.check(len(left) == 1, "and told once on the bus", f"{len(left)} messages")
 
     first.process.send_signal(signal.SIGSTOP)
@@ -178,7 +180,7 @@ def test_restart(play):
         sender = play.sender("sc", "address=239.1.1.3 max-bitrate=400000", name=f"sender{turn}")
         play.pictures(receiver, 45, 8, f"pictures from sender {turn + 1}")
         ssrcs.add(receiver.stats.get("source-ssrc"))
-        play.wait(lambda: rows(sender), 4, f"sender {turn + 1} hears the receiver")
+        play.wait(lambda node=sender: rows(node), 4, f"sender {turn + 1} hears the receiver")
         sender.kill() if turn % 2 else sender.stop()
     play.check(len(ssrcs) == 4, "four SSRCs were followed", f"{ssrcs}")
     play.check(receiver.process.poll() is None, "the receiver still runs")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Prints the UDP packets that pass amc0 of the namespace it runs in, a JSON line each, until killed.
+"""Prints the UDP packets that pass amc0 of its namespace, a JSON line each, until it is killed.
 
 RTP rows have `rtp` {ssrc, seq, pt}, RTCP rows `rtcp` [[packet type, subtype or count, ssrc], ...].
 """
