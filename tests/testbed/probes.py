@@ -18,6 +18,7 @@ import socket
 import struct
 import time
 
+SO_RCVBUFFORCE = 33
 MCAST_JOIN_GROUP = 42
 MCAST_JOIN_SOURCE_GROUP = 46
 
@@ -58,11 +59,21 @@ def join(sock, address, source, device):
 def open_receiver(arguments):
     sock = socket.socket(family(arguments.address), socket.SOCK_DGRAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 4 << 20)
+    except PermissionError:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
     sock.bind((arguments.address, arguments.port))
     if is_multicast(arguments.address):
         join(sock, arguments.address, arguments.source, arguments.device)
     return sock
+
+
+def overflows():
+    """Packets that this host had and its sockets did not take (IPv4)."""
+    with open("/proc/net/snmp", encoding="ascii") as table:
+        names, values = (line.split() for line in table if line.startswith("Udp:"))
+    return int(values[names.index("RcvbufErrors")])
 
 
 def receive(arguments):
@@ -89,6 +100,7 @@ def receive(arguments):
         "count": len(times),
         "distinct": len(set(numbers)),
         "bytes": payload_bytes,
+        "overflows": overflows(),
         "out_of_order": sum(a > b for a, b in itertools.pairwise(numbers)),
     }
     if len(times) > 1:
