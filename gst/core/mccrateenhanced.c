@@ -62,6 +62,7 @@
 #define DIP_PERIOD (8 * MCC_SECOND)
 #define DIP_EVIDENCE_S 0.25 /* in its dips, that the received rate does not follow */
 #define RECEIVED_TIME_S 0.4
+#define RTT_TIME_S 2.0
 
 typedef struct {
   MccRate base;
@@ -80,9 +81,10 @@ typedef struct {
     MccTime time;
     double rate_bps;
   } asked[ASKED];
-  unsigned asked_count;       /* ever */
-  double received_bps;        /* smoothed */
-  double peak_bps;            /* capacity: received while the queue stood, at most, fading */
+  unsigned asked_count; /* ever */
+  double received_bps;  /* smoothed */
+  double rtt_s;         /* TCP mode: slower than the sender's lag, else rate and queue swing */
+  double peak_bps;      /* capacity: received while the queue stood, at most, fading */
   MccTime dip_next, dip_seen; /* TCP mode */
   double dip_from_bps;
   double rival_s; /* evidence that it is not ours; in TCP mode: that it is */
@@ -228,7 +230,7 @@ decide_tcp (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
   double *rate = &self->base.rate_bps;
   double rtt_s = mcc_time_to_seconds (input->rtt), dt_s = mcc_time_to_seconds (dt);
   double received = (double)input->received_now_bps;
-  double allowed = equation_bps (input);
+  double allowed = equation_bps (input) * mcc_time_to_seconds (input->rtt) / self->rtt_s;
   if (input->now >= self->dip_next) {
     self->dip_next = input->now + DIP_PERIOD;
     self->dip_from_bps = *rate;
@@ -272,6 +274,7 @@ enter_mode (MccRateEnhanced *self, const MccRateInput *input, MccRateMode mode)
 {
   self->base.mode = mode;
   self->rival_s = 0.0;
+  self->rtt_s = mcc_time_to_seconds (input->rtt);
   self->capacity_bps = 0.0;
   self->restore = false;
   self->calm_since = input->now;
@@ -313,6 +316,7 @@ judge_rivals (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
   MccTime queue = input->queue_delay, target = target_queue (self, input);
   double dt_s = mcc_time_to_seconds (dt), gain = fmin (1.0, dt_s / RECEIVED_TIME_S);
   double visible = visible_rate (self, input);
+  self->rtt_s += fmin (1.0, dt_s / RTT_TIME_S) * (mcc_time_to_seconds (input->rtt) - self->rtt_s);
   bool tcp = self->base.mode == MCC_RATE_TCP;
   self->received_bps += gain * ((double)input->received_now_bps - self->received_bps);
   self->peak_bps *= 1.0 - CAPACITY_FADE * dt_s;
@@ -339,13 +343,14 @@ judge_rivals (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
 
 /* The bounds that hold in every mode. */
 static void
-bound (MccRateEnhanced *self, const MccRateInput *input)
+bound (MccRateEnhanced *self, const MccRateInput *input, double previous_bps)
 {
   double *rate = &self->base.rate_bps;
   double received_now = (double)input->received_now_bps;
-  double allowed = equation_bps (input);
+  double allowed = self->base.mode == MCC_RATE_TCP ? INFINITY : equation_bps (input);
+  /* The received rate is what the path bears, however long a queue makes the RTT just now. */
   if (*rate > allowed)
-    *rate = fmax (allowed, fmin (*rate, DRAIN_MAX * received_now));
+    *rate = fmax (allowed, fmin (fmin (*rate, previous_bps), DRAIN_MAX * received_now));
   /* A doubling rate outruns its mean over a second. */
   double proven = (double)input->received_bps;
   if (self->base.mode == MCC_RATE_SLOW_START)
@@ -383,6 +388,7 @@ enhanced_decide (MccRate *base, const MccRateInput *input)
   if (new_loss && self->decisions >= START_DECISIONS)
     self->loss_seen = input->last_loss_event;
 
+  double previous_bps = base->rate_bps;
   if (base->mode == MCC_RATE_START)
     decide_start (self, input, new_loss);
   switch (base->mode) {
@@ -400,7 +406,7 @@ enhanced_decide (MccRate *base, const MccRateInput *input)
   }
   if (base->mode != MCC_RATE_START) {
     judge_rivals (self, input, dt);
-    bound (self, input);
+    bound (self, input, previous_bps);
   }
   self->queue_last = input->queue_delay;
 }
