@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <glib.h>
+
+#include "mccasmpreceiver.h"
+#include "mccjitter.h"
+#include "mccrtcp.h"
+
+#define T0 (4321 * MCC_SECOND)
+#define OURS 0xaaaau
+#define SENDER 0x51u
+#define DELAY (20 * MCC_MSECOND)
+
+/* One receiver, packets each 10 ms. */
+typedef struct {
+  MccAsmpReceiver *receiver;
+  MccTime now;
+  guint16 seq;
+  guint32 session_number;
+  MccAppSession session;
+  MccAppReport report; /* newest */
+  MccTime report_time;
+  guint reports, lost, sources, others, sessions;
+  MccTime closest; /* two reports */
+} Fixture;
+
+static void
+init (Fixture *f, const MccAsmpReceiverConfig *config)
+{
+  MccAsmpReceiverConfig usual
+      = { .variant = MCC_VARIANT_ENHANCED, .ssrc = OURS, .seed = 7, .hears_group = true };
+  memset (f, 0, sizeof *f);
+  f->now = T0;
+  f->seq = 65500;
+  f->closest = MCC_TIME_NONE;
+  f->report_time = MCC_TIME_NONE;
+  f->receiver = mcc_asmp_receiver_new (config != NULL ? config : &usual, T0);
+  f->session = (MccAppSession){ .number = 4294967290u,
+    .target_bps = 800000,
+    .min_bps = 100000,
+    .max_bps = 5000000,
+    .start_bps = 150000,
+    .session_bandwidth_bps = 5000000,
+    .receivers = 1,
+    .rtt_max = 50 * MCC_MSECOND,
+    .suppress_bps = G_MAXUINT64,
+    .media_ssrc = SENDER,
+    .payload_type = 96,
+    .encoding_name = "H264" };
+}
+
+static void
+clear (Fixture *f)
+{
+  mcc_asmp_receiver_free (f->receiver);
+}
+
+static void
+drain (Fixture *f)
+{
+  MccReceiverAction action;
+  while (mcc_asmp_receiver_poll (f->receiver, &action)) {
+    f->lost += action.type == MCC_RECEIVER_SOURCE_LOST;
+    f->sources += action.type == MCC_RECEIVER_NEW_SOURCE;
+    f->others += action.type == MCC_RECEIVER_OTHER_SENDER;
+    f->sessions += action.type == MCC_RECEIVER_SESSION;
+    if (action.type != MCC_RECEIVER_SEND_REPORT)
+      continue;
+    if (f->report_time != MCC_TIME_NONE)
+      f->closest = MIN (f->closest, f->now - f->report_time);
+    f->report_time = f->now;
+    f->report = action.report;
+    f->reports++;
+  }
+}
+
+static void
+advance (Fixture *f, MccTime until)
+{
+  for (;;) {
+    MccTime next = mcc_asmp_receiver_next_timeout (f->receiver);
+    if (next > until)
+      break;
+    f->now = MAX (next, f->now);
+    mcc_asmp_receiver_handle_timeout (f->receiver, f->now);
+    drain (f);
+  }
+  f->now = until;
+}
+
+static MccDrop
+rtp (Fixture *f, guint32 ssrc, guint16 seq)
+{
+  MccRtpPacket packet = { .ssrc = ssrc,
+    .seq = seq,
+    .bytes = 1000,
+    .has_send_time = true,
+    .send_time = mcc_abs_send_time (f->now - DELAY) };
+  MccAddress from = { .family = 4, .port = 5004, .bytes = { (guint8)ssrc } };
+  MccDrop drop = mcc_asmp_receiver_handle_rtp (f->receiver, &packet, &from, f->now);
+  drain (f);
+  return drop;
+}
+
+/* @seconds of 800 kb/s. */
+static void
+stream (Fixture *f, double seconds)
+{
+  for (MccTime end = f->now + mcc_time_from_seconds (seconds); f->now < end;) {
+    advance (f, f->now + 10 * MCC_MSECOND);
+    rtp (f, SENDER, f->seq++);
+  }
+}
+
+static MccDrop
+announce (Fixture *f)
+{
+  MccApp app = { .ssrc = SENDER, .subtype = MCC_APP_SESSION, .session = f->session };
+  app.session.number = f->session.number++;
+  app.session.send_time = mcc_abs_send_time (f->now - DELAY);
+  MccDrop drop = mcc_asmp_receiver_handle_app (f->receiver, &app, f->now);
+  drain (f);
+  return drop;
+}
+
+static MccDrop
+answer_rtt (Fixture *f, MccTime rtt)
+{
+  MccApp app = { .ssrc = SENDER, .subtype = MCC_APP_RTT };
+  app.rtt.count = 2;
+  app.rtt.entry[0] = (MccAppRtt){ .ssrc = 1, .number = f->report.number, .rtt = 9 };
+  app.rtt.entry[1] = (MccAppRtt){ .ssrc = OURS, .number = f->report.number, .rtt = rtt };
+  MccDrop drop = mcc_asmp_receiver_handle_app (f->receiver, &app, f->now);
+  drain (f);
+  return drop;
+}
+
+static MccAsmpReceiverStats
+stats (const Fixture *f)
+{
+  MccAsmpReceiverStats out;
+  mcc_asmp_receiver_get_stats (f->receiver, f->now, &out);
+  return out;
+}
+
+static void
+first_reports (void)
+{
+  Fixture f;
+  init (&f, NULL);
+  g_assert_cmpuint (mcc_asmp_receiver_next_timeout (f.receiver), ==, MCC_TIME_NONE);
+  announce (&f);
+  g_assert_cmpuint (f.sessions, ==, 1);
+  stream (&f, 1.2);
+  g_assert_cmpuint (f.sources, ==, 1);
+  g_assert_cmpuint (f.reports, >=, 1);
+  g_assert_cmpuint (f.report.flags & MCC_REPORT_NO_LIMIT, !=, 0);
+  g_assert_cmpuint (f.report.flags & MCC_REPORT_RTT_MEASURED, ==, 0);
+  g_assert_cmpuint (f.report.flags & MCC_REPORT_ECHO, !=, 0);
+  g_assert_cmpuint (f.report.hold, <=, 10 * MCC_MSECOND);
+  g_assert_cmpint (answer_rtt (&f, 45 * MCC_MSECOND), ==, MCC_DROP_NONE);
+  g_assert_true (stats (&f).rtt_measured);
+  guint before = f.reports;
+  stream (&f, 2.0);
+  g_assert_cmpuint (f.reports, >, before);
+  g_assert_cmpuint (f.report.flags & MCC_REPORT_NO_LIMIT, ==, 0);
+  g_assert_cmpuint (f.report.flags & MCC_REPORT_RTT_MEASURED, !=, 0);
+  g_assert_cmpuint (f.report.rtt, >=, 44 * MCC_MSECOND);
+  g_assert_cmpuint (f.report.rtt, <=, 46 * MCC_MSECOND);
+  g_assert_cmpuint (f.report.packets_lost, ==, 0);
+  /* 36 numbers before the wrap. */
+  g_assert_cmpuint (f.report.highest_seq, >=, 65536 + 200);
+  g_assert_cmpuint (f.report.highest_seq, <=, 65536u + f.seq - 1);
+  g_assert_cmpuint (f.report.rate_bps, >=, 800000);
+  g_assert_cmpuint (f.report.rate_bps, <=, 2 * 820000);
+  clear (&f);
+}
+
+/* The key unit flag is for the first report alone. */
+static void
+key_unit (void)
+{
+  Fixture f;
+  init (&f, NULL);
+  stream (&f, 0.1);
+  for (guint i = 0; i < 100 && f.reports == 0; i++)
+    stream (&f, 0.05);
+  g_assert_cmpuint (f.reports, ==, 1);
+  g_assert_cmpuint (f.report.flags & MCC_REPORT_KEY_UNIT, !=, 0);
+  for (guint i = 0; i < 100 && f.reports == 1; i++)
+    stream (&f, 0.05);
+  g_assert_cmpuint (f.report.flags & MCC_REPORT_KEY_UNIT, ==, 0);
+  clear (&f);
+}
+
+static void
+spacing (void)
+{
+  Fixture f;
+  init (&f, NULL);
+  f.session.limiting_ssrc = OURS;
+  for (guint i = 0; i < 100; i++) {
+    announce (&f);
+    stream (&f, 0.1);
+    answer_rtt (&f, 45 * MCC_MSECOND);
+    if (i % 10 == 5)
+      f.seq += 20; /* losses */
+  }
+  g_assert_cmpuint (f.closest, >=, MCC_RTCP_MIN_INTERVAL);
+  g_assert_cmpuint (f.reports, >=, 30); /* the limiting receiver reports often */
+  g_assert_cmpuint (f.reports * 144 * 8, <=, (guint)(0.05 * 800000 * 10));
+  g_assert_cmpuint (stats (&f).reports_sent, ==, f.reports);
+  clear (&f);
+}
+
+/* Below the announced rate: at once in a small group, after a wait in a large one, not at all when
+ * covered. */
+static void
+early (void)
+{
+  static const struct {
+    guint receivers;
+    gboolean covered;
+    MccTime least, most;
+  } table[] = {
+    { 4, FALSE, 0, 300 * MCC_MSECOND },
+    { 400, FALSE, 0, 700 * MCC_MSECOND },
+    { 400, TRUE, 3 * MCC_SECOND, MCC_TIME_NONE },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (table); i++) {
+    Fixture f;
+    init (&f, NULL);
+    f.session.receivers = table[i].receivers;
+    announce (&f);
+    stream (&f, 1.5);
+    answer_rtt (&f, 45 * MCC_MSECOND);
+    announce (&f);
+    stream (&f, 10.0);
+    f.session.limiting_ssrc = 0x77;
+    announce (&f);
+    /* The link narrows to half: every second packet is lost. */
+    guint before = f.reports;
+    MccTime begin = f.now, first = MCC_TIME_NONE;
+    for (guint k = 0; k < 150; k++) {
+      MccApp heard = { .ssrc = 0x77, .subtype = MCC_APP_REPORT };
+      heard.report.rate_bps = 110000;
+      if (table[i].covered && k % 20 == 0)
+        mcc_asmp_receiver_handle_app (f.receiver, &heard, f.now);
+      f.seq++;
+      advance (&f, f.now + 10 * MCC_MSECOND);
+      f.seq++;
+      rtp (&f, SENDER, f.seq);
+      advance (&f, f.now + 10 * MCC_MSECOND);
+      if (f.reports > before && first == MCC_TIME_NONE)
+        first = f.now - begin;
+    }
+    g_test_message ("%u receivers, covered %d: first after %.3f s, rate %d kb/s",
+        table[i].receivers, table[i].covered,
+        first == MCC_TIME_NONE ? -1.0 : mcc_time_to_seconds (first),
+        (int)(stats (&f).estimated_bps / 1000));
+    g_assert_cmpuint (stats (&f).estimated_bps, <, 700000);
+    g_assert_cmpuint (first, >=, table[i].least);
+    g_assert_cmpuint (first, <=, table[i].most);
+    clear (&f);
+  }
+}
+
+static void
+announcements (void)
+{
+  Fixture f;
+  init (&f, NULL);
+  announce (&f);
+  stream (&f, 0.5);
+  for (guint i = 0; i < 10; i++) { /* the number wraps */
+    f.session.target_bps += 1000;
+    g_assert_cmpint (announce (&f), ==, MCC_DROP_NONE);
+  }
+  g_assert_cmpuint (f.sessions, ==, 1); /* the rate is no news */
+  f.session.payload_type = 97;
+  announce (&f);
+  g_assert_cmpuint (f.sessions, ==, 2);
+  f.session.number -= 3;
+  g_assert_cmpint (announce (&f), ==, MCC_DROP_STALE);
+  g_assert_cmpuint (stats (&f).announced_bps, ==, 810000);
+  g_assert_cmpuint (stats (&f).dropped[MCC_DROP_STALE], ==, 1);
+
+  MccApp other = { .ssrc = 0x99, .subtype = MCC_APP_SESSION, .session = f.session };
+  other.session.media_ssrc = 0x99;
+  other.session.target_bps = 1;
+  for (guint i = 0; i < 5; i++)
+    g_assert_cmpint (
+        mcc_asmp_receiver_handle_app (f.receiver, &other, f.now), ==, MCC_DROP_OTHER_SENDER);
+  drain (&f);
+  g_assert_cmpuint (f.others, ==, 1);
+  g_assert_cmpuint (stats (&f).announced_bps, ==, 810000);
+  MccApp own = { .ssrc = OURS, .subtype = MCC_APP_REPORT };
+  g_assert_cmpint (mcc_asmp_receiver_handle_app (f.receiver, &own, f.now), ==, MCC_DROP_OWN);
+  clear (&f);
+}
+
+/* A sender may wait for its first receiver: the announcement alone brings reports. */
+static void
+announcement_alone (void)
+{
+  Fixture f;
+  init (&f, NULL);
+  for (guint i = 0; i < 10; i++) {
+    announce (&f);
+    advance (&f, f.now + MCC_SECOND);
+  }
+  g_assert_cmpuint (f.reports, >=, 3);
+  g_assert_cmpuint (f.report.flags & MCC_REPORT_NO_LIMIT, !=, 0);
+  g_assert_cmpuint (f.report.flags & MCC_REPORT_ECHO, !=, 0);
+  g_assert_cmpint (answer_rtt (&f, 45 * MCC_MSECOND), ==, MCC_DROP_NONE);
+  g_assert_true (stats (&f).rtt_measured);
+  /* Then it starts: what was measured stays, its very first packet counts. */
+  g_assert_cmpint (rtp (&f, SENDER, 5), ==, MCC_DROP_NONE);
+  g_assert_true (stats (&f).rtt_measured);
+  /* Or it is gone. */
+  advance (&f, f.now + 30 * MCC_SECOND);
+  guint before = f.reports;
+  advance (&f, f.now + 30 * MCC_SECOND);
+  g_assert_cmpuint (f.reports, ==, before);
+  g_assert_cmpuint (mcc_asmp_receiver_next_timeout (f.receiver), ==, MCC_TIME_NONE);
+  clear (&f);
+}
+
+static void
+restart (void)
+{
+  Fixture f;
+  init (&f, NULL);
+  announce (&f);
+  stream (&f, 1.0);
+  f.seq += 50;
+  stream (&f, 1.0);
+  g_assert_cmpuint (stats (&f).packets_lost, ==, 50);
+  mcc_asmp_receiver_handle_bye (f.receiver, SENDER, f.now);
+  drain (&f);
+  g_assert_cmpuint (f.lost, ==, 1);
+  g_assert_cmpuint (mcc_asmp_receiver_next_timeout (f.receiver), ==, MCC_TIME_NONE);
+  g_assert_cmpint (rtp (&f, 0x52, 1000), ==, MCC_DROP_PROBATION);
+  g_assert_cmpint (rtp (&f, 0x52, 1001), ==, MCC_DROP_NONE);
+  g_assert_cmpuint (f.sources, ==, 2);
+  g_assert_cmpuint (stats (&f).packets_lost, ==, 0);
+  g_assert_cmpuint (stats (&f).source_ssrc, ==, 0x52);
+  g_assert_cmpuint (stats (&f).announced_bps, ==, 0);
+  clear (&f);
+}
+
+static void
+not_network_loss (void)
+{
+  Fixture f;
+  init (&f, NULL);
+  stream (&f, 1.0);
+  /* Our own socket dropped 30. */
+  mcc_asmp_receiver_handle_host_dropped (f.receiver, 30, f.now);
+  f.seq += 30;
+  stream (&f, 1.0);
+  g_assert_cmpuint (stats (&f).packets_lost, ==, 0);
+  /* ... and 30 of the 40 missing. */
+  mcc_asmp_receiver_handle_host_dropped (f.receiver, 30, f.now);
+  f.seq += 40;
+  stream (&f, 1.0);
+  g_assert_cmpuint (stats (&f).packets_lost, ==, 10);
+  /* An interface that was down. */
+  advance (&f, f.now + 5 * MCC_SECOND);
+  g_assert_cmpuint (f.lost, ==, 1);
+  f.seq += 500;
+  stream (&f, 1.0);
+  g_assert_cmpuint (stats (&f).packets_lost, ==, 10);
+  /* A jump of the sequence space. */
+  f.seq += 20000;
+  stream (&f, 1.0);
+  g_assert_cmpuint (stats (&f).packets_lost, ==, 10);
+  g_assert_cmpuint (f.sources, ==, 1);
+  clear (&f);
+}
+
+static void
+published (void)
+{
+  MccAsmpReceiverConfig config = { .variant = MCC_VARIANT_PUBLISHED,
+    .ssrc = OURS,
+    .seed = 7,
+    .hears_group = true,
+    .report_interval = MCC_SECOND };
+  Fixture f;
+  init (&f, &config);
+  announce (&f);
+  stream (&f, 20.5);
+  g_assert_cmpuint (f.reports, >=, 20);
+  g_assert_cmpuint (f.reports, <=, 21);
+  g_assert_cmpuint (f.report.flags & MCC_REPORT_NO_LIMIT, ==, 0);
+  /* RTT 500 ms: P/RTT = 16 kb/s a report, gamma 0.2 or 0.9. */
+  g_assert_cmpuint (f.report.rate_bps, >=, 150000 + 20 * 3200);
+  g_assert_cmpuint (f.report.rate_bps, <=, 150000 + 21 * 14400);
+  clear (&f);
+}
+
+/* Same input, same output. */
+static void
+deterministic (void)
+{
+  MccTraceEvent a, b;
+  Fixture f, g;
+  init (&f, NULL);
+  init (&g, NULL);
+  for (guint i = 0; i < 20; i++) {
+    announce (&f);
+    announce (&g);
+    stream (&f, 0.3);
+    stream (&g, 0.3);
+    f.seq = g.seq = (guint16)(f.seq + i % 3);
+    bool more;
+    do {
+      more = mcc_asmp_receiver_poll_trace (f.receiver, &a);
+      g_assert_true (more == mcc_asmp_receiver_poll_trace (g.receiver, &b));
+      if (more) {
+        g_assert_cmpuint (a.time, ==, b.time);
+        g_assert_cmpint (a.type, ==, b.type);
+        g_assert_cmpuint (a.a, ==, b.a);
+        g_assert_cmpuint (a.b, ==, b.b);
+      }
+    } while (more);
+  }
+  clear (&f);
+  clear (&g);
+}
+
+/* A host that does not poll, and nonsense from the network: bounded, and it goes on. */
+static void
+abuse (void)
+{
+  Fixture f;
+  MccRng rng;
+  init (&f, NULL);
+  guint64 seed = g_test_rand_int ();
+  g_test_message ("seed %" G_GUINT64_FORMAT, seed);
+  mcc_rng_init (&rng, seed);
+  MccApp app;
+  for (guint i = 0; i < 30000; i++) {
+    f.now += mcc_rng_next (&rng) % (i % 1000 == 0 ? 40 * MCC_SECOND : 5 * MCC_MSECOND);
+    MccRtpPacket packet = { .ssrc = (guint32)(mcc_rng_next (&rng) % 4),
+      .seq = (guint16)mcc_rng_next (&rng),
+      .bytes = (guint32)mcc_rng_next (&rng),
+      .has_send_time = mcc_rng_uniform (&rng) < 0.8,
+      .send_time = (guint32)mcc_rng_next (&rng) & 0xffffff };
+    guint64 *words = (guint64 *)&app;
+    for (guint k = 0; k < sizeof app / 8; k++)
+      words[k] = mcc_rng_next (&rng);
+    app.ssrc = (guint32)(mcc_rng_next (&rng) % 4);
+    app.subtype = (guint)(mcc_rng_next (&rng) % 5);
+    if (app.subtype == MCC_APP_SESSION)
+      app.session.media_ssrc %= 4;
+    switch (mcc_rng_next (&rng) % 5) {
+      case 0:
+        mcc_asmp_receiver_handle_app (f.receiver, &app, f.now);
+        break;
+      case 1:
+        mcc_asmp_receiver_handle_timeout (f.receiver, f.now);
+        break;
+      case 2:
+        if (mcc_rng_next (&rng) % 50 == 0)
+          mcc_asmp_receiver_handle_bye (f.receiver, app.ssrc, f.now);
+        else
+          mcc_asmp_receiver_handle_host_dropped (f.receiver, mcc_rng_next (&rng), f.now);
+        break;
+      default:
+        mcc_asmp_receiver_handle_rtp (f.receiver, &packet, NULL, f.now);
+    }
+    if (i % 100 == 0)
+      drain (&f);
+  }
+  MccReceiverAction action;
+  guint n = 0;
+  while (mcc_asmp_receiver_poll (f.receiver, &action))
+    n++;
+  g_assert_cmpuint (n, <=, 16);
+  clear (&f);
+}
+
+static void
+leave (void)
+{
+  Fixture f;
+  MccAppReport report;
+  init (&f, NULL);
+  announce (&f);
+  stream (&f, 1.0);
+  guint32 number = f.report.number;
+  mcc_asmp_receiver_leave (f.receiver, &report, f.now);
+  g_assert_cmpuint (report.flags & MCC_REPORT_LEAVING, !=, 0);
+  g_assert_cmpuint (report.number, ==, number + 1);
+  clear (&f);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/asmpreceiver/says-no-limit-until-measured", first_reports);
+  g_test_add_func ("/asmpreceiver/asks-for-a-key-unit-once", key_unit);
+  g_test_add_func ("/asmpreceiver/spacing-and-budget", spacing);
+  g_test_add_func ("/asmpreceiver/early-reports", early);
+  g_test_add_func ("/asmpreceiver/announcements", announcements);
+  g_test_add_func ("/asmpreceiver/announcement-without-stream", announcement_alone);
+  g_test_add_func ("/asmpreceiver/new-sender-new-history", restart);
+  g_test_add_func ("/asmpreceiver/not-network-loss", not_network_loss);
+  g_test_add_func ("/asmpreceiver/published-reports-each-interval", published);
+  g_test_add_func ("/asmpreceiver/same-input-same-trace", deterministic);
+  g_test_add_func ("/asmpreceiver/abuse", abuse);
+  g_test_add_func ("/asmpreceiver/leave", leave);
+  return g_test_run ();
+}

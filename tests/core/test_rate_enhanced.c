@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The controller alone; what it does to a network is in test_asmploop.c.
+ */
+#include <glib.h>
+
+#include "mccrate.h"
+#include "mccrng.h"
+#include "mcctcp.h"
+
+#define STEP (100 * MCC_MSECOND)
+
+static MccRateInput
+usual (void)
+{
+  return (MccRateInput){ .now = 77 * MCC_SECOND,
+    .rtt = 40 * MCC_MSECOND,
+    .rtt_measured = true,
+    .packet_bytes = 1200.0,
+    .last_loss_event = MCC_TIME_NONE,
+    .received_bps = 1000000,
+    .received_now_bps = 1000000,
+    .announced_bps = 1000000,
+    .start_bps = 150000,
+    .min_bps = 100000,
+    .max_bps = 10000000 };
+}
+
+static void
+step (MccRate *rate, MccRateInput *input)
+{
+  input->now += STEP;
+  mcc_rate_decide (rate, input);
+}
+
+/* A controller at 1 Mb/s that has left slow start by a queue. */
+static MccRate *
+in_delay_mode (MccRateInput *input)
+{
+  MccRate *rate = mcc_rate_new (&mcc_rate_enhanced, 150000);
+  *input = usual ();
+  for (guint i = 0; i < 4; i++)
+    step (rate, input);
+  g_assert_cmpint (mcc_rate_mode (rate), ==, MCC_RATE_SLOW_START);
+  input->queue_delay = 30 * MCC_MSECOND;
+  step (rate, input);
+  g_assert_cmpint (mcc_rate_mode (rate), ==, MCC_RATE_DELAY);
+  g_assert_cmpuint (mcc_rate_get_bps (rate), ==, 900000);
+  input->queue_delay = 0;
+  return rate;
+}
+
+static void
+starts_without_limit (void)
+{
+  MccRate *rate = mcc_rate_new (&mcc_rate_enhanced, 150000);
+  MccRateInput input = usual ();
+  input.rtt_measured = false;
+  input.rtt = 500 * MCC_MSECOND;
+  g_assert_cmpint (mcc_rate_mode (rate), ==, MCC_RATE_START);
+  MccTime begin = input.now;
+  while (mcc_rate_mode (rate) == MCC_RATE_START) {
+    step (rate, &input);
+    g_assert_cmpuint (input.now - begin, <=, 3 * MCC_SECOND);
+  }
+  g_assert_cmpuint (input.now - begin, >=, 2 * MCC_SECOND);
+  mcc_rate_reset (rate, 150000);
+  input = usual ();
+  step (rate, &input);
+  g_assert_cmpint (mcc_rate_mode (rate), ==, MCC_RATE_START);
+  step (rate, &input);
+  g_assert_cmpint (mcc_rate_mode (rate), ==, MCC_RATE_SLOW_START);
+  /* From the announced rate, not from the start rate. */
+  g_assert_cmpuint (mcc_rate_get_bps (rate), >=, 1000000);
+  mcc_rate_free (rate);
+}
+
+/* A join onto a path that is too slow: no waiting for an RTT. */
+static void
+loss_ends_start (void)
+{
+  MccRate *rate = mcc_rate_new (&mcc_rate_enhanced, 150000);
+  MccRateInput input = usual ();
+  input.rtt_measured = false;
+  input.rtt = 500 * MCC_MSECOND;
+  step (rate, &input);
+  input.last_loss_event = input.now;
+  input.loss_ratio = 0.05;
+  input.received_now_bps = 500000;
+  input.queue_delay = 100 * MCC_MSECOND;
+  step (rate, &input);
+  g_assert_cmpint (mcc_rate_mode (rate), ==, MCC_RATE_DELAY);
+  g_assert_cmpuint (mcc_rate_get_bps (rate), ==, 450000);
+  mcc_rate_free (rate);
+}
+
+static void
+slow_start_doubles (void)
+{
+  MccRate *rate = mcc_rate_new (&mcc_rate_enhanced, 150000);
+  MccRateInput input = usual ();
+  step (rate, &input);
+  step (rate, &input);
+  double before = (double)mcc_rate_get_bps (rate);
+  input.received_bps = input.received_now_bps = 100000000;
+  for (guint i = 0; i < 4; i++)
+    step (rate, &input);
+  g_assert_cmpfloat ((double)mcc_rate_get_bps (rate) / before, >, 1.99);
+  g_assert_cmpfloat ((double)mcc_rate_get_bps (rate) / before, <, 2.01);
+  mcc_rate_free (rate);
+}
+
+/* Nothing proves more than twice what came, in any mode and after any history. */
+static void
+bounds (void)
+{
+  guint64 seed = g_test_rand_int ();
+  MccRng rng;
+  mcc_rng_init (&rng, seed);
+  g_test_message ("seed %" G_GUINT64_FORMAT, seed);
+  for (guint run = 0; run < 50; run++) {
+    MccRate *rate = mcc_rate_new (&mcc_rate_enhanced, 150000);
+    MccRateInput input = usual ();
+    for (guint i = 0; i < 400; i++) {
+      input.rtt = 1 + mcc_rng_next (&rng) % (3 * MCC_SECOND);
+      input.rtt_measured = mcc_rng_uniform (&rng) < 0.9;
+      input.queue_delay = mcc_rng_next (&rng) % MCC_SECOND;
+      input.queue_peak = input.queue_delay + mcc_rng_next (&rng) % MCC_SECOND;
+      input.received_bps = mcc_rng_next (&rng) % 20000000;
+      input.received_now_bps = mcc_rng_next (&rng) % 20000000;
+      input.announced_bps = mcc_rng_next (&rng) % 20000000;
+      input.loss_ratio = mcc_rng_uniform (&rng) < 0.5 ? 0.0 : mcc_rng_uniform (&rng);
+      if (mcc_rng_uniform (&rng) < 0.3)
+        input.last_loss_event = input.now;
+      step (rate, &input);
+      if (mcc_rate_mode (rate) == MCC_RATE_START || input.received_bps == 0)
+        continue;
+      guint64 received = input.received_bps;
+      if (mcc_rate_mode (rate) == MCC_RATE_SLOW_START)
+        received = MAX (received, input.received_now_bps);
+      guint64 cap = MAX (MAX (input.start_bps, 2 * received), input.min_bps);
+      g_assert_cmpuint (mcc_rate_get_bps (rate), <=, MIN (cap, input.max_bps));
+      g_assert_cmpuint (mcc_rate_get_bps (rate), >=, input.min_bps);
+    }
+    mcc_rate_free (rate);
+  }
+}
+
+/* One queue, one cut: only a queue that still grows cuts again before the cut can be seen. */
+static void
+one_reaction (void)
+{
+  MccRateInput input;
+  MccRate *rate = in_delay_mode (&input);
+  for (guint i = 0; i < 20; i++)
+    step (rate, &input);
+  input.queue_delay = input.queue_peak = 80 * MCC_MSECOND;
+  step (rate, &input);
+  guint64 first = mcc_rate_get_bps (rate);
+  g_assert_cmpuint (first, <, 900000);
+  g_assert_cmpuint (first, >=, 700000);
+  input.received_now_bps = 600000;
+  step (rate, &input); /* as high as before: the cut is on its way */
+  g_assert_cmpuint (mcc_rate_get_bps (rate), ==, first);
+  input.queue_delay = input.queue_peak = 160 * MCC_MSECOND;
+  step (rate, &input);
+  g_assert_cmpuint (mcc_rate_get_bps (rate), <, 600000);
+  g_assert_cmpuint (mcc_rate_get_bps (rate), >=, 420000);
+  mcc_rate_free (rate);
+}
+
+/* What the link carried while the queue stood is taken again when it has drained. */
+static void
+restores (void)
+{
+  MccRateInput input;
+  MccRate *rate = in_delay_mode (&input);
+  for (guint i = 0; i < 20; i++)
+    step (rate, &input);
+  input.queue_delay = input.queue_peak = 200 * MCC_MSECOND;
+  step (rate, &input);
+  g_assert_cmpuint (mcc_rate_get_bps (rate), ==, 700000);
+  input.queue_delay = input.queue_peak = 0;
+  for (guint i = 0; i < 3; i++)
+    step (rate, &input);
+  g_assert_cmpuint (mcc_rate_get_bps (rate), ==, 970000);
+  mcc_rate_free (rate);
+}
+
+static void
+equation_rules (void)
+{
+  MccRateInput input;
+  MccRate *rate = in_delay_mode (&input);
+  input.loss_ratio = 0.05;
+  double allowed = mcc_tcp_rate_bps (&mcc_tcp_model_default, 1200.0, 0.04, 0.05);
+  for (guint i = 0; i < 100; i++) {
+    input.received_bps = input.received_now_bps = mcc_rate_get_bps (rate);
+    step (rate, &input);
+  }
+  g_assert_cmpfloat ((double)mcc_rate_get_bps (rate), <=, allowed + 1.0);
+  g_assert_cmpfloat ((double)mcc_rate_get_bps (rate), >=, 0.9 * allowed);
+  mcc_rate_free (rate);
+}
+
+/* An encoder that makes less than it may stops the growth. */
+static void
+unproven (void)
+{
+  MccRateInput input;
+  MccRate *rate = in_delay_mode (&input);
+  for (guint i = 0; i < 10; i++)
+    step (rate, &input);
+  guint64 before = mcc_rate_get_bps (rate);
+  input.received_bps = input.received_now_bps = before * 55 / 100;
+  for (guint i = 0; i < 50; i++)
+    step (rate, &input);
+  g_assert_cmpuint (mcc_rate_get_bps (rate), ==, before);
+  mcc_rate_free (rate);
+}
+
+static void
+silence (void)
+{
+  MccRateInput input;
+  MccRate *rate = in_delay_mode (&input);
+  guint64 before = mcc_rate_get_bps (rate);
+  input.received_bps = input.received_now_bps = 0;
+  for (guint i = 0; i < 100; i++)
+    step (rate, &input);
+  g_assert_cmpuint (mcc_rate_get_bps (rate), ==, before);
+  mcc_rate_free (rate);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/rate-enhanced/no-limit-before-measuring", starts_without_limit);
+  g_test_add_func ("/rate-enhanced/a-loss-ends-the-start", loss_ends_start);
+  g_test_add_func ("/rate-enhanced/slow-start-doubles-per-400-ms", slow_start_doubles);
+  g_test_add_func ("/rate-enhanced/bounded-whatever-comes", bounds);
+  g_test_add_func ("/rate-enhanced/one-episode-one-reaction", one_reaction);
+  g_test_add_func ("/rate-enhanced/takes-the-capacity-again", restores);
+  g_test_add_func ("/rate-enhanced/the-equation-bounds", equation_rules);
+  g_test_add_func ("/rate-enhanced/grows-only-on-proof", unproven);
+  g_test_add_func ("/rate-enhanced/silence-changes-nothing", silence);
+  return g_test_run ();
+}
