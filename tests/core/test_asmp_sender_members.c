@@ -430,6 +430,90 @@ test_key_units (void)
   fixture_clear (&f);
 }
 
+/* One SSRC from everywhere takes a few places only. */
+static void
+test_one_ssrc_from_everywhere (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peer = { .ssrc = 1, .host = 1, .rate_bps = 600000, .rtt = RTT };
+  MccReceiverInfo info[100];
+  fixture_init (&f, &config);
+  run_peers (&f, &peer, 1, INTERVAL, 5 * MCC_SECOND);
+  for (unsigned i = 2; i < 1000; i++) {
+    Peer forged = { .ssrc = 1, .host = i, .rate_bps = 1 };
+    g_assert_cmpint (peer_report (&f, &forged), ==, MCC_DROP_ADDRESS);
+  }
+  g_assert_cmpuint (mcc_asmp_sender_get_receivers (f.sender, f.now, info, 100), <=, 4);
+  run_peers (&f, &peer, 1, INTERVAL, 5 * MCC_SECOND);
+  g_assert_cmpuint (f.target, ==, 600000);
+  check_receivers (&f, 1);
+  fixture_clear (&f);
+}
+
+/* Every drop is counted and traced, the host's too; our SSRC may change. */
+static void
+test_drops_and_trace (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peer = { .ssrc = 77, .host = 1, .rate_bps = 120000 };
+  MccTraceEvent event;
+  unsigned reports = 0, targets = 0, receivers = 0, drops = 0;
+  fixture_init (&f, &config);
+  for (unsigned drop = 1; drop < MCC_DROP_COUNT; drop++)
+    mcc_asmp_sender_handle_dropped (f.sender, (MccDrop)drop, 1, f.now);
+  peer_report (&f, &peer);
+  peer_report (&f, &peer);
+  mcc_asmp_sender_set_ssrc (f.sender, 77);
+  g_assert_cmpint (peer_report (&f, &peer), ==, MCC_DROP_OWN);
+  g_assert_cmpint (
+      mcc_asmp_sender_handle_plain_report (f.sender, 77, 0, 0, 0, NULL, f.now), ==, MCC_DROP_OWN);
+  for (unsigned drop = 1; drop < MCC_DROP_COUNT; drop++)
+    g_assert_cmpuint (dropped (&f, (MccDrop)drop), ==,
+        drop == MCC_DROP_OWN         ? 3
+        : drop == MCC_DROP_PROBATION ? 2
+                                     : 1);
+  while (mcc_asmp_sender_poll_trace (f.sender, &event)) {
+    reports += event.type == MCC_TRACE_REPORT && event.a == 120000;
+    targets += event.type == MCC_TRACE_TARGET;
+    receivers += event.type == MCC_TRACE_RECEIVER && event.i == MCC_RECEIVER_ACTIVE;
+    drops += event.type == MCC_TRACE_DROP;
+  }
+  g_assert_cmpuint (reports, ==, 1);
+  g_assert_cmpuint (targets, ==, 2);
+  g_assert_cmpuint (receivers, ==, 1);
+  g_assert_cmpuint (drops, ==, MCC_DROP_COUNT - 1 + 3);
+  g_assert_cmpstr (mcc_target_reason_name (MCC_TARGET_APP_LIMITED), ==, "app-limited");
+  g_assert_cmpstr (mcc_target_reason_name (MCC_TARGET_PACER), ==, "pacer");
+  g_assert_cmpstr (mcc_receiver_state_name (MCC_RECEIVER_TIMED_OUT), ==, "timed-out");
+  fixture_clear (&f);
+}
+
+/* Without an address the SSRC alone tells receivers apart; the newest changes of many are told. */
+static void
+test_changes_are_bounded (void)
+{
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_PUBLISHED);
+  MccAsmpSender *sender = mcc_asmp_sender_new (&config, EPOCH);
+  MccSenderAction action;
+  uint32_t last = 0;
+  unsigned changes = 0;
+  for (uint32_t i = 0; i < 2000; i++) {
+    mcc_asmp_sender_handle_plain_report (sender, 1 + i / 2, 0.0, 0, 0, NULL, EPOCH);
+  }
+  while (mcc_asmp_sender_poll (sender, &action)) {
+    if (action.type != MCC_SENDER_RECEIVER)
+      continue;
+    g_assert_cmpuint (action.ssrc, >, last);
+    last = action.ssrc;
+    changes++;
+  }
+  g_assert_cmpuint (last, ==, 1000);
+  g_assert_cmpuint (changes, <=, 64);
+  mcc_asmp_sender_free (sender);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -447,5 +531,8 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/members/full-table-fails-closed", test_table_full);
   g_test_add_func ("/asmp-sender/members/slowest-first", test_slowest_first);
   g_test_add_func ("/asmp-sender/members/key-units", test_key_units);
+  g_test_add_func ("/asmp-sender/members/one-ssrc-from-everywhere", test_one_ssrc_from_everywhere);
+  g_test_add_func ("/asmp-sender/members/drops-and-trace", test_drops_and_trace);
+  g_test_add_func ("/asmp-sender/actions/receivers-bounded", test_changes_are_bounded);
   return g_test_run ();
 }
