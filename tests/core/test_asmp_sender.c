@@ -424,7 +424,8 @@ test_plain_players_alone (void)
   fixture_init (&f, &config);
   for (unsigned i = 0; i < 20; i++) {
     uint64_t before = f.target;
-    mcc_asmp_sender_handle_plain_report (f.sender, 9, 0.0, 0, 0, &from, f.now);
+    mcc_asmp_sender_handle_plain_report (
+        f.sender, 9, 0.0, 0, i % 2 ? 0 : 20 * MCC_MSECOND, &from, f.now);
     drain (&f);
     g_assert_cmpuint (f.target, <=, before + before / 8);
     run_for (&f, i == 0 ? MCC_SECOND : 5 * MCC_SECOND);

@@ -290,10 +290,10 @@ test_leaving (void)
 
 /* Regular RTCP keeps a receiver that is suppressed; the limiting one must give its rate. */
 static void
-test_regular_rtcp_keeps (void)
+check_regular_rtcp_keeps (MccVariant variant)
 {
   Fixture f;
-  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  MccAsmpSenderConfig config = default_config (variant);
   Peer peers[] = { { .ssrc = 1, .host = 1, .rate_bps = 500000, .rtt = RTT },
     { .ssrc = 2, .host = 2, .rate_bps = 900000, .rtt = RTT } };
   MccAddress from[] = { address_of (1), address_of (2) };
@@ -311,6 +311,13 @@ test_regular_rtcp_keeps (void)
   }
   g_assert_cmpuint (f.timed_out, ==, 1);
   fixture_clear (&f);
+}
+
+static void
+test_regular_rtcp_keeps (void)
+{
+  check_regular_rtcp_keeps (MCC_VARIANT_PUBLISHED);
+  check_regular_rtcp_keeps (MCC_VARIANT_ENHANCED);
 }
 
 /* A flood of SSRCs: who reports stays; nothing rises while somebody may be unheard. */
