@@ -66,7 +66,8 @@ run (MccAsmpReceiver *receiver, uint32_t packets)
   uint16_t seq = 60000;
   for (uint32_t i = 0; i < packets; i++, seq++) {
     uint64_t random = mcc_rng_next (&rng);
-    MccTime queue = (i % 2000 < 500 ? i % 500 : 0) * 40 * MCC_USECOND;
+    uint32_t wave = i % 2000;
+    MccTime queue = (wave < 500 ? wave : wave < 1000 ? 1000 - wave : 0) * 40 * MCC_USECOND;
     MccTime now = EPOCH + i * SPACING + queue;
     MccRtpPacket packet = { .ssrc = SSRC,
       .seq = seq,
