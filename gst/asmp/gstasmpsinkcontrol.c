@@ -12,6 +12,8 @@
 
 #define GST_CAT_DEFAULT gst_asmp_sink_debug
 
+/* The encoder's output is corrected that often; a new target reaches it at once. */
+#define ASK_INTERVAL (50 * MCC_MSECOND)
 /* RTP that fits tunnels and VPNs; only where the user left the payloader's default. */
 #define PAYLOADER_MTU "1200"
 /* Unsteered input above the target that long is worth a warning. */
@@ -388,15 +390,22 @@ static void
 on_sent (gpointer owner, guint packets, guint64 bytes, guint32 highest_seq)
 {
   GstAsmpSink *self = owner;
+  gboolean ask = FALSE;
 
   g_mutex_lock (&self->lock);
   self->ended = FALSE;
-  if (self->core)
-    mcc_asmp_sender_handle_sent (
-        self->core, packets, bytes, highest_seq, gst_mcc_pump_now (self->pump));
+  if (self->core) {
+    MccTime now = gst_mcc_pump_now (self->pump);
+
+    mcc_asmp_sender_handle_sent (self->core, packets, bytes, highest_seq, now);
+    ask = now >= self->next_ask;
+    if (ask)
+      self->next_ask = now + ASK_INTERVAL;
+  }
   g_mutex_unlock (&self->lock);
   gst_asmp_sink_drain (self);
-  ask_encoder (self);
+  if (ask)
+    ask_encoder (self);
 }
 
 typedef struct {

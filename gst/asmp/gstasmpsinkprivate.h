@@ -63,6 +63,7 @@ struct _GstAsmpSink {
   guint warned;
   MccTime above_since; /* unsteered input is above the target; MCC_TIME_NONE = it is not */
   MccTime next_stats;
+  MccTime next_ask; /* of the encoder, when the target stays */
 };
 
 /* gstasmpsinkcontrol.c */

@@ -214,7 +214,7 @@ stamp_extension (guint8 *data, gsize size, guint8 id, guint32 send_time)
   gsize length;
   guint8 *place;
 
-  if (size < EXTENSION_HEADER_BYTES)
+  if (id == 0 || size < EXTENSION_HEADER_BYTES)
     return FALSE;
   length = (gsize)GST_READ_UINT16_BE (data + 2) * 4;
   if (EXTENSION_HEADER_BYTES + length > size)
@@ -241,35 +241,59 @@ add_extension (GstBuffer *buffer, guint8 id, guint32 send_time)
   return ok;
 }
 
+/* What stamping one memory found. */
+typedef enum { NOT_RTP, STAMPED, NO_EXTENSION, EXTENSION_BEHIND } Found;
+
+static Found
+stamp_header (guint8 *data, gsize size, guint8 id, guint32 send_time, guint16 *seq)
+{
+  gsize header;
+
+  if (size < RTP_HEADER_BYTES || (data[0] >> 6) != 2)
+    return NOT_RTP;
+  *seq = GST_READ_UINT16_BE (data + 2);
+  if (!(data[0] & 0x10))
+    return NO_EXTENSION;
+  header = RTP_HEADER_BYTES + 4u * (data[0] & 0x0f);
+  if (size == header)
+    return EXTENSION_BEHIND;
+  if (size < header || !stamp_extension (data + header, size - header, id, send_time))
+    return NO_EXTENSION;
+  return STAMPED;
+}
+
 gboolean
 gst_mcc_abs_send_time_stamp (GstBuffer *buffer, guint8 id, guint32 send_time, guint16 *seq)
 {
+  GstMemory *memory;
   GstMapInfo map;
-  gsize header;
-  gboolean rtp, extension, stamped = FALSE, behind = FALSE;
+  Found found;
 
-  /* The memory of the header alone: mapping all of them would merge, that is copy, them. */
-  if (gst_buffer_n_memory (buffer) == 0
-      || !gst_buffer_map_range (buffer, 0, 1, &map, id ? GST_MAP_READWRITE : GST_MAP_READ))
+  if (gst_buffer_n_memory (buffer) == 0)
     return FALSE;
-  rtp = map.size >= RTP_HEADER_BYTES && (map.data[0] >> 6) == 2;
-  if (rtp) {
-    *seq = GST_READ_UINT16_BE (map.data + 2);
-    extension = (map.data[0] & 0x10) != 0;
-    header = RTP_HEADER_BYTES + 4u * (map.data[0] & 0x0f);
-    if (id && extension && map.size > header)
-      stamped = stamp_extension (map.data + header, map.size - header, id, send_time);
-    else
-      behind = id && extension && map.size == header && gst_buffer_n_memory (buffer) > 1;
+  /* The memory of the header alone: mapping all of them would merge, that is copy, them. One that
+   * others share cannot be mapped for writing; the buffer then gets a copy of it. */
+  memory = gst_buffer_peek_memory (buffer, 0);
+  if (id == 0 || gst_memory_map (memory, &map, GST_MAP_READWRITE)) {
+    if (id == 0 && !gst_memory_map (memory, &map, GST_MAP_READ))
+      return FALSE;
+    found = stamp_header (map.data, map.size, id, send_time, seq);
+    gst_memory_unmap (memory, &map);
+  } else if (gst_buffer_map_range (buffer, 0, 1, &map, GST_MAP_READWRITE)) {
+    found = stamp_header (map.data, map.size, id, send_time, seq);
+    gst_buffer_unmap (buffer, &map);
+  } else {
+    return FALSE;
   }
-  gst_buffer_unmap (buffer, &map);
-  if (behind && gst_buffer_map_range (buffer, 1, 1, &map, GST_MAP_READWRITE)) {
-    stamped = stamp_extension (map.data, map.size, id, send_time);
+  if (found == EXTENSION_BEHIND && id && gst_buffer_n_memory (buffer) > 1
+      && gst_buffer_map_range (buffer, 1, 1, &map, GST_MAP_READWRITE)) {
+    if (stamp_extension (map.data, map.size, id, send_time))
+      found = STAMPED;
     gst_buffer_unmap (buffer, &map);
   }
-  if (!rtp || !id || stamped)
-    return rtp;
-  return add_extension (buffer, id, send_time);
+  if (found == NOT_RTP)
+    return FALSE;
+  return id == 0 || found == STAMPED || add_extension (buffer, id, send_time);
 }
 
 gboolean

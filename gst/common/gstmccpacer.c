@@ -86,9 +86,11 @@ wait_turn (GstMccPacer *self)
       g_cond_wait (&self->arrived, &self->lock);
       continue;
     }
-    if (self->due > 0 || GST_IS_EVENT (gst_queue_array_peek_head (self->queue)))
+    if (GST_IS_EVENT (gst_queue_array_peek_head (self->queue)))
       return TRUE;
     now = get_now (self);
+    if (self->due > 0)
+      return TRUE;                          /* they waited behind an event */
     at = self->pushed + GST_MCC_PACER_WAKE; /* wake-ups cost more than packets */
     if (now >= at) {
       self->due = mcc_pacer_release (self->pacer, now);
@@ -217,7 +219,7 @@ gst_mcc_pacer_loop (gpointer data)
   list = take_due (self);
   id = self->send_time_id;
   overhead = self->overhead;
-  now = self->pushed = get_now (self);
+  now = self->pushed = self->now; /* just read */
   g_mutex_unlock (&self->lock);
 
   ret = push_list (self, list, id, overhead, now);
