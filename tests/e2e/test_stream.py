@@ -184,6 +184,8 @@ def test_restart(play):
         sender.kill() if turn % 2 else sender.stop()
     play.check(len(ssrcs) == 4, "four SSRCs were followed", f"{ssrcs}")
     play.check(receiver.process.poll() is None, "the receiver still runs")
+    told = [line["text"] for line in receiver.of("warning")]
+    play.check(not told, "nobody is warned of another sender", str(told))
     play.clean(receiver)
 
 

@@ -12,6 +12,7 @@ import sys
 import time
 
 ETH_P_ALL = 3
+SO_TIMESTAMPNS = 35
 
 
 def address(family, data):
@@ -58,14 +59,24 @@ def row_of(data):
     return row
 
 
+def when(ancillary):
+    """The kernel's time of a packet, on the monotonic clock: this program may be late."""
+    for _, kind, data in ancillary:
+        if kind == SO_TIMESTAMPNS:
+            seconds, nanoseconds = struct.unpack("qq", data[:16])
+            return seconds + nanoseconds / 1e9 - (time.time() - time.monotonic())
+    return time.monotonic()
+
+
 def main():
     packets = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ETH_P_ALL))
     packets.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+    packets.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
     packets.bind(("amc0", ETH_P_ALL))
     print("ready", flush=True)
     while True:
-        data, (_, _, kind, _, _) = packets.recvfrom(65536)
-        now = time.monotonic()
+        data, ancillary, _, (_, _, kind, _, _) = packets.recvmsg(65536, 64)
+        now = when(ancillary)
         if len(data) < 28:
             continue
         row = row_of(data)
