@@ -2,10 +2,11 @@
  *
  * mccasmpsendersession: the ASMP sender's announcements and its RTT list.
  *
- * Announcements leave within the sender's quarter of the RTCP budget, rtpsession's part taken off:
- * each uses it up for bytes / budget seconds. A regular one leaves MCC_SENDER_SESSION_INTERVAL
- * after the last, or later when the budget is used up until then (below about 320 kb/s). An urgent
- * one may borrow MCC_SENDER_SESSION_BURST - 1 announcements ahead and leaves 100 ms after the last.
+ * Announcements leave within the sender's quarter of the RTCP budget (all of it while there is no
+ * receiver, so that the first one hears one soon), rtpsession's part taken off: each uses it up for
+ * bytes / budget seconds. A regular one leaves MCC_SENDER_SESSION_INTERVAL after the last, or later
+ * when the budget is used up until then (below about 320 kb/s). An urgent one may borrow
+ * MCC_SENDER_SESSION_BURST - 1 announcements ahead and leaves 100 ms after the last.
  */
 #include "mccasmpsenderprivate.h"
 #include "mccjitter.h"
@@ -28,15 +29,19 @@ mcc_asmp_sender_session_init (MccAsmpSender *self)
 static MccTime
 budget_time (const MccAsmpSender *self, double bytes)
 {
-  return mcc_rtcp_interval (
-      self->target_bps, self->config.session_bandwidth_bps, SENDER_SHARE, 1, bytes);
+  /* While there is nobody to report, the receivers' share is the sender's. */
+  double share = self->receivers.count == 0 ? 1.0 - MCC_RTCP_REGULAR_SHARE : SENDER_SHARE;
+  return mcc_rtcp_interval (self->target_bps, self->config.session_bandwidth_bps, share, 1, bytes);
 }
 
-/* A round without reports in between may have lasted longer. */
+/* A round without reports in between may have lasted longer; one whose lowest rate was not
+ * announced yet goes on until it was. */
 static void
 advance_round (MccAsmpSender *self)
 {
-  if (self->now - self->round_start < mcc_asmp_sender_round_length (self))
+  bool told
+      = self->session.round == self->round && self->session.suppress_bps == self->suppress_bps;
+  if (!told || self->now - self->round_start < mcc_asmp_sender_round_length (self))
     return;
   self->round++;
   self->round_start = self->now;

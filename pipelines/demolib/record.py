@@ -171,9 +171,13 @@ class Record:
         return max(0, lost) / max(1, lost + received)
 
     def stop(self):
+        """Stops all nodes; what they said stays in the directory as one .jsonl each."""
         threads = []
         for node in self.nodes.values():
             threads.append(threading.Thread(target=node.stop))
             threads[-1].start()
         for thread in threads:
             thread.join()
+        for name, node in self.nodes.items():
+            with open(self.directory / f"{name}.jsonl", "w", encoding="utf-8") as out:
+                out.writelines(json.dumps(line) + "\n" for line in node.lines)
