@@ -323,14 +323,135 @@ late_joiners (void)
   }
 }
 
+/* A crashed limiting receiver stops limiting within 10 s; what is left is used again. */
+static void
+crash (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    World world;
+    world_init (&world, seed, NULL, 4000000, 0, 100);
+    VnetLink fast = { .rate_bps = 20000000, .delay = 2 * MCC_MSECOND, .queue_packets = 100 };
+    VnetLink slow = { .rate_bps = 1000000, .delay = 2 * MCC_MSECOND, .queue_packets = 50 };
+    int links[2] = { vnet_add_link (world.vnet, world.link, &fast),
+      vnet_add_link (world.vnet, world.link, &slow) };
+    world_join (&world, links[0]);
+    VnetReceiver *limiting = world_join (&world, links[1]);
+    world_run (&world, 20.0);
+    double before = mean_rtp (&world, 15.0, 20.0);
+    vnet_receiver_crash (limiting);
+    world_run (&world, 60.0);
+    double released = INFINITY;
+    for (guint i = (guint)(20.0 / 0.2); i < world.buckets && released == INFINITY; i++)
+      if (world.bucket[i].target_bps > 1.1 * before)
+        released = (i + 1) * 0.2 - 20.0;
+    g_test_message (
+        "seed %d: %.0f kb/s with the slow one, more after %.1f s, at last %.0f, loss %.2f %%",
+        (int)seed, before / 1e3, released, mean_rtp (&world, 50.0, 60.0) / 1e3,
+        100 * loss (&world, 20.0, 60.0));
+    g_assert_cmpfloat (before, >, 850e3);
+    g_assert_cmpfloat (before, <, 1000e3);
+    g_assert_cmpfloat (released, <=, 10.0);
+    g_assert_cmpfloat (mean_rtp (&world, 50.0, 60.0), >, 3.6e6);
+    g_assert_cmpfloat (loss (&world, 20.0, 60.0), <, 0.005);
+    world_clear (&world);
+  }
+}
+
+/* 15 minutes, clocks that drift apart: the baseline does not swallow the standing queue. */
+static void
+long_run (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    World world;
+    VnetSenderConfig sender = vnet_sender_default;
+    sender.drift_ppm = seed % 2 ? 80.0 : -120.0;
+    world_init (&world, seed, &sender, 2000000, 0, 200);
+    world_join (&world, world.link);
+    world_run (&world, 200.0);
+    double early = queue_percentile (&world, 20.0, 200.0, 0.95);
+    for (guint i = 4; i > 0; i--) { /* forget the buckets, keep the queue samples */
+      world.buckets = 0;
+      world_run (&world, 900.0 - 170.0 * (i - 1));
+    }
+    double late = queue_percentile (&world, 700.0, 900.0, 0.95);
+    double use = mean_rtp (&world, 0.0, 150.0) / 2e6;
+    g_test_message ("seed %d: p95 queue %.0f ms, after 700 s %.0f ms, use %.3f", (int)seed,
+        1e3 * early, 1e3 * late, use);
+    g_assert_cmpfloat (late, <=, 0.06);
+    g_assert_cmpfloat (use, >=, 0.93);
+    world_clear (&world);
+  }
+}
+
+/* Key frames of eight times the mean each 2 s, paced: they are no congestion. */
+static void
+key_frames (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    World world;
+    VnetSenderConfig sender = vnet_sender_default;
+    sender.key_factor = 8.0;
+    sender.key_frames = 60;
+    world_init (&world, seed, &sender, 2000000, 0, 60);
+    world_join (&world, world.link);
+    world_run (&world, 60.0);
+    double use = mean_rtp (&world, 20.0, 60.0) / 2e6, lost = loss (&world, 15.0, 60.0);
+    g_test_message ("seed %d: use %.3f, loss %.3f %%, p95 queue %.0f ms", (int)seed, use,
+        100 * lost, 1e3 * queue_percentile (&world, 15.0, 60.0, 0.95));
+    g_assert_cmpfloat (use, >=, 0.8);
+    g_assert_cmpfloat (lost, <, 0.005);
+    world_clear (&world);
+  }
+}
+
+/* The published rules, on synchronised clocks: they fill the queue, lose, and hold the link. */
+static void
+published (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    World world;
+    VnetSenderConfig sender = vnet_sender_default;
+    sender.variant = MCC_VARIANT_PUBLISHED;
+    world_init (&world, seed, &sender, 2000000, 0, 50);
+    MccAsmpReceiverConfig config
+        = { .variant = MCC_VARIANT_PUBLISHED, .hears_group = true, .report_interval = MCC_SECOND };
+    world.receiver[world.receivers++]
+        = vnet_receiver_new (world.vnet, world.link, 0, &config, sender.epoch, 0.0);
+    world_run (&world, 120.0);
+    double use = mean_rtp (&world, 40.0, 120.0) / 2e6;
+    g_test_message ("seed %d: use %.3f, loss %.2f %%, p95 queue %.0f ms", (int)seed, use,
+        100 * loss (&world, 40.0, 120.0), 1e3 * queue_percentile (&world, 40.0, 120.0, 0.95));
+    g_assert_cmpfloat (use, >=, 0.5);
+    g_assert_cmpfloat (loss (&world, 40.0, 120.0), <, 0.1);
+    world_clear (&world);
+  }
+}
+
 /* (d) 20 s of easy content prove nothing about the bottleneck. */
 static void
 easy_then_hard (void)
 {
-  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+  for (guint64 seed = 1; seed <= 2 * SEEDS; seed++) {
     World world;
     world_init (&world, seed, NULL, 1000000, 0, 50);
     world_join (&world, world.link);
+    if (seed > SEEDS) { /* after hard content: the rate was there before */
+      world_run (&world, 15.0);
+      vnet_sender_set_scene (world.sender, 0.2);
+      world_run (&world, 18.0);
+      vnet_set_rate (world.vnet, world.link, 500000);
+      world_run (&world, 35.0);
+      double before = mean_rtp (&world, 25.0, 35.0);
+      vnet_sender_set_scene (world.sender, 1.0);
+      world_run (&world, 55.0);
+      double lost = loss (&world, 35.0, 55.0), use = mean_rtp (&world, 45.0, 55.0) / 500e3;
+      g_test_message ("seed %d: easy %.0f kb/s, link halved meanwhile, loss %.2f %%, use %.2f",
+          (int)seed, before / 1e3, 100 * lost, use);
+      g_assert_cmpfloat (lost, <, 0.02);
+      g_assert_cmpfloat (use, >, 0.85);
+      world_clear (&world);
+      continue;
+    }
     vnet_sender_set_scene (world.sender, 0.2);
     world_run (&world, 20.0);
     double easy = mean_rtp (&world, 10.0, 20.0);
@@ -430,6 +551,10 @@ main (int argc, char **argv)
   g_test_add_func ("/asmploop/alone/10-mbps-1-bdp", alone_1_bdp);
   g_test_add_func ("/asmploop/alone/10-mbps-10-bdp", alone_10_bdp);
   g_test_add_func ("/asmploop/late-joiners", late_joiners);
+  g_test_add_func ("/asmploop/crash-of-the-limiting-receiver", crash);
+  g_test_add_func ("/asmploop/long-run-with-drift", long_run);
+  g_test_add_func ("/asmploop/key-frames", key_frames);
+  g_test_add_func ("/asmploop/published", published);
   g_test_add_func ("/asmploop/easy-then-hard", easy_then_hard);
   g_test_add_func ("/asmploop/random-loss", random_loss);
   g_test_add_func ("/asmploop/rivals/1-bdp", rivals_1_bdp);
