@@ -339,7 +339,9 @@ note_rtp_locked (GstMccSession *self, GstBuffer *first, guint packets, gsize byt
     pts = GST_BUFFER_DTS (first);
   self->media_ssrc = GST_READ_UINT32_BE (header + 8);
   self->rtp_time = GST_READ_UINT32_BE (header + 4);
-  self->rtp_running_time = gst_segment_to_running_time (&self->segment, GST_FORMAT_TIME, pts);
+  self->rtp_running_time = self->segment.format == GST_FORMAT_TIME
+                               ? gst_segment_to_running_time (&self->segment, GST_FORMAT_TIME, pts)
+                               : GST_CLOCK_TIME_NONE;
   self->packets += packets;
   self->octets += bytes - packets * sizeof header;
 }
