@@ -28,6 +28,9 @@ class Here:
     def popen(self, host):
         return subprocess.Popen
 
+    def name_of(self, address):
+        return address
+
 
 class Run:
     """Sender and receivers on a lab, with the table and the story's events."""
@@ -127,15 +130,15 @@ class Run:
     def crash(self, name):
         self.record.event(f"{name} crashes")
         stats = self.record.nodes["sender"].stats
-        ssrc = self.record.nodes[name].stats.get("ssrc")
-        self.was_limiting = ssrc is not None and stats.get("limiting-ssrc") == ssrc
-        self.crashed, self.crash_time = ssrc, self.record.now()
+        self.was_limiting = self.lab.name_of(stats.get("limiting-address", "")) == name
+        self.crashed, self.crash_time = name, self.record.now()
         self.record.nodes[name].kill()
 
     def _watch_crash(self):
         if self.crashed is None or self.limit_gone is not None:
             return
-        known = {row.get("ssrc") for row in self.record.nodes["sender"].stats.get("receivers", [])}
+        rows = self.record.nodes["sender"].stats.get("receivers", [])
+        known = {self.lab.name_of(row["address"]) for row in rows}
         if known and self.crashed not in known:
             self.limit_gone = self.record.now() - self.crash_time
 
@@ -143,9 +146,6 @@ class Run:
         sender = self.record.nodes["sender"].stats
         if not sender:
             return
-        by_ssrc = {
-            node.stats.get("ssrc"): name for name, node in self.record.nodes.items() if node.stats
-        }
         limiting = sender.get("limiting-ssrc", 0)
         capacity = f"capacity {rate(self.capacity)}   " if self.capacity else ""
         head = (
@@ -155,7 +155,7 @@ class Run:
         )
         rows = [["receiver", "rate", "loss", "RTT", "queue", "pictures", ""]]
         for row in sender.get("receivers", []):
-            name = by_ssrc.get(row["ssrc"], row.get("address", "?"))
+            name = self.lab.name_of(row["address"])
             node = self.record.nodes.get(name)
             frames = str(node.frames.get("frames", 0)) if node else ""
             queue = f"{node.stats.get('queue-delay', 0) / 1e6:.0f} ms" if node else ""
@@ -179,9 +179,9 @@ class Run:
                 f"{late.first_frame:.1f} s."
             )
         if self.crash_time is not None:
-            gone = "was not forgotten" if self.limit_gone is None else f"{self.limit_gone:.1f} s"
-            limiting = ", which limited the stream," if self.was_limiting else ""
-            out.append(f"The receiver{limiting} that crashed was forgotten after {gone}.")
+            gone = "never" if self.limit_gone is None else f"after {self.limit_gone:.1f} s"
+            limiting = ", which limited the stream then," if self.was_limiting else ""
+            out.append(f"{self.crashed}{limiting} crashed and was forgotten {gone}.")
         return " ".join(out)
 
 
@@ -209,6 +209,14 @@ class _Lab:
 
     def set_rate(self, bits):
         self.lab.set("core", rate=bits)
+
+    def name_of(self, address):
+        """The host behind an "address:port" of the sender's stats."""
+        host = address.rsplit(":", 1)[0]
+        for name, known in self.lab.hosts.items():
+            if host in (known.address, f"[{known.address6}]"):
+                return name
+        return address
 
     def counters(self):
         """(offered bytes, delivered bytes, dropped packets) of the bottleneck towards receivers."""
