@@ -744,7 +744,7 @@ test_pre_encoded_warns_once (void)
   Fixture f;
   guint n;
 
-  if (!setup (&f, "fakesrc is-live=true do-timestamp=true sizetype=fixed sizemax=1200 "
+  if (!setup (&f, "fakesrc is-live=true format=time do-timestamp=true sizetype=fixed sizemax=1200 "
                   "datarate=62500 "
                   "! application/x-rtp,media=video,encoding-name=X,clock-rate=90000,payload=96 ! "
                   "identity ! @"))

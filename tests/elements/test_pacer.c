@@ -173,6 +173,8 @@ test_spreads (void)
   g_assert_cmpuint (took, <=, 155 * GST_MSECOND);
   /* 5 ms at the peak of the release rate */
   g_assert_cmpuint (f.largest_list, <=, 5);
+  /* and a wake at most every 5 ms */
+  g_assert_cmpuint (f.lists, <=, took / GST_MCC_PACER_WAKE + 1);
   /* and 10 packets 64 ms */
   push_frame (&f, 41, 10, TRUE);
   took = gst_clock_get_time (GST_CLOCK (f.clock));
