@@ -7,6 +7,7 @@
 #define MAX_MISORDER 100             /* RFC 3550 A.1 */
 #define ABSORB_TIME (1 * MCC_SECOND) /* a host drop shows as a gap by then, or never */
 #define FAST_MIN (200 * MCC_MSECOND)
+#define FAST_PACKETS 20 /* ours; fewer: steady loss on slow links doubles */
 #define FAST_SPAN (1 * MCC_SECOND)
 #define SLOW_MIN (1 * MCC_SECOND)
 #define SLOW_SPAN (4 * MCC_SECOND)
@@ -170,8 +171,11 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
   input->queue_peak = mcc_time_max (self->queue_max, self->standing);
   self->queue_max = 0;
   input->received_bps = mcc_asmp_path_received_bps (self, now);
+  /* A few packets tell no rate. */
+  double packets_s = FAST_PACKETS * 8.0 * input->packet_bytes / (double)(input->received_bps + 1);
+  MccTime window = mcc_time_max (rtt, mcc_time_from_seconds (packets_s));
   input->received_now_bps
-      = mcc_meter_rate_bps (&self->fast, mcc_time_clamp (rtt, FAST_MIN, FAST_SPAN), now);
+      = mcc_meter_rate_bps (&self->fast, mcc_time_clamp (window, FAST_MIN, FAST_SPAN), now);
   self->lost_before = lost;
 
   /* The first loss event has no interval before it: the one that gives the rate which the path
