@@ -232,6 +232,8 @@ gst_mcc_outlet_add (GstMccOutlet *self, GstPad *pad, guint32 ssrc)
   gst_pad_set_element_private (stream->pad, stream);
   gst_pad_set_chain_function (stream->pad, outlet_chain);
   gst_pad_set_event_function (stream->pad, outlet_event);
+  /* Else only the first caps are taken: new parameter sets would end the stream. */
+  GST_PAD_SET_ACCEPT_TEMPLATE (stream->pad);
   g_mutex_lock (&self->lock);
   stream->serial = ++self->serial;
   self->streams = g_list_prepend (self->streams, stream);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <gst/gst.h>
+
+#include "gstmccoutlet.h"
+
+static const GstMccOutletFuncs no_funcs;
+static guint received;
+
+static GstFlowReturn
+count (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  received++;
+  gst_buffer_unref (buffer);
+  return GST_FLOW_OK;
+}
+
+static void
+push_caps (GstPad *pad, const gchar *text)
+{
+  GstCaps *caps = gst_caps_from_string (text);
+
+  g_assert_true (gst_pad_push_event (pad, gst_event_new_caps (caps)));
+  gst_caps_unref (caps);
+}
+
+static void
+push_packet (GstPad *pad)
+{
+  g_assert_cmpint (gst_pad_push (pad, gst_buffer_new_allocate (NULL, 20, NULL)), ==, GST_FLOW_OK);
+}
+
+/* An encoder's new parameter sets are new caps: the stream goes on with them. */
+static void
+test_caps_change (void)
+{
+  GstMccOutlet *outlet = gst_mcc_outlet_new (&no_funcs, NULL, "stream", 0);
+  GstPad *src = gst_object_ref_sink (gst_pad_new ("src", GST_PAD_SRC));
+  GstPad *sink = gst_object_ref_sink (gst_pad_new ("sink", GST_PAD_SINK));
+  GstSegment segment;
+  GstCaps *caps;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  GST_PAD_SET_ACCEPT_TEMPLATE (sink);
+  gst_pad_set_chain_function (sink, count);
+  gst_pad_set_active (sink, TRUE);
+  gst_pad_set_active (src, TRUE);
+  gst_mcc_outlet_start (outlet);
+  g_assert_cmpint (gst_pad_link (gst_mcc_outlet_get_src (outlet), sink), ==, GST_PAD_LINK_OK);
+  gst_mcc_outlet_add (outlet, src, 7);
+  g_assert_true (gst_pad_push_event (src, gst_event_new_stream_start ("x")));
+  push_caps (src, "application/x-rtp, media=video, sprop-parameter-sets=(string)a");
+  g_assert_true (gst_pad_push_event (src, gst_event_new_segment (&segment)));
+  push_packet (src);
+  push_caps (src, "application/x-rtp, media=video, sprop-parameter-sets=(string)b");
+  push_packet (src);
+  g_assert_cmpuint (received, ==, 2);
+  caps = gst_pad_get_current_caps (sink);
+  g_assert_cmpstr (
+      gst_structure_get_string (gst_caps_get_structure (caps, 0), "sprop-parameter-sets"), ==, "b");
+  gst_caps_unref (caps);
+  gst_mcc_outlet_stop (outlet);
+  gst_mcc_outlet_remove (outlet, src);
+  gst_mcc_outlet_free (outlet);
+  gst_object_unref (sink);
+  gst_object_unref (src);
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/outlet/caps-change", test_caps_change);
+  return g_test_run ();
+}
