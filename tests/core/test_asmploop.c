@@ -273,6 +273,25 @@ alone_at_10_mbps (double bdps)
   }
 }
 
+/* 300 kb/s: a packet takes 33 ms. Few packets tell the rate, the buffer holds few. */
+static void
+slow_link (void)
+{
+  double lost = 0.0, use = 0.0;
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    World world;
+    world_init (&world, seed, NULL, 300000, 7500, 0);
+    world_join (&world, world.link);
+    world_run (&world, 90.0);
+    lost += loss (&world, 15.0, 90.0) / SEEDS;
+    use += mean_rtp (&world, 20.0, 90.0) / 300e3 / SEEDS;
+    world_clear (&world);
+  }
+  g_test_message ("use %.3f, loss %.3f %%", use, 100 * lost);
+  g_assert_cmpfloat (use, >=, 0.93);
+  g_assert_cmpfloat (lost, <, 0.001);
+}
+
 static void
 alone_1_bdp (void)
 {
@@ -548,6 +567,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/asmploop/capacity-steps/50-packets", steps_50_packets);
   g_test_add_func ("/asmploop/capacity-steps/100-ms", steps_100_ms);
+  g_test_add_func ("/asmploop/alone/300-kbps", slow_link);
   g_test_add_func ("/asmploop/alone/10-mbps-1-bdp", alone_1_bdp);
   g_test_add_func ("/asmploop/alone/10-mbps-10-bdp", alone_10_bdp);
   g_test_add_func ("/asmploop/late-joiners", late_joiners);

@@ -21,6 +21,7 @@ typedef struct {
   MccTime report_time;
   guint reports, lost, sources, others, sessions;
   MccTime closest; /* two reports */
+  MccTime delay;   /* of the path */
 } Fixture;
 
 static void
@@ -30,6 +31,7 @@ init (Fixture *f, const MccAsmpReceiverConfig *config)
       = { .variant = MCC_VARIANT_ENHANCED, .ssrc = OURS, .seed = 7, .hears_group = true };
   memset (f, 0, sizeof *f);
   f->now = T0;
+  f->delay = DELAY;
   f->seq = 65500;
   f->closest = MCC_TIME_NONE;
   f->report_time = MCC_TIME_NONE;
@@ -94,7 +96,7 @@ rtp (Fixture *f, guint32 ssrc, guint16 seq)
     .seq = seq,
     .bytes = 1000,
     .has_send_time = true,
-    .send_time = mcc_abs_send_time (f->now - DELAY) };
+    .send_time = mcc_abs_send_time (f->now - f->delay) };
   MccAddress from = { .family = 4, .port = 5004, .bytes = { (guint8)ssrc } };
   MccDrop drop = mcc_asmp_receiver_handle_rtp (f->receiver, &packet, &from, f->now);
   drain (f);
@@ -116,7 +118,7 @@ announce (Fixture *f)
 {
   MccApp app = { .ssrc = SENDER, .subtype = MCC_APP_SESSION, .session = f->session };
   app.session.number = f->session.number++;
-  app.session.send_time = mcc_abs_send_time (f->now - DELAY);
+  app.session.send_time = mcc_abs_send_time (f->now - f->delay);
   MccDrop drop = mcc_asmp_receiver_handle_app (f->receiver, &app, f->now);
   drain (f);
   return drop;
@@ -378,6 +380,36 @@ not_network_loss (void)
   clear (&f);
 }
 
+/* The buffer overflows until the sender has heard of it: one event. Random loss: each its own. */
+static void
+one_episode (void)
+{
+  for (guint queue = 0; queue < 2; queue++) {
+    Fixture f;
+    MccTraceEvent event;
+    guint events = 0;
+    init (&f, NULL);
+    announce (&f);
+    stream (&f, 2.0);
+    answer_rtt (&f, 45 * MCC_MSECOND);
+    stream (&f, 2.0);
+    while (mcc_asmp_receiver_poll_trace (f.receiver, &event)) {
+    }
+    for (guint i = 0; i < 60; i++) {
+      f.delay = DELAY + (queue ? MIN (i, 20) * 2 * MCC_MSECOND : 0);
+      f.seq += i > 15 && i % 3 == 0;
+      stream (&f, 0.01);
+      while (mcc_asmp_receiver_poll_trace (f.receiver, &event))
+        events += event.type == MCC_TRACE_LOSS_EVENT;
+    }
+    if (queue)
+      g_assert_cmpuint (events, ==, 1);
+    else
+      g_assert_cmpuint (events, >=, 5);
+    clear (&f);
+  }
+}
+
 static void
 published (void)
 {
@@ -508,6 +540,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpreceiver/announcement-without-stream", announcement_alone);
   g_test_add_func ("/asmpreceiver/new-sender-new-history", restart);
   g_test_add_func ("/asmpreceiver/not-network-loss", not_network_loss);
+  g_test_add_func ("/asmpreceiver/one-overflow-one-loss-event", one_episode);
   g_test_add_func ("/asmpreceiver/published-reports-each-interval", published);
   g_test_add_func ("/asmpreceiver/same-input-same-trace", deterministic);
   g_test_add_func ("/asmpreceiver/abuse", abuse);
