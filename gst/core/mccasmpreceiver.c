@@ -259,7 +259,7 @@ mcc_asmp_receiver_handle_bye (MccAsmpReceiver *self, uint32_t ssrc, MccTime now)
   mcc_asmp_receiver_advance (self, now);
   bool announcer = self->has_session && ssrc == self->sender_ssrc;
   uint32_t media_ssrc = announcer ? self->session.media_ssrc : ssrc;
-  bool was_ours = mcc_asmp_source_handle_bye (&self->source, media_ssrc);
+  bool was_ours = mcc_asmp_source_handle_bye (&self->source, media_ssrc, now);
   if (!was_ours && !announcer)
     return;
   self->has_session = false;

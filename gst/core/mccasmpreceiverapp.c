@@ -56,8 +56,7 @@ handle_session (MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession *sessi
     self->other = *session;
     self->other_ssrc = ssrc;
     self->has_other = true;
-    if (mcc_asmp_source_tell (&self->source, session->media_ssrc))
-      mcc_asmp_receiver_push_simple (self, MCC_RECEIVER_OTHER_SENDER, session->media_ssrc);
+    /* Its RTP will tell: an announcement alone may be of ours after a restart. */
     return mcc_asmp_receiver_drop (self, MCC_DROP_OTHER_SENDER, ssrc);
   }
   bool known = self->has_session && ssrc == self->sender_ssrc;

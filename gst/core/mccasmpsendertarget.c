@@ -109,7 +109,7 @@ allowed_bps (MccAsmpSender *self, MccTargetReason *reason)
 
   if (limit_bps < self->config.min_bps)
     *reason = MCC_TARGET_MIN;
-  else if (limit_bps > self->config.max_bps)
+  else if (limit_bps >= self->config.max_bps) /* receivers clamp theirs to it */
     *reason = MCC_TARGET_MAX;
   else
     *reason = limiting != NULL ? MCC_TARGET_RECEIVER : self->reason;

@@ -2,7 +2,6 @@
 #include "mccasmpsource.h"
 
 #define RESTART_INTERVALS 3
-#define RESTART_SILENCE_MIN (100 * MCC_MSECOND) /* a frame's packets come back to back */
 
 void
 mcc_asmp_source_init (MccAsmpSource *self, uint32_t wanted, MccTime timeout)
@@ -11,6 +10,7 @@ mcc_asmp_source_init (MccAsmpSource *self, uint32_t wanted, MccTime timeout)
   self->wanted = wanted;
   self->timeout = timeout;
   self->last = MCC_TIME_NONE;
+  self->bye = MCC_TIME_NONE;
 }
 
 /* The slot of @ssrc; else a free one, else the one that was quiet longest, made empty. */
@@ -29,6 +29,7 @@ find_candidate (MccAsmpSource *self, uint32_t ssrc, MccTime now)
   memset (&self->candidate[oldest], 0, sizeof self->candidate[oldest]);
   self->candidate[oldest].used = true;
   self->candidate[oldest].ssrc = ssrc;
+  self->candidate[oldest].first = now;
   self->candidate[oldest].time = now;
   return oldest;
 }
@@ -47,17 +48,27 @@ probation_passed (MccAsmpSource *self, const MccRtpPacket *packet, MccTime now)
   return passed;
 }
 
+/* The sender we follow began anew: a new process has a new port, but sends on the same host, and
+ * the old one was not heard since. */
 static bool
-may_take_over (const MccAsmpSource *self, const MccAddress *from, MccTime now)
+looks_like_restart (MccAsmpSource *self, uint32_t ssrc, const MccAddress *from, MccTime now)
+{
+  const MccAddress *address = &self->address;
+  return from != NULL && self->has_address && from->family == address->family
+         && memcmp (from->bytes, address->bytes, sizeof from->bytes) == 0
+         && self->candidate[find_candidate (self, ssrc, now)].first > self->last;
+}
+
+static bool
+may_take_over (const MccAsmpSource *self, bool restart, MccTime now)
 {
   if (!self->following || self->lost)
     return true;
   MccTime silence = now - self->last;
   if (silence >= self->timeout)
     return true;
-  MccTime restart = mcc_time_max (RESTART_INTERVALS * self->interval, RESTART_SILENCE_MIN);
-  return from != NULL && self->has_address && mcc_address_equal (from, &self->address)
-         && silence >= restart;
+  return restart
+         && silence >= mcc_time_max (RESTART_INTERVALS * self->interval, MCC_ASMP_SOURCE_RESTART);
 }
 
 static void
@@ -65,6 +76,7 @@ follow (MccAsmpSource *self, uint32_t ssrc, const MccAddress *from, MccTime now)
 {
   self->following = true;
   self->lost = false;
+  self->bye = MCC_TIME_NONE;
   self->ssrc = ssrc;
   self->has_address = from != NULL;
   if (from != NULL)
@@ -83,17 +95,23 @@ mcc_asmp_source_handle_packet (
     self->interval += gap / 16;
     self->interval -= self->interval / 16;
     self->last = now;
-    self->lost = false; /* it is back, and nobody else has taken over */
+    if (self->bye == MCC_TIME_NONE || now - self->bye >= MCC_ASMP_SOURCE_BYE_GRACE) {
+      self->lost = false; /* it is back, and nobody else has taken over */
+      self->bye = MCC_TIME_NONE;
+    }
     return MCC_SOURCE_OURS;
   }
   if (self->wanted == 0 || packet->ssrc == self->wanted) {
     bool passed = probation_passed (self, packet, now);
-    if (may_take_over (self, from, now)) {
+    bool restart = self->following && looks_like_restart (self, packet->ssrc, from, now);
+    if (may_take_over (self, restart, now)) {
       if (!passed)
         return MCC_SOURCE_WAIT;
       follow (self, packet->ssrc, from, now);
       return MCC_SOURCE_NEW;
     }
+    if (restart)
+      return MCC_SOURCE_WAIT;
     if (!passed)
       return MCC_SOURCE_OTHER;
   }
@@ -111,11 +129,12 @@ mcc_asmp_source_handle_announced (MccAsmpSource *self, uint32_t ssrc, MccTime no
 }
 
 bool
-mcc_asmp_source_handle_bye (MccAsmpSource *self, uint32_t ssrc)
+mcc_asmp_source_handle_bye (MccAsmpSource *self, uint32_t ssrc, MccTime now)
 {
   if (!self->following || self->lost || ssrc != self->ssrc)
     return false;
   self->lost = true;
+  self->bye = now;
   return true;
 }
 

@@ -6,8 +6,11 @@
  *  - Nobody is followed before two packets in sequence (RFC 3550 A.1, MIN_SEQUENTIAL), or one
  *    packet of an SSRC that an announcement named.
  *  - With @wanted, nobody but that SSRC is ever followed.
- *  - Another sender takes over only when the present one was silent for @timeout, said BYE, or is
- *    silent for 3 packet intervals while the new one sends from the very same address (restart).
+ *  - Another sender takes over only when the present one was silent for @timeout, said BYE, or
+ *    restarted: the new one is on the same host, was first heard after the present one's last
+ *    packet, and that is MCC_ASMP_SOURCE_RESTART or 3 packet intervals ago.
+ *  - Packets that are read in the MCC_ASMP_SOURCE_BYE_GRACE after a BYE do not undo it: they
+ *    overtook each other in two sockets.
  *  - At most MCC_ASMP_SOURCE_TOLD other senders are told of, each once.
  */
 #pragma once
@@ -16,6 +19,8 @@
 
 #define MCC_ASMP_SOURCE_CANDIDATES 4
 #define MCC_ASMP_SOURCE_TOLD 8
+#define MCC_ASMP_SOURCE_RESTART (250 * MCC_MSECOND) /* longer than between two pictures */
+#define MCC_ASMP_SOURCE_BYE_GRACE MCC_SECOND
 
 typedef enum {
   MCC_SOURCE_OURS,     /* of the sender we follow */
@@ -29,7 +34,8 @@ typedef struct {
   uint32_t wanted; /* 0 = any */
   MccTime timeout;
   bool following;
-  bool lost; /* said BYE or fell silent: free for another */
+  bool lost;   /* said BYE or fell silent: free for another */
+  MccTime bye; /* when it said BYE; MCC_TIME_NONE */
   uint32_t ssrc;
   bool has_address;
   MccAddress address;
@@ -39,7 +45,7 @@ typedef struct {
     bool used, announced, has_seq;
     uint32_t ssrc;
     uint16_t seq;
-    MccTime time;
+    MccTime first, time;
   } candidate[MCC_ASMP_SOURCE_CANDIDATES];
   uint32_t told[MCC_ASMP_SOURCE_TOLD];
   unsigned told_count;
@@ -51,7 +57,7 @@ MccSourceVerdict mcc_asmp_source_handle_packet (
 /* A sender announced that its stream has @ssrc. */
 void mcc_asmp_source_handle_announced (MccAsmpSource *self, uint32_t ssrc, MccTime now);
 /* True when that was the sender we follow. */
-bool mcc_asmp_source_handle_bye (MccAsmpSource *self, uint32_t ssrc);
+bool mcc_asmp_source_handle_bye (MccAsmpSource *self, uint32_t ssrc, MccTime now);
 /* True once when the sender we follow has become silent. */
 bool mcc_asmp_source_handle_timeout (MccAsmpSource *self, MccTime now);
 MccTime mcc_asmp_source_next_timeout (const MccAsmpSource *self);

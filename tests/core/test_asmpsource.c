@@ -86,13 +86,56 @@ static void
 restart (void)
 {
   MccAsmpSource source;
+  MccAddress again = here;
+  again.port = 40000; /* a new process, a new port */
   follow (&source, 0);
   MccTime last = T0 + MCC_SECOND;
-  packet (&source, 2, 1, &here, last + 20 * MCC_MSECOND);
-  g_assert_cmpint (packet (&source, 2, 2, &here, last + 50 * MCC_MSECOND), !=, MCC_SOURCE_NEW);
-  g_assert_cmpint (packet (&source, 3, 1, &there, last + 150 * MCC_MSECOND), !=, MCC_SOURCE_NEW);
-  g_assert_cmpint (packet (&source, 3, 2, &there, last + 150 * MCC_MSECOND), !=, MCC_SOURCE_NEW);
-  g_assert_cmpint (packet (&source, 2, 3, &here, last + 151 * MCC_MSECOND), ==, MCC_SOURCE_NEW);
+  packet (&source, 2, 1, &again, last + 20 * MCC_MSECOND);
+  /* Nobody is told of a second sender while it may be a restart. */
+  g_assert_cmpint (packet (&source, 2, 2, &again, last + 150 * MCC_MSECOND), ==, MCC_SOURCE_WAIT);
+  g_assert_cmpint (packet (&source, 3, 1, &there, last + 200 * MCC_MSECOND), !=, MCC_SOURCE_NEW);
+  g_assert_cmpint (packet (&source, 3, 2, &there, last + 201 * MCC_MSECOND), !=, MCC_SOURCE_NEW);
+  g_assert_cmpint (packet (&source, 2, 3, &again, last + 249 * MCC_MSECOND), ==, MCC_SOURCE_WAIT);
+  g_assert_cmpint (packet (&source, 2, 4, &again, last + 251 * MCC_MSECOND), ==, MCC_SOURCE_NEW);
+}
+
+/* Two senders on one host at a time: a pause of the first is no restart. */
+static void
+no_restart (void)
+{
+  MccAsmpSource source;
+  MccAddress beside = here;
+  beside.port = 40000;
+  follow (&source, 0);
+  MccTime now = T0 + MCC_SECOND;
+  packet (&source, 2, 1, &beside, now + MCC_MSECOND);
+  packet (&source, 1, 101, &here, now + 2 * MCC_MSECOND);
+  g_assert_cmpint (
+      packet (&source, 2, 2, &beside, now + 3 * MCC_MSECOND), ==, MCC_SOURCE_OTHER_NEW);
+  for (guint16 i = 3; i < 19; i++)
+    g_assert_cmpint (
+        packet (&source, 2, i, &beside, now + i * 100 * MCC_MSECOND), ==, MCC_SOURCE_OTHER);
+}
+
+/* The last packets may be read after the BYE that was sent behind them. */
+static void
+bye_overtakes (void)
+{
+  MccAsmpSource source;
+  follow (&source, 0);
+  MccTime now = T0 + MCC_SECOND;
+  g_assert_true (mcc_asmp_source_handle_bye (&source, 1, now));
+  g_assert_cmpint (packet (&source, 1, 101, &here, now + MCC_MSECOND), ==, MCC_SOURCE_OURS);
+  packet (&source, 2, 1, &there, now + 100 * MCC_MSECOND);
+  g_assert_cmpint (packet (&source, 2, 2, &there, now + 101 * MCC_MSECOND), ==, MCC_SOURCE_NEW);
+  /* A BYE that was not true: it goes on, and nobody takes over any more. */
+  follow (&source, 0);
+  g_assert_true (mcc_asmp_source_handle_bye (&source, 1, now));
+  for (guint16 i = 1; i <= 110; i++)
+    packet (&source, 1, (guint16)(100 + i), &here, now + i * 10 * MCC_MSECOND);
+  now += 1100 * MCC_MSECOND;
+  packet (&source, 2, 1, &there, now);
+  g_assert_cmpint (packet (&source, 2, 2, &there, now), ==, MCC_SOURCE_OTHER_NEW);
 }
 
 static void
@@ -100,9 +143,9 @@ bye_and_silence (void)
 {
   MccAsmpSource source;
   follow (&source, 0);
-  g_assert_false (mcc_asmp_source_handle_bye (&source, 2));
-  g_assert_true (mcc_asmp_source_handle_bye (&source, 1));
-  g_assert_false (mcc_asmp_source_handle_bye (&source, 1));
+  g_assert_false (mcc_asmp_source_handle_bye (&source, 2, T0 + MCC_SECOND));
+  g_assert_true (mcc_asmp_source_handle_bye (&source, 1, T0 + MCC_SECOND));
+  g_assert_false (mcc_asmp_source_handle_bye (&source, 1, T0 + MCC_SECOND));
   MccTime now = T0 + MCC_SECOND + MCC_MSECOND;
   g_assert_cmpint (packet (&source, 2, 1, &there, now), ==, MCC_SOURCE_WAIT);
   g_assert_cmpint (packet (&source, 2, 2, &there, now), ==, MCC_SOURCE_NEW);
@@ -136,7 +179,9 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpsource/two-packets-in-sequence-or-announced", probation);
   g_test_add_func ("/asmpsource/nobody-but-the-wanted", wanted);
   g_test_add_func ("/asmpsource/second-sender-waits-for-silence", second_sender);
-  g_test_add_func ("/asmpsource/restart-from-the-same-address", restart);
+  g_test_add_func ("/asmpsource/restart-on-the-same-host", restart);
+  g_test_add_func ("/asmpsource/two-on-a-host-are-no-restart", no_restart);
+  g_test_add_func ("/asmpsource/bye-that-overtakes", bye_overtakes);
   g_test_add_func ("/asmpsource/bye-silence-return", bye_and_silence);
   g_test_add_func ("/asmpsource/told-once-and-boundedly", told_bounded);
   return g_test_run ();
