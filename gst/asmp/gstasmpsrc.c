@@ -121,7 +121,6 @@ on_session_announced (GstAsmpSrc *self, const Todo *todo)
       todo->session.encoding_name, todo->session.target_bps);
   apply_caps (self, &todo->session);
   apply_feedback (self, &todo->session, &todo->announcer);
-  gst_mcc_session_set_bandwidth (self->session, todo->session.target_bps);
 }
 
 static void
@@ -454,6 +453,7 @@ on_pump (gpointer owner, MccTime now)
   gboolean ask = FALSE, silence = FALSE;
   Todo todo = { 0 };
   MccTime next = MCC_TIME_NONE;
+  guint64 announced = 0;
 
   g_mutex_lock (&self->lock);
   if (self->core) {
@@ -468,10 +468,14 @@ on_pump (gpointer owner, MccTime now)
     ask = gst_mcc_key_wait_take (&self->key_wait, rtt, now);
     next = mcc_time_min (todo.next, gst_mcc_key_wait_next_timeout (&self->key_wait));
     silence = silence_locked (self, now, &next);
+    if (self->last_stats.announced_bps != self->told_bps)
+      announced = self->told_bps = self->last_stats.announced_bps;
   }
   g_mutex_unlock (&self->lock);
   todo.next = MCC_TIME_NONE; /* returned */
   act (self, &todo);
+  if (announced)
+    gst_mcc_session_set_bandwidth (self->session, announced);
   if (ask)
     gst_mcc_session_request_key_unit (self->session);
   if (silence)

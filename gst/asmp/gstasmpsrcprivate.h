@@ -44,6 +44,7 @@ struct _GstAsmpSrc {
   MccTime silent_since;            /* MCC_TIME_NONE: a sender was heard or it was said */
   MccTime next_stats;
   guint64 estimated_bps;
+  guint64 told_bps; /* to rtpsession */
   MccTime followed_since;
   gboolean other_told, feedback_told;
   /* properties */

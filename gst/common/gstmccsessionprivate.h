@@ -42,6 +42,9 @@ struct _GstMccSession {
   MccAddress last_address;
   MccTime drops_checked;
   guint32 drops;
+  MccTime last_rtp;
+  gboolean draining;
+  guint64 stale;
 
   /* Guards what follows; a leaf, never held over a call out. */
   GMutex lock;

@@ -7,6 +7,9 @@
 
 #define DROPS_INTERVAL (100 * MCC_MSECOND)
 #define RTP_HEADER_BYTES 12
+#define STALL (500 * MCC_MSECOND)  /* silence, or this process did not run */
+#define BACKLOG_BYTES (128 * 1024) /* kernel memory: more than a key unit leaves behind */
+#define DRAINED_BYTES (16 * 1024)
 
 /* ---- RTP on its way in: udpsrc's thread ---- */
 
@@ -40,6 +43,30 @@ check_drops (GstMccSession *self, MccTime now)
   self->drops = drops;
 }
 
+/* TRUE: the packet has waited in the socket while this process stood still (stopped, swapped out,
+ * suspended). What piled up says nothing about the path and comes too late to be shown; it counts
+ * as dropped by the host. A sender that was silent leaves no such backlog. */
+static gboolean
+is_stale (GstMccSession *self, MccTime now)
+{
+  guint32 backlog;
+
+  if (self->last_rtp && now - self->last_rtp >= STALL)
+    self->draining = gst_mcc_sockets_get_backlog (self->sockets.rtp) >= BACKLOG_BYTES;
+  self->last_rtp = now;
+  if (!self->draining)
+    return FALSE;
+  backlog = gst_mcc_sockets_get_backlog (self->sockets.rtp);
+  self->stale++;
+  if (backlog >= DRAINED_BYTES)
+    return TRUE;
+  self->draining = FALSE;
+  if (self->handler.host_dropped)
+    self->handler.host_dropped (self->owner, self->stale);
+  self->stale = 0;
+  return TRUE;
+}
+
 static gboolean
 on_rtp (gpointer owner, GstBuffer *buffer, MccTime now)
 {
@@ -49,6 +76,8 @@ on_rtp (gpointer owner, GstBuffer *buffer, MccTime now)
   guint8 header[RTP_HEADER_BYTES];
   guint32 ssrc;
 
+  if (is_stale (self, now))
+    return FALSE;
   check_drops (self, now);
   if (gst_buffer_extract (buffer, 0, header, sizeof header) < sizeof header
       || header[0] >> 6 != 2) {

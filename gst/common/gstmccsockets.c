@@ -12,6 +12,7 @@
 #ifndef SO_MEMINFO
 #define SO_MEMINFO 55
 #endif
+#define MEMINFO_RMEM_ALLOC 0
 #define MEMINFO_DROPS 8 /* SK_MEMINFO_DROPS of linux/sock_diag.h */
 #define MEMINFO_VARS 9
 #ifndef IP_MULTICAST_ALL
@@ -440,16 +441,28 @@ gst_mcc_sockets_set_ttl (GstMccSockets *self, guint8 ttl)
     g_socket_set_multicast_ttl (self->rtcp, ttl);
 }
 
-guint32
-gst_mcc_sockets_get_drops (GSocket *socket)
+static guint32
+get_meminfo (GSocket *socket, guint field)
 {
   guint32 info[MEMINFO_VARS] = { 0 };
   socklen_t size = sizeof info;
 
   if (getsockopt (g_socket_get_fd (socket), SOL_SOCKET, SO_MEMINFO, info, &size) < 0
-      || size < (MEMINFO_DROPS + 1) * sizeof info[0])
+      || size < (field + 1) * sizeof info[0])
     return 0;
-  return info[MEMINFO_DROPS];
+  return info[field];
+}
+
+guint32
+gst_mcc_sockets_get_drops (GSocket *socket)
+{
+  return get_meminfo (socket, MEMINFO_DROPS);
+}
+
+guint32
+gst_mcc_sockets_get_backlog (GSocket *socket)
+{
+  return get_meminfo (socket, MEMINFO_RMEM_ALLOC);
 }
 
 static gboolean refuse (GError **error, const gchar *format, ...) G_GNUC_PRINTF (2, 3);

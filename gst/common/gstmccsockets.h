@@ -46,6 +46,9 @@ void gst_mcc_sockets_set_ttl (GstMccSockets *self, guint8 ttl);
 /* Packets that the kernel dropped at @socket since it was made, 0 where it does not tell. */
 guint32 gst_mcc_sockets_get_drops (GSocket *socket);
 
+/* Kernel memory of what waits to be read, 0 where it does not tell. */
+guint32 gst_mcc_sockets_get_backlog (GSocket *socket);
+
 gboolean gst_mcc_address_parse (const gchar *text, guint port, MccAddress *out);
 gboolean gst_mcc_address_from_socket (GSocketAddress *address, MccAddress *out);
 /* @scope: interface index for link-local IPv6, else ignored. Transfer: full. */
