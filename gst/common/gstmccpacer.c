@@ -37,6 +37,7 @@ struct _GstMccPacer {
   guint due;       /* packets that may leave */
   guint overhead;
   gboolean flushing, stopped, eos;
+  gboolean idle, blocked; /* somebody waits for arrived, left: a signal costs a system call */
   GstFlowReturn result;
   guint8 send_time_id;
 
@@ -83,7 +84,9 @@ wait_turn (GstMccPacer *self)
     MccTime now, at;
 
     if (gst_queue_array_is_empty (self->queue)) {
+      self->idle = TRUE;
       g_cond_wait (&self->arrived, &self->lock);
+      self->idle = FALSE;
       continue;
     }
     if (GST_IS_EVENT (gst_queue_array_peek_head (self->queue)))
@@ -114,7 +117,8 @@ take_due (GstMccPacer *self)
     gst_buffer_list_add (list, gst_queue_array_pop_head (self->queue));
     self->due--;
   }
-  g_cond_signal (&self->left);
+  if (self->blocked)
+    g_cond_signal (&self->left);
   return list;
 }
 
@@ -236,11 +240,12 @@ gst_mcc_pacer_loop (gpointer data)
 static void
 wake (GstMccPacer *self)
 {
-  g_cond_signal (&self->arrived);
-  if (self->wake_at && self->wait_id
-      && mcc_time_max (mcc_pacer_next_timeout (self->pacer), self->pushed + GST_MCC_PACER_WAKE)
-                 + WAKE_SLACK
-             < self->wake_at)
+  if (self->idle)
+    g_cond_signal (&self->arrived);
+  else if (self->wake_at && self->wait_id
+           && mcc_time_max (mcc_pacer_next_timeout (self->pacer), self->pushed + GST_MCC_PACER_WAKE)
+                      + WAKE_SLACK
+                  < self->wake_at)
     gst_clock_id_unschedule (self->wait_id);
 }
 
@@ -257,8 +262,11 @@ static GstFlowReturn
 wait_room (GstMccPacer *self)
 {
   while (!self->flushing && self->result == GST_FLOW_OK
-         && gst_queue_array_get_length (self->queue) >= GST_MCC_PACER_LIMIT)
+         && gst_queue_array_get_length (self->queue) >= GST_MCC_PACER_LIMIT) {
+    self->blocked = TRUE;
     g_cond_wait (&self->left, &self->lock);
+    self->blocked = FALSE;
+  }
   if (self->flushing)
     return GST_FLOW_FLUSHING;
   return self->eos ? GST_FLOW_EOS : self->result;
