@@ -19,6 +19,7 @@ local f = {
   has_loss = ProtoField.bool ("asmp.report.has_loss", "Loss since the last report", 8, nil, 0x10),
   leaving = ProtoField.bool ("asmp.report.leaving", "Leaving", 8, nil, 0x20),
   key_unit = ProtoField.bool ("asmp.report.key_unit", "Needs a key unit", 8, nil, 0x40),
+  no_caps = ProtoField.bool ("asmp.report.no_caps", "Has no caps yet", 8, nil, 0x80),
   rate = ProtoField.uint64 ("asmp.report.rate", "Rate (bit/s)"),
   number = ProtoField.uint32 ("asmp.number", "Number"),
   received = ProtoField.uint64 ("asmp.report.received", "Received rate (bit/s)"),
@@ -82,7 +83,7 @@ local function report (buffer, tree)
   end
   local flags = tree:add (f.report_flags, buffer (13, 1))
   for _, name in ipairs { "rtt_measured", "no_limit", "congested", "has_echo", "has_loss",
-    "leaving", "key_unit" } do
+    "leaving", "key_unit", "no_caps" } do
     flags:add (f[name], buffer (13, 1))
   end
   add (tree, buffer, { { f.rate, 14, 6 }, { f.number, 20, 4 }, { f.received, 26, 6 } })

@@ -231,8 +231,6 @@ make_core (GstAsmpSink *self)
   self->warned = 0;
   self->above_since = self->next_stats = MCC_TIME_NONE;
   self->next_ask = 0;
-  memset (&self->stream, 0, sizeof self->stream);
-  self->stream.payload_type = 255; /* no caps yet */
   g_mutex_unlock (&self->lock);
 }
 

@@ -71,12 +71,6 @@ act_session (GstAsmpSink *self, MccAppSession *session, const MccAppRttList *rtt
   memset (apps, 0, sizeof apps);
   g_mutex_lock (&self->lock);
   ended = self->ended;
-  session->payload_type = self->stream.payload_type;
-  session->send_time_id = self->stream.send_time_id;
-  session->clock_rate = self->stream.clock_rate;
-  memcpy (session->media, self->stream.media, sizeof session->media);
-  memcpy (session->encoding_name, self->stream.encoding_name, sizeof session->encoding_name);
-  memcpy (session->parameters, self->stream.parameters, sizeof session->parameters);
   g_mutex_unlock (&self->lock);
   if (ended)
     return;
@@ -471,12 +465,17 @@ on_caps (gpointer owner, GstCaps *caps, guint8 send_time_id)
 {
   GstAsmpSink *self = owner;
   MccAppSession stream = { 0 };
+  gboolean good;
 
-  if (!gst_mcc_caps_to_session (caps, &stream))
-    GST_WARNING_OBJECT (self, "caps that cannot be announced: %" GST_PTR_FORMAT, caps);
+  good = gst_mcc_caps_to_session (caps, &stream);
   g_mutex_lock (&self->lock);
-  self->stream = stream;
+  if (self->core)
+    good &= mcc_asmp_sender_set_caps (self->core, &stream, gst_mcc_pump_now (self->pump));
   g_mutex_unlock (&self->lock);
+  if (!good && warn_once (self, WARNED_CAPS))
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+        ("The stream's caps cannot be announced: receivers need caps of their own."),
+        ("%" GST_PTR_FORMAT, caps));
   gst_asmp_sink_look_upstream (self, TRUE);
   start_sdp (self, caps);
 }

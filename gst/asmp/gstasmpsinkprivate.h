@@ -38,6 +38,7 @@ typedef struct {
 #define WARNED_FEEDBACK (1u << 0)
 #define WARNED_ABOVE (1u << 1)
 #define WARNED_SDP (1u << 2)
+#define WARNED_CAPS (1u << 3)
 
 struct _GstAsmpSink {
   GstBin parent;
@@ -58,8 +59,7 @@ struct _GstAsmpSink {
   GMutex lock;
   MccAsmpSender *core; /* NULL below PAUSED */
   guint64 target_bps;
-  gboolean ended;       /* BYE was said: announce no more */
-  MccAppSession stream; /* its caps fields describe the stream */
+  gboolean ended; /* BYE was said: announce no more */
   guint warned;
   MccTime above_since; /* unsteered input is above the target; MCC_TIME_NONE = it is not */
   MccTime next_stats;

@@ -51,7 +51,6 @@
 #define SESSION_FIXED_BYTES 100 /* the feedback address and the strings follow */
 
 #define UINT24_MAX 0xffffffu
-#define PAYLOAD_TYPE_NONE 255
 #define SEND_TIME_ID_MAX 14 /* RFC 8285: 15 is reserved in one-byte headers */
 
 static uint64_t
@@ -271,7 +270,7 @@ session_valid (const MccAppSession *session)
   if (session->suppress_bps > MCC_APP_RATE_MAX && session->suppress_bps != UINT64_MAX)
     return false;
   return session->min_bps <= session->max_bps && session->send_time_id <= SEND_TIME_ID_MAX
-         && (session->payload_type == PAYLOAD_TYPE_NONE
+         && (session->payload_type == MCC_APP_NO_PAYLOAD_TYPE
              || (session->payload_type <= 127 && session->clock_rate > 0));
 }
 
@@ -355,6 +354,31 @@ mcc_app_decode (const uint8_t *data, size_t size, MccApp *out)
   if (drop == MCC_DROP_NONE)
     *out = app;
   return drop;
+}
+
+bool
+mcc_app_report_plausible (const MccAppReport *report)
+{
+  bool no_limit = (report->flags & MCC_REPORT_NO_LIMIT) != 0;
+  /* Without a limit the rate says nothing, so 0 is fine there. */
+  return (report->rate_bps > 0 || no_limit) && report->rate_bps <= MCC_APP_REPORT_RATE_MAX
+         && report->received_bps <= MCC_APP_REPORT_RATE_MAX && report->loss_ratio >= 0.0
+         && report->loss_ratio <= 1.0 && report->rtt <= MCC_RTT_MAX;
+}
+
+void
+mcc_app_session_complete (MccAppSession *session, const MccAppSession *known)
+{
+  if (session->payload_type == MCC_APP_NO_PAYLOAD_TYPE || session->encoding_name[0] != '\0')
+    return;
+  if (known == NULL || known->media_ssrc != session->media_ssrc
+      || known->payload_type != session->payload_type || known->clock_rate != session->clock_rate) {
+    session->payload_type = MCC_APP_NO_PAYLOAD_TYPE;
+    return;
+  }
+  memcpy (session->media, known->media, sizeof session->media);
+  memcpy (session->encoding_name, known->encoding_name, sizeof session->encoding_name);
+  memcpy (session->parameters, known->parameters, sizeof session->parameters);
 }
 
 static size_t

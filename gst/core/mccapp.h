@@ -18,6 +18,7 @@
 #define MCC_APP_HEADER_BYTES 12                     /* RTCP header, SSRC, name */
 #define MCC_APP_REPORT_BYTES 64                     /* a whole report packet */
 #define MCC_APP_RATE_MAX ((UINT64_C (1) << 48) - 1) /* bit/s; encoding a report saturates there */
+#define MCC_APP_REPORT_RATE_MAX UINT64_C (100000000000) /* bit/s; nobody can have measured more */
 
 /* Subtypes. */
 #define MCC_APP_REPORT 1  /* receiver -> group or sender */
@@ -32,6 +33,7 @@
 #define MCC_REPORT_LOSS 0x10u         /* loss since the last report */
 #define MCC_REPORT_LEAVING 0x20u      /* last report before BYE */
 #define MCC_REPORT_KEY_UNIT 0x40u     /* first report: has no decodable picture yet */
+#define MCC_REPORT_NO_CAPS 0x80u      /* has not heard the strings of an announcement yet */
 
 /* Receiver's report (subtype 1). */
 typedef struct {
@@ -70,8 +72,10 @@ typedef struct {
 #define MCC_APP_ENCODING_MAX 32
 #define MCC_APP_MEDIA_MAX 16
 #define MCC_APP_PARAMETERS_MAX 768
+#define MCC_APP_NO_PAYLOAD_TYPE 255
 
-/* Sender's session announcement (subtype 3). */
+/* Sender's session announcement (subtype 3). With a payload type but without the three strings:
+ * they are as announced before (mcc_app_session_complete()). */
 typedef struct {
   uint32_t number;    /* +1 each, wraps */
   uint32_t flags;     /* 8 bits */
@@ -86,7 +90,7 @@ typedef struct {
   uint32_t media_ssrc;    /* SSRC of the RTP stream */
   MccAddress feedback;    /* where reports go by unicast; family 0 = to the group */
   uint8_t ttl;
-  uint8_t payload_type; /* 0..127; 255 = no caps yet */
+  uint8_t payload_type; /* 0..127; MCC_APP_NO_PAYLOAD_TYPE = no caps yet */
   uint8_t send_time_id; /* RTP header extension id of abs-send-time, 1..14; 0 = none */
   uint32_t clock_rate;
   char media[MCC_APP_MEDIA_MAX];            /* "video"; NUL-terminated */
@@ -107,6 +111,14 @@ typedef struct {
 /* Decodes one whole APP packet of @size bytes with name "ASMP". *out is written only on
  * MCC_DROP_NONE; else MALFORMED, UNKNOWN_NAME, UNKNOWN_VERSION, UNKNOWN_SUBTYPE or BAD_VALUE. */
 MccDrop mcc_app_decode (const uint8_t *data, size_t size, MccApp *out);
+
+/* Whether the figures of a decoded report can be true: a rate (unless NO_LIMIT) within 1 ..
+ * MCC_APP_REPORT_RATE_MAX, a loss ratio within 0..1, an RTT of at most MCC_RTT_MAX. */
+bool mcc_app_report_plausible (const MccAppReport *report);
+
+/* The strings that @session leaves out, from @known, an earlier announcement of the same sender
+ * (NULL: none); without them it has no caps yet. */
+void mcc_app_session_complete (MccAppSession *session, const MccAppSession *known);
 
 /* Bytes that encoding needs, a multiple of 4; 0 when it cannot be encoded. */
 size_t mcc_app_size (const MccApp *app);

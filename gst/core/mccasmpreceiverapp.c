@@ -49,8 +49,12 @@ session_is_ours (const MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession
 }
 
 static MccDrop
-handle_session (MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession *session)
+handle_session (MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession *announced)
 {
+  bool known = self->has_session && ssrc == self->sender_ssrc;
+  bool known_other = self->has_other && ssrc == self->other_ssrc;
+  MccAppSession complete = *announced, *session = &complete;
+  mcc_app_session_complete (session, known ? &self->session : known_other ? &self->other : NULL);
   mcc_asmp_source_handle_announced (&self->source, session->media_ssrc, self->now);
   if (!session_is_ours (self, ssrc, session)) {
     self->other = *session;
@@ -59,7 +63,6 @@ handle_session (MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession *sessi
     /* Its RTP will tell: an announcement alone may be of ours after a restart. */
     return mcc_asmp_receiver_drop (self, MCC_DROP_OTHER_SENDER, ssrc);
   }
-  bool known = self->has_session && ssrc == self->sender_ssrc;
   if (known && !mcc_seq_newer32 (session->number, self->session.number)
       && self->now - self->session_time < MCC_ASMP_SESSION_TIMEOUT)
     return mcc_asmp_receiver_drop (self, MCC_DROP_STALE, ssrc);
@@ -123,6 +126,9 @@ mcc_asmp_receiver_handle_app (MccAsmpReceiver *self, const MccApp *app, MccTime 
     case MCC_APP_RTT:
       return handle_rtt_list (self, app->ssrc, &app->rtt);
     case MCC_APP_REPORT:
+      /* What the sender will refuse must not silence those that it would take. */
+      if (!mcc_app_report_plausible (&app->report))
+        return mcc_asmp_receiver_drop (self, MCC_DROP_BAD_VALUE, app->ssrc);
       if (self->config.hears_group) {
         MccAsmpScheduleInput input = mcc_asmp_receiver_schedule_input (self);
         mcc_asmp_receiver_note_verdict (self,

@@ -67,6 +67,8 @@ fill_report (MccAsmpReceiver *self, MccAppReport *out)
     out->flags |= MCC_REPORT_LOSS;
   if (self->key_unit)
     out->flags |= MCC_REPORT_KEY_UNIT;
+  if (!self->has_session || self->session.payload_type == MCC_APP_NO_PAYLOAD_TYPE)
+    out->flags |= MCC_REPORT_NO_CAPS;
   if (path->has_echo && self->now - path->echo_time <= ECHO_MAX) {
     out->flags |= MCC_REPORT_ECHO;
     out->echo = path->echo;

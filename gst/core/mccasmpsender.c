@@ -28,7 +28,7 @@ mcc_receiver_state_name (MccReceiverState state)
 static void
 apply_bounds (MccAsmpSender *self, uint64_t min_bps, uint64_t max_bps)
 {
-  assert (min_bps > 0 && min_bps <= max_bps);
+  assert (min_bps > 0 && min_bps <= max_bps && max_bps <= MCC_APP_RATE_MAX);
   self->config.min_bps = min_bps;
   self->config.max_bps = max_bps;
 }
@@ -52,6 +52,8 @@ mcc_asmp_sender_new (const MccAsmpSenderConfig *config, MccTime now)
   apply_bounds (self, config->min_bps, config->max_bps);
   if (self->config.session_bandwidth_bps == 0)
     self->config.session_bandwidth_bps = config->max_bps;
+  if (self->config.session_bandwidth_bps > MCC_APP_RATE_MAX)
+    self->config.session_bandwidth_bps = MCC_APP_RATE_MAX;
   if (self->config.max_receivers == 0)
     self->config.max_receivers = MCC_SENDER_MAX_RECEIVERS;
   mcc_rng_init (&self->rng, config->seed);

@@ -74,7 +74,7 @@ const char *mcc_receiver_state_name (MccReceiverState state);
 typedef enum {
   MCC_SENDER_TARGET,         /* target_bps, previous_bps, reason, ssrc = limiting */
   MCC_SENDER_SEND_SESSION,   /* session (and rtt when rtt->count > 0): send SR + SDES + APP now; the
-                                host fills in the caps fields, send_time and media_ssrc */
+                                host fills in send_time and media_ssrc */
   MCC_SENDER_RECEIVER,       /* ssrc, address, state */
   MCC_SENDER_FEEDBACK_LOST,  /* no feedback (any more) */
   MCC_SENDER_FEEDBACK_FOUND, /* first or again */
@@ -122,10 +122,13 @@ typedef struct {
 
 MccAsmpSender *mcc_asmp_sender_new (const MccAsmpSenderConfig *config, MccTime now);
 void mcc_asmp_sender_free (MccAsmpSender *self);
-/* Bounds may change while running (min <= max is the caller's duty). */
+/* Bounds may change while running (0 < min <= max <= MCC_APP_RATE_MAX is the caller's duty). */
 void mcc_asmp_sender_set_bounds (
     MccAsmpSender *self, uint64_t min_bps, uint64_t max_bps, MccTime now);
 void mcc_asmp_sender_set_no_feedback (MccAsmpSender *self, MccNoFeedback policy, MccTime now);
+/* What the announcements say of the stream: payload_type, send_time_id, clock_rate and the strings
+ * of @caps. False when they cannot be encoded; then no caps are announced. */
+bool mcc_asmp_sender_set_caps (MccAsmpSender *self, const MccAppSession *caps, MccTime now);
 
 /* A report that passed the host's screen. MCC_DROP_NONE: used. */
 MccDrop mcc_asmp_sender_handle_report (MccAsmpSender *self, uint32_t ssrc,

@@ -12,7 +12,6 @@
 
 /* The papers' and standards' constants. */
 #define MCC_SENDER_RTT_FALLBACK (500 * MCC_MSECOND) /* RFC 4654 3.1, before any RTT is known */
-#define MCC_SENDER_RTT_LIMIT (10 * MCC_SECOND)      /* larger ones are errors, not paths */
 #define MCC_SENDER_ROUND_RTTS 6                     /* RFC 4654 3.4: a feedback round */
 #define MCC_SENDER_NO_FEEDBACK_INTERVALS 4          /* RFC 5348 4.3 halves after 4 R */
 #define MCC_SENDER_RTCP_INTERVAL (5 * MCC_SECOND)   /* RFC 3550 6.2 minimum */
@@ -21,7 +20,6 @@
 
 /* Ours; docs/deviations.md. */
 #define MCC_SENDER_PACKET_BYTES 1200.0 /* before one was sent */
-#define MCC_SENDER_RATE_LIMIT_BPS UINT64_C (100000000000)
 #define MCC_SENDER_MAX_RECEIVERS 4096
 #define MCC_SENDER_EXPIRY_INTERVALS 3
 #define MCC_SENDER_EXPIRY_RTTS 10
@@ -43,8 +41,11 @@
 #define MCC_SENDER_APP_PERIOD (100 * MCC_MSECOND)
 #define MCC_SENDER_SESSION_INTERVAL (500 * MCC_MSECOND)
 #define MCC_SENDER_SESSION_BURST 4
-#define MCC_SENDER_COMPOUND_BYTES 200.0 /* SR + SDES + announcement, IP and UDP */
-#define MCC_SENDER_REPORT_BYTES 144.0   /* a receiver's compound */
+#define MCC_SENDER_CAPS_INTERVAL (2 * MCC_SECOND) /* strings at least so often, if affordable */
+#define MCC_SENDER_CAPS_REPEAT 2                  /* changed ones: one packet may be lost */
+#define MCC_SENDER_COMPOUND_BYTES 96.0            /* SR and SDES, IP and UDP */
+#define MCC_SENDER_REPORT_BYTES 144.0             /* a receiver's compound */
+#define MCC_SENDER_RTT_LIST_BYTES 16.0
 #define MCC_SENDER_RTT_ENTRY_BYTES 12.0
 
 #define MCC_SENDER_TARGETS 16 /* queued actions of each kind */
@@ -109,6 +110,10 @@ struct MccAsmpSender {
   MccTime session_budget;  /* the budget is used up to this time */
   uint64_t session_target; /* as last announced */
   bool session_urgent;
+  MccAppSession caps;        /* its caps fields are what is announced of the stream */
+  double bytes, short_bytes; /* of a compound with the strings, without */
+  MccTime caps_last;         /* the strings were announced; MCC_TIME_NONE: not these */
+  unsigned caps_wanted;      /* in the next so many announcements */
   uint32_t round;
   MccTime round_start;
   uint64_t suppress_bps;
@@ -181,6 +186,8 @@ void mcc_asmp_sender_session_init (MccAsmpSender *self);
 void mcc_asmp_sender_round_report (MccAsmpSender *self, const MccReceiver *receiver);
 void mcc_asmp_sender_measure (
     MccAsmpSender *self, MccReceiver *receiver, const MccAppReport *report);
+/* @receiver has no caps yet. */
+void mcc_asmp_sender_want_caps (MccAsmpSender *self);
 MccTime mcc_asmp_sender_session_next (const MccAsmpSender *self);
 /* Fills in session and rtt_list; they count as sent. */
 void mcc_asmp_sender_session_build (MccAsmpSender *self);

@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "mccasmpsenderprivate.h"
+#include "mccrtt.h"
 #include "mccseq.h"
 #include "mcctcp.h"
 
@@ -15,16 +16,6 @@ saturate_us (MccTime time)
 {
   MccTime us = time / MCC_USECOND;
   return us > UINT32_MAX ? UINT32_MAX : (uint32_t)us;
-}
-
-/* A NO_LIMIT report's rate says nothing, so 0 is fine there. */
-static bool
-report_valid (const MccAppReport *report)
-{
-  bool no_limit = (report->flags & MCC_REPORT_NO_LIMIT) != 0;
-  return (report->rate_bps > 0 || no_limit) && report->rate_bps <= MCC_SENDER_RATE_LIMIT_BPS
-         && report->received_bps <= MCC_SENDER_RATE_LIMIT_BPS && report->loss_ratio >= 0.0
-         && report->loss_ratio <= 1.0 && report->rtt <= MCC_SENDER_RTT_LIMIT;
 }
 
 /* Newer by serial arithmetic; or a restart: far back, two in sequence, while the old numbers have
@@ -62,6 +53,7 @@ take_report (MccAsmpSender *self, MccReceiver *receiver, const MccAppReport *rep
   receiver->rtt_us = saturate_us (report->rtt);
   receiver->jitter_us = saturate_us (report->jitter);
   receiver->leaving = (report->flags & MCC_REPORT_LEAVING) != 0;
+  receiver->no_caps = (report->flags & MCC_REPORT_NO_CAPS) != 0;
 }
 
 static void
@@ -86,6 +78,8 @@ use_report (MccAsmpSender *self, MccReceiver *receiver)
   MccDrop drop = mcc_asmp_sender_settle (self, receiver);
   if (receiver->reports == 1 && drop != MCC_DROP_ADDRESS)
     self->session_urgent = true;
+  if (receiver->no_caps && drop != MCC_DROP_ADDRESS)
+    mcc_asmp_sender_want_caps (self);
   /* At the start somebody is there: wait for its next report before halving. */
   if (drop == MCC_DROP_PROBATION && !self->heard && !self->lost)
     self->last_feedback = self->now;
@@ -109,7 +103,7 @@ mcc_asmp_sender_handle_report (MccAsmpSender *self, uint32_t ssrc, const MccAppR
   mcc_asmp_sender_advance (self, now);
   if (ssrc == self->config.ssrc)
     return mcc_asmp_sender_drop (self, MCC_DROP_OWN, ssrc);
-  if (!report_valid (report))
+  if (!mcc_app_report_plausible (report))
     return mcc_asmp_sender_drop (self, MCC_DROP_BAD_VALUE, ssrc);
   if (from == NULL)
     from = &no_address;
@@ -166,9 +160,9 @@ take_plain_report (MccAsmpSender *self, MccReceiver *receiver, double fraction_l
   if (!receiver->no_limit) {
     double rate = mcc_tcp_rate_bps (&mcc_tcp_model_default, self->packet_bytes,
         mcc_time_to_seconds (mcc_time_max (rtt, MCC_MSECOND)), receiver->loss_ratio);
-    receiver->rate_bps = rate < 1.0                                 ? 1
-                         : rate < (double)MCC_SENDER_RATE_LIMIT_BPS ? (uint64_t)rate
-                                                                    : MCC_SENDER_RATE_LIMIT_BPS;
+    receiver->rate_bps = rate < 1.0                               ? 1
+                         : rate < (double)MCC_APP_REPORT_RATE_MAX ? (uint64_t)rate
+                                                                  : MCC_APP_REPORT_RATE_MAX;
   }
 }
 
@@ -180,7 +174,7 @@ mcc_asmp_sender_handle_plain_report (MccAsmpSender *self, uint32_t ssrc, double 
   mcc_asmp_sender_advance (self, now);
   if (ssrc == self->config.ssrc)
     return mcc_asmp_sender_drop (self, MCC_DROP_OWN, ssrc);
-  if (!(fraction_lost >= 0.0 && fraction_lost <= 1.0) || rtt > MCC_SENDER_RTT_LIMIT)
+  if (!(fraction_lost >= 0.0 && fraction_lost <= 1.0) || rtt > MCC_RTT_MAX)
     return mcc_asmp_sender_drop (self, MCC_DROP_BAD_VALUE, ssrc);
   if (from == NULL)
     from = &no_address;

@@ -5,14 +5,72 @@
  * Announcements leave within the sender's quarter of the RTCP budget (all of it while there is no
  * receiver, so that the first one hears one soon), rtpsession's part taken off: each uses it up for
  * bytes / budget seconds. A regular one leaves MCC_SENDER_SESSION_INTERVAL after the last, or later
- * when the budget is used up until then (below about 320 kb/s). An urgent one may borrow
- * MCC_SENDER_SESSION_BURST - 1 announcements ahead and leaves 100 ms after the last.
+ * when the budget is used up until then. An urgent one may borrow MCC_SENDER_SESSION_BURST - 1
+ * announcements ahead and leaves 100 ms after the last.
+ *
+ * The caps' strings (about 200 bytes for H.264) are in each one while the budget bears that. Where
+ * it does not they are in those that a receiver without caps waits for, in the first two after a
+ * change, and else take at most half of the budget, every MCC_SENDER_CAPS_INTERVAL at most.
  */
 #include "mccasmpsenderprivate.h"
 #include "mccjitter.h"
 #include "mccrtcp.h"
+#include "mccrtt.h"
+
+#define ANNOUNCEMENT_BYTES_MAX 1024
 
 #define SENDER_SHARE ((1.0 - MCC_RTCP_RECEIVER_SHARE) * (1.0 - MCC_RTCP_REGULAR_SHARE))
+
+static void
+fill_in (const MccAsmpSender *self, MccAppSession *session, bool strings)
+{
+  const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
+
+  session->flags = (self->stopped ? MCC_SESSION_STOPPED : 0)
+                   | (mcc_asmp_sender_enhanced (self) ? MCC_SESSION_ENHANCED : 0);
+  session->send_time = mcc_abs_send_time (self->now);
+  session->target_bps = self->target_bps;
+  session->min_bps = self->config.min_bps;
+  session->max_bps = self->config.max_bps;
+  session->start_bps = self->start_bps;
+  session->session_bandwidth_bps = self->config.session_bandwidth_bps;
+  session->receivers = self->active;
+  session->limiting_ssrc = limiting != NULL ? limiting->ssrc : 0;
+  session->rtt_max = mcc_asmp_sender_rtt_max (self);
+  if (session->rtt_max == 0)
+    session->rtt_max = MCC_SENDER_RTT_FALLBACK;
+  session->round = self->round;
+  session->suppress_bps = self->suppress_bps;
+  session->feedback = self->config.feedback;
+  session->ttl = self->config.ttl;
+  session->payload_type = self->caps.payload_type;
+  session->send_time_id = self->caps.send_time_id;
+  session->clock_rate = self->caps.clock_rate;
+  memset (session->media, 0, sizeof session->media);
+  memset (session->encoding_name, 0, sizeof session->encoding_name);
+  memset (session->parameters, 0, sizeof session->parameters);
+  if (!strings)
+    return;
+  memcpy (session->media, self->caps.media, sizeof session->media);
+  memcpy (session->encoding_name, self->caps.encoding_name, sizeof session->encoding_name);
+  memcpy (session->parameters, self->caps.parameters, sizeof session->parameters);
+}
+
+static double
+compound_bytes (const MccAsmpSender *self, bool strings)
+{
+  MccApp app = { .subtype = MCC_APP_SESSION };
+
+  fill_in (self, &app.session, strings);
+  return MCC_SENDER_COMPOUND_BYTES + (double)mcc_app_size (&app);
+}
+
+static void
+note_sizes (MccAsmpSender *self)
+{
+  self->bytes = compound_bytes (self, true);
+  self->short_bytes = compound_bytes (self, false);
+}
 
 void
 mcc_asmp_sender_session_init (MccAsmpSender *self)
@@ -24,6 +82,37 @@ mcc_asmp_sender_session_init (MccAsmpSender *self)
   self->session_urgent = true;
   self->round_start = self->now;
   self->suppress_bps = UINT64_MAX;
+  self->caps.payload_type = MCC_APP_NO_PAYLOAD_TYPE;
+  note_sizes (self);
+}
+
+bool
+mcc_asmp_sender_set_caps (MccAsmpSender *self, const MccAppSession *caps, MccTime now)
+{
+  uint8_t bytes[ANNOUNCEMENT_BYTES_MAX];
+  MccApp app = { .subtype = MCC_APP_SESSION };
+
+  mcc_asmp_sender_advance (self, now);
+  self->caps = *caps;
+  fill_in (self, &app.session, true);
+  bool good = mcc_app_encode (&app, bytes, sizeof bytes) > 0;
+  if (!good)
+    self->caps = (MccAppSession){ .payload_type = MCC_APP_NO_PAYLOAD_TYPE };
+  self->caps_last = MCC_TIME_NONE;
+  self->caps_wanted = MCC_SENDER_CAPS_REPEAT;
+  self->session_urgent = true;
+  note_sizes (self);
+  return good;
+}
+
+void
+mcc_asmp_sender_want_caps (MccAsmpSender *self)
+{
+  if (self->caps.payload_type == MCC_APP_NO_PAYLOAD_TYPE)
+    return;
+  if (self->caps_wanted == 0)
+    self->caps_wanted = 1;
+  self->session_urgent = true;
 }
 
 static MccTime
@@ -70,7 +159,7 @@ mcc_asmp_sender_measure (MccAsmpSender *self, MccReceiver *receiver, const MccAp
   /* Steps of 4 us in both stamps: a little below 0 is 0. */
   if (rtt > cycle - (MccTimeDelta)MCC_MSECOND)
     rtt = 0;
-  if (rtt > (MccTimeDelta)MCC_SENDER_RTT_LIMIT)
+  if (rtt > (MccTimeDelta)MCC_RTT_MAX)
     return;
   receiver->effective_us = (uint32_t)(rtt / (MccTimeDelta)MCC_USECOND);
   if (receiver->effective_us == 0)
@@ -106,7 +195,8 @@ mcc_asmp_sender_session_next (const MccAsmpSender *self)
     return self->now;
   if (!urgent (self))
     return mcc_time_max (self->session_last + MCC_SENDER_SESSION_INTERVAL, self->session_budget);
-  MccTime ahead = (MCC_SENDER_SESSION_BURST - 1) * budget_time (self, MCC_SENDER_COMPOUND_BYTES);
+  double bytes = self->caps_wanted > 0 ? self->bytes : self->short_bytes;
+  MccTime ahead = (MCC_SENDER_SESSION_BURST - 1) * budget_time (self, bytes);
   MccTime budget = self->session_budget > ahead ? self->session_budget - ahead : 0;
   MccTime next = mcc_time_max (self->session_last + MCC_RTCP_MIN_INTERVAL, budget);
   /* Never later than a regular one. */
@@ -151,35 +241,34 @@ build_rtt_list (MccAsmpSender *self)
     answer (self, receiver);
 }
 
+static bool
+strings_due (const MccAsmpSender *self)
+{
+  MccTime spent = budget_time (self, self->bytes);
+  if (self->caps_wanted > 0 || self->caps_last == MCC_TIME_NONE
+      || spent <= MCC_SENDER_SESSION_INTERVAL)
+    return true;
+  return self->now - self->caps_last >= mcc_time_max (MCC_SENDER_CAPS_INTERVAL, 2 * spent);
+}
+
 void
 mcc_asmp_sender_session_build (MccAsmpSender *self)
 {
-  const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
   MccAppSession *session = &self->session;
   advance_round (self);
   build_rtt_list (self);
 
   session->number++;
-  session->flags = (self->stopped ? MCC_SESSION_STOPPED : 0)
-                   | (mcc_asmp_sender_enhanced (self) ? MCC_SESSION_ENHANCED : 0);
-  session->send_time = mcc_abs_send_time (self->now);
-  session->target_bps = self->target_bps;
-  session->min_bps = self->config.min_bps;
-  session->max_bps = self->config.max_bps;
-  session->start_bps = self->start_bps;
-  session->session_bandwidth_bps = self->config.session_bandwidth_bps;
-  session->receivers = self->active;
-  session->limiting_ssrc = limiting != NULL ? limiting->ssrc : 0;
-  session->rtt_max = mcc_asmp_sender_rtt_max (self);
-  if (session->rtt_max == 0)
-    session->rtt_max = MCC_SENDER_RTT_FALLBACK;
-  session->round = self->round;
-  session->suppress_bps = self->suppress_bps;
-  session->feedback = self->config.feedback;
-  session->ttl = self->config.ttl;
-  session->payload_type = 255;
+  bool strings = strings_due (self);
+  fill_in (self, session, strings);
 
-  double bytes = MCC_SENDER_COMPOUND_BYTES + MCC_SENDER_RTT_ENTRY_BYTES * self->rtt_list.count;
+  if (strings) {
+    self->caps_last = self->now;
+    self->caps_wanted -= self->caps_wanted > 0;
+  }
+  double bytes = strings ? self->bytes : self->short_bytes;
+  if (self->rtt_list.count > 0)
+    bytes += MCC_SENDER_RTT_LIST_BYTES + MCC_SENDER_RTT_ENTRY_BYTES * self->rtt_list.count;
   self->session_budget = mcc_time_max (self->session_budget, self->now) + budget_time (self, bytes);
   self->session_last = self->now;
   self->session_target = self->target_bps;

@@ -5,9 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A sender takes neither 0 nor more than this for a rate: such a report would be lost. */
+#include "mccapp.h"
+
+/* A report of another rate would not count (mcc_app_report_plausible()). */
 #define RATE_MIN_BPS 1.0
-#define RATE_MAX_BPS 1e11
+#define RATE_MAX_BPS ((double)MCC_APP_REPORT_RATE_MAX)
 
 MccRate *
 mcc_rate_new (const MccRateController *controller, uint64_t start_bps)

@@ -58,7 +58,7 @@ typedef struct {
   uint8_t state;                            /* MccReceiverState */
   uint8_t reports;                          /* valid ones, saturates */
   bool in_list[MCC_LIST_COUNT];
-  bool has_candidate, no_limit, rtt_measured, plain, leaving;
+  bool has_candidate, no_limit, rtt_measured, plain, leaving, no_caps;
 } MccReceiver;
 
 typedef struct {

@@ -26,6 +26,9 @@ typedef struct {
   unsigned targets, sessions, lost, found, stops, resumes, key_units;
   unsigned active, left, timed_out;
   MccTime last_session, session_gap_min, session_gap_max;
+  double session_bytes; /* IP bytes of all announcements, RTT lists included */
+  unsigned whole;       /* announcements with the caps' strings */
+  MccTime last_whole, whole_gap_max;
   MccTime last_rise, rise_gap_min, last_key_unit, key_unit_gap_min;
   MccTargetReason reason;
   MccAppSession session;
@@ -60,6 +63,22 @@ note_target (Fixture *self, const MccSenderAction *action)
 }
 
 static inline void
+note_strings (Fixture *self)
+{
+  MccApp app = { .subtype = MCC_APP_SESSION, .session = self->session };
+  /* IPv4, UDP, SR and SDES with a CNAME of 16 to 24 bytes */
+  self->session_bytes += 28 + 28 + 40 + (double)mcc_app_size (&app);
+  if (self->rtt.count > 0)
+    self->session_bytes += 16 + 12 * self->rtt.count;
+  if (self->session.encoding_name[0] == '\0')
+    return;
+  if (self->last_whole > 0)
+    self->whole_gap_max = MAX (self->whole_gap_max, self->now - self->last_whole);
+  self->last_whole = self->now;
+  self->whole++;
+}
+
+static inline void
 note_session (Fixture *self, const MccSenderAction *action)
 {
   if (self->last_session > 0) {
@@ -72,6 +91,7 @@ note_session (Fixture *self, const MccSenderAction *action)
   g_assert_cmpuint (self->rtt.count, <=, MCC_APP_RTT_MAX);
   for (unsigned i = 0; i < self->rtt.count && self->answers != NULL; i++)
     self->answers[self->rtt.entry[i].ssrc]++;
+  note_strings (self);
   self->last_session = self->now;
   self->sessions++;
 }

@@ -64,18 +64,132 @@ test_schedule (void)
     f.session_gap_min = MCC_TIME_NONE;
     f.session_gap_max = 0;
     f.sessions = 0;
+    f.session_bytes = 0.0;
     run_peers (&f, peers, table[row].peers ? 2 : 0, INTERVAL, 60 * MCC_SECOND);
     /* The receivers' share too while there are none. */
     double share = table[row].peers ? 0.25 : 1.0;
     double budget_bps = 0.05 * share * 0.8 * (double)table[row].rate_bps;
-    double bytes = 200.0 + (table[row].peers ? 12.0 : 0.0);
-    double used_bps = f.sessions * bytes * 8.0 / 60.0;
+    double bytes = 200.0 + (table[row].peers ? 16.0 + 12.0 : 0.0);
+    double used_bps = f.session_bytes * 8.0 / 60.0;
     g_assert_cmpfloat (used_bps, <=, budget_bps * 1.1);
     g_assert_cmpuint (f.session_gap_min, >=, 100 * MCC_MSECOND);
     MccTime regular = mcc_time_from_seconds ((bytes + 12.0) * 8.0 / budget_bps);
     g_assert_cmpuint (f.session_gap_max, <=, MAX (regular, 500 * MCC_MSECOND) + MCC_MSECOND);
     fixture_clear (&f);
   }
+}
+
+static MccAppSession
+h264_caps (void)
+{
+  MccAppSession caps = { .payload_type = 96,
+    .send_time_id = 1,
+    .clock_rate = 90000,
+    .media = "video",
+    .encoding_name = "H264" };
+  memset (caps.parameters, 'x', 220);
+  return caps;
+}
+
+/* What announcements really weigh is within the budget; the caps' strings go with each one that the
+ * budget bears, else they take half of it at most. */
+static void
+test_strings (void)
+{
+  static const struct {
+    uint64_t rate_bps;
+    MccTime gap_max; /* between two announcements with strings */
+    bool always;
+  } table[] = { { 100000, 9 * MCC_SECOND, false }, { 300000, 4 * MCC_SECOND, false },
+    { 2000000, 510 * MCC_MSECOND, true } };
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+    Peer peers[] = { { .ssrc = 11, .host = 1, .rate_bps = table[row].rate_bps, .rtt = RTT } };
+    MccAppSession caps = h264_caps ();
+    config.start_bps = table[row].rate_bps;
+    fixture_init (&f, &config);
+    g_assert_true (mcc_asmp_sender_set_caps (f.sender, &caps, f.now));
+    run_peers (&f, peers, 1, INTERVAL, 20 * MCC_SECOND);
+    f.sessions = f.whole = 0;
+    f.session_bytes = 0.0;
+    f.whole_gap_max = f.session_gap_max = 0;
+    run_peers (&f, peers, 1, INTERVAL, 100 * MCC_SECOND);
+    double budget_bps = 0.05 * 0.25 * 0.8 * (double)table[row].rate_bps;
+    g_assert_cmpfloat (f.session_bytes * 8.0 / 100.0, <=, budget_bps * 1.1);
+    g_assert_cmpuint (f.whole_gap_max, <=, table[row].gap_max);
+    g_assert_cmpuint (f.session_gap_max, <, 5 * MCC_SECOND);
+    if (table[row].always)
+      g_assert_cmpuint (f.whole, ==, f.sessions);
+    else
+      g_assert_cmpuint (f.whole, <, f.sessions);
+    g_assert_cmpuint (f.session.payload_type, ==, 96);
+    g_assert_cmpuint (f.session.send_time_id, ==, 1);
+    g_assert_cmpuint (f.session.clock_rate, ==, 90000);
+    fixture_clear (&f);
+  }
+}
+
+/* Who has no caps gets them with the next announcement, which does not wait for its turn; changed
+ * ones go out twice. */
+static void
+test_strings_wanted (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[] = { { .ssrc = 11, .host = 1, .rate_bps = 150000, .rtt = RTT },
+    { .ssrc = 12, .host = 2, .rate_bps = 900000, .rtt = RTT, .flags = MCC_REPORT_NO_CAPS } };
+  MccAppSession caps = h264_caps ();
+  fixture_init (&f, &config);
+  peer_report (&f, &peers[1]); /* there are none yet */
+  run_peers (&f, peers, 1, INTERVAL, 10 * MCC_SECOND);
+  g_assert_cmpuint (f.whole, ==, 0);
+  g_assert_cmpuint (f.session.payload_type, ==, 255);
+  g_assert_true (mcc_asmp_sender_set_caps (f.sender, &caps, f.now));
+  unsigned sessions = f.sessions;
+  while (f.sessions < sessions + 2)
+    run_peers (&f, peers, 1, INTERVAL, INTERVAL);
+  g_assert_cmpuint (f.whole, ==, 2);
+
+  for (unsigned turn = 0; turn < 10; turn++) {
+    unsigned whole = f.whole;
+    while (f.session.encoding_name[0] != '\0' || f.now < f.last_session + 150 * MCC_MSECOND)
+      run_peers (&f, peers, 1, INTERVAL / 4, INTERVAL / 4);
+    whole = f.whole;
+    peer_report (&f, &peers[1]);
+    run_for (&f, 100 * MCC_MSECOND);
+    g_assert_cmpuint (f.whole, ==, whole + 1);
+    g_assert_cmpstr (f.session.encoding_name, ==, "H264");
+    run_peers (&f, peers, 1, INTERVAL, 20 * MCC_SECOND);
+  }
+  fixture_clear (&f);
+}
+
+/* Caps that no announcement can carry are refused, and announcements go on without. */
+static void
+test_caps_refused (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  MccAppSession caps = h264_caps (), bad[5] = { caps, caps, caps, caps, caps };
+  config.session_bandwidth_bps = UINT64_MAX; /* more than an announcement can say */
+  fixture_init (&f, &config);
+  g_strlcpy (bad[0].encoding_name, "H 264", sizeof bad[0].encoding_name);
+  g_strlcpy (bad[1].media, "vid/eo", sizeof bad[1].media);
+  bad[2].parameters[7] = '\n';
+  bad[3].clock_rate = 0;
+  bad[4].send_time_id = 15;
+  for (unsigned i = 0; i < G_N_ELEMENTS (bad); i++) {
+    MccApp app = { .subtype = MCC_APP_SESSION };
+    uint8_t bytes[1024];
+    g_assert_true (mcc_asmp_sender_set_caps (f.sender, &caps, f.now));
+    g_assert_false (mcc_asmp_sender_set_caps (f.sender, &bad[i], f.now));
+    run_for (&f, 5 * MCC_SECOND);
+    g_assert_cmpuint (f.session.payload_type, ==, 255);
+    app.session = f.session;
+    g_assert_cmpuint (mcc_app_encode (&app, bytes, sizeof bytes), >, 0);
+  }
+  fixture_clear (&f);
 }
 
 static void
@@ -275,6 +389,9 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/asmp-sender/session/strings-within-the-budget", test_strings);
+  g_test_add_func ("/asmp-sender/session/strings-for-who-lacks-them", test_strings_wanted);
+  g_test_add_func ("/asmp-sender/session/caps-that-no-packet-carries", test_caps_refused);
   g_test_add_func ("/asmp-sender/session/content", test_content);
   g_test_add_func ("/asmp-sender/session/within-budget", test_schedule);
   g_test_add_func ("/asmp-sender/session/urgent", test_urgent);

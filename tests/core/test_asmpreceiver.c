@@ -17,6 +17,7 @@ typedef struct {
   guint16 seq;
   guint32 session_number;
   MccAppSession session;
+  MccAppSession caps;  /* told last */
   MccAppReport report; /* newest */
   MccTime report_time;
   guint reports, lost, sources, others, sessions;
@@ -64,7 +65,10 @@ drain (Fixture *f)
     f->lost += action.type == MCC_RECEIVER_SOURCE_LOST;
     f->sources += action.type == MCC_RECEIVER_NEW_SOURCE;
     f->others += action.type == MCC_RECEIVER_OTHER_SENDER;
-    f->sessions += action.type == MCC_RECEIVER_SESSION;
+    if (action.type == MCC_RECEIVER_SESSION) {
+      f->caps = *action.session;
+      f->sessions++;
+    }
     if (action.type != MCC_RECEIVER_SEND_REPORT)
       continue;
     if (f->report_time != MCC_TIME_NONE)
@@ -528,6 +532,66 @@ leave (void)
   clear (&f);
 }
 
+/* The strings of the caps may be left out of announcements: they stay, and are asked for before. */
+static void
+strings_left_out (void)
+{
+  Fixture f;
+  init (&f, NULL);
+  f.session.encoding_name[0] = '\0';
+  f.session.clock_rate = 90000;
+  announce (&f);
+  stream (&f, 1.0);
+  g_assert_cmpuint (f.sessions, ==, 1);
+  g_assert_cmpuint (f.caps.payload_type, ==, MCC_APP_NO_PAYLOAD_TYPE);
+  g_assert_cmpuint (f.report.flags & MCC_REPORT_NO_CAPS, !=, 0);
+  strcpy (f.session.encoding_name, "H264");
+  strcpy (f.session.parameters, "profile=main");
+  announce (&f);
+  g_assert_cmpuint (f.sessions, ==, 2);
+  f.session.encoding_name[0] = f.session.parameters[0] = '\0';
+  announce (&f);
+  stream (&f, 1.0);
+  g_assert_cmpuint (f.sessions, ==, 2);
+  g_assert_cmpuint (f.caps.payload_type, ==, 96);
+  g_assert_cmpstr (f.caps.encoding_name, ==, "H264");
+  g_assert_cmpstr (f.caps.parameters, ==, "profile=main");
+  g_assert_cmpuint (f.report.flags & MCC_REPORT_NO_CAPS, ==, 0);
+  /* Another payload type: other caps, not known yet. */
+  f.session.payload_type = 97;
+  announce (&f);
+  g_assert_cmpuint (f.sessions, ==, 3);
+  g_assert_cmpuint (f.caps.payload_type, ==, MCC_APP_NO_PAYLOAD_TYPE);
+  clear (&f);
+}
+
+/* A report that no sender would take silences nobody. */
+static void
+impossible_report_covers_nobody (void)
+{
+  static const struct {
+    guint32 flags;
+    guint64 rate_bps;
+    MccDrop drop;
+  } table[] = { { 0, 0, MCC_DROP_BAD_VALUE }, { 0, MCC_APP_RATE_MAX, MCC_DROP_BAD_VALUE },
+    { MCC_REPORT_NO_LIMIT, 0, MCC_DROP_NONE }, { 0, 500000, MCC_DROP_NONE } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    MccApp app = { .ssrc = 77, .subtype = MCC_APP_REPORT };
+    init (&f, NULL);
+    announce (&f);
+    stream (&f, 1.0);
+    app.report = (MccAppReport){ .number = 1,
+      .rtt = 50 * MCC_MSECOND,
+      .flags = table[row].flags,
+      .rate_bps = table[row].rate_bps };
+    g_assert_cmpint (mcc_asmp_receiver_handle_app (f.receiver, &app, f.now), ==, table[row].drop);
+    g_assert_cmpuint (
+        stats (&f).dropped[MCC_DROP_BAD_VALUE], ==, table[row].drop == MCC_DROP_BAD_VALUE);
+    clear (&f);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -545,5 +609,8 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpreceiver/same-input-same-trace", deterministic);
   g_test_add_func ("/asmpreceiver/abuse", abuse);
   g_test_add_func ("/asmpreceiver/leave", leave);
+  g_test_add_func ("/asmp-receiver/announcements/strings-left-out", strings_left_out);
+  g_test_add_func (
+      "/asmp-receiver/reports/impossible-one-covers-nobody", impossible_report_covers_nobody);
   return g_test_run ();
 }
