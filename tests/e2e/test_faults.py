@@ -203,7 +203,10 @@ def test_interface(play):
         texts = [line["text"] for line in node.of("warning")[before:]]
         play.check(len(texts) <= 3, f"{host}: warnings are few", f"{len(texts)}: {texts[:4]}")
         if node is sender:
-            play.check(len(texts) >= 1, f"{host}: it warns", f"{len(texts)}")
+            routes = [text for text in texts if "route" in text]
+            play.check(
+                len(routes) == 2, f"{host}: one when it fails, one when it is back", str(routes)
+            )
         errors = node.of("error")
         play.check(not errors, f"{host}: no error", str(errors[:2]))
     alive = sender.process.poll() is None and receiver.process.poll() is None

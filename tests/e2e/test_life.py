@@ -25,6 +25,10 @@ host sc
 host rc
 link sc sc g delay=5ms
 link rc rc g delay=5ms
+host sf
+host rf
+link sf sf g delay=5ms
+link rf rf g delay=5ms
 host sd
 host se
 host rd
@@ -173,6 +177,28 @@ def test_process(play):
     play.check(status == 0, "a clean end", str(status))
 
 
+def test_codecs(play):
+    """VP8, Opus in the same process, and an encoder that cannot follow."""
+    video = picture().partition("! x264enc")[0]
+    node = play.node(
+        "sf",
+        f"{video} ! vp8enc deadline=1 ! rtpvp8pay ! asmpsink name=mcc_video address=239.1.3.6 "
+        "audiotestsrc is-live=true ! audioconvert ! opusenc ! rtpopuspay "
+        "! asmpsink name=mcc_audio address=239.1.3.7",
+    )
+    tail = "decodebin ! fakesink name=frames sync=false"
+    vp8 = play.receiver("rf", "address=239.1.3.6", tail, "vp8")
+    opus = play.receiver("rf", "address=239.1.3.7", tail, "opus")
+    play.pictures(vp8, 60, 12, "VP8 is announced, received and decoded")
+    play.pictures(opus, 60, 12, "and so is Opus")
+    line = f"{video} ! avenc_mpeg4 ! rtpmp4vpay ! asmpsink address=239.1.3.8"
+    fixed = play.node("sf", line, "avenc")
+    said = lambda: [m["text"] for m in fixed.of("warning") + fixed.of("error")]  # noqa: E731
+    play.wait(said, 6, "an encoder that cannot change its rate is refused")
+    play.check("x264enc" in " ".join(said()), "with the names of some that can", str(said()))
+    play.clean(node, vp8, opus)
+
+
 def build_example(play):
     flags = subprocess.run(
         ["pkg-config", "--cflags", "--libs", "gstreamer-1.0"],
@@ -251,5 +277,5 @@ def test_players(play):
 
 
 if __name__ == "__main__":
-    tests = [test_eos, test_states, test_process, test_players]
+    tests = [test_eos, test_states, test_process, test_codecs, test_players]
     sys.exit(harness.main("life", TOPOLOGY, tests))

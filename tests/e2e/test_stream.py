@@ -27,6 +27,10 @@ link sb sb g delay=10ms
 link rb1 rb1 g delay=90ms
 link rb2 rb2 g delay=10ms
 set rb2>rb2 rate=300k queue=6kB
+host sd
+host rd1
+link sd sd g delay=10ms
+link rd1 rd1 g delay=10ms
 host sc
 host rc1
 link sc sc g delay=10ms
@@ -126,10 +130,14 @@ def test_receivers(play):
 
     first.process.send_signal(signal.SIGSTOP)
     time.sleep(5)
+    begin = play.now()
     first.process.send_signal(signal.SIGCONT)
     play.pictures(first, 60, 6, "a receiver that stood still for 5 s goes on")
     back = lambda: rows(sender).get(play.address("ra1"), {}).get("state") == "active"  # noqa: E731
     play.wait(back, 6, "and is active again")
+    play.until(lambda: play.now() > begin + 2.5, 3)
+    low = min(values(sender, "target-bitrate", begin + 2))
+    play.check(low >= 0.9 * 400000, "what it slept through is soon forgotten", f"{low}")
     lost = third.stats.get("packets-lost", 99)
     play.check(lost == 0, "the others lost nothing meanwhile", f"{lost}")
     play.clean(sender, first, second, third)
@@ -172,6 +180,34 @@ def test_crash(play):
     play.clean(sender, wide)
 
 
+def test_alone(play):
+    """Nobody reports: down to min-bitrate step by step, and up again without a jump."""
+    properties = "address=239.1.1.4 start-bitrate=800000 max-bitrate=800000 min-bitrate=100000"
+    sender = play.sender("sd", properties, harness.picture(640, 360))
+    down = play.wait(
+        lambda: sender.stats.get("target-bitrate") == 100000, 16, "alone it falls to min-bitrate"
+    )
+    steps = sorted({value for value in values(sender, "target-bitrate", 1)}, reverse=True)
+    play.check(steps == [800000, 400000, 200000, 100000], "by halves", str(steps))
+    play.check((down or 0) > 6, "a step takes 2 s", f"{down} s in all")
+    reason = sender.stats.get("reason")
+    play.check(reason == "no-feedback", "it names the reason", str(reason))
+    told = [line["text"] for line in sender.of("warning")]
+    play.check(len(told) == 1 and "no-feedback" in told[0], "and warns once", str(told))
+    begin = play.now()
+    receiver = play.receiver("rd1", "address=239.1.1.4")
+    play.wait(
+        lambda: sender.stats.get("target-bitrate", 0) >= 600000,
+        15,
+        "feedback brings the rate back",
+        lambda: str(sender.stats)[:300],
+    )
+    points = values(sender, "target-bitrate", begin)
+    jumps = [round(b / a, 2) for a, b in zip(points, points[1:], strict=False) if b > 2.2 * a]
+    play.check(not jumps, "without a jump", str(jumps))
+    play.clean(sender, receiver)
+
+
 def test_restart(play):
     """A sender that restarts every few seconds, cleanly or not, with a new SSRC."""
     receiver = play.receiver("rc1", "address=239.1.1.3")
@@ -190,4 +226,6 @@ def test_restart(play):
 
 
 if __name__ == "__main__":
-    sys.exit(harness.main("stream", TOPOLOGY, [test_receivers, test_crash, test_restart]))
+    sys.exit(
+        harness.main("stream", TOPOLOGY, [test_receivers, test_crash, test_alone, test_restart])
+    )
