@@ -1,16 +1,31 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Reads meson's testlog.json and prints 'N passed, N failed, N skipped'.
+"""Runs the tests of a build, or reads the log of a run; both end 'N passed, N failed, N skipped'.
 
-TAP tests count their cases, others count one. Failed tests are named. Exit status 1 when anything
-failed or nothing ran.
+    tests/summary.py testlog.json...           what meson's logs say
+    tests/summary.py --run BUILDDIR ARG...     meson test with these arguments, showing how far it is
+
+TAP tests count their cases, others count one; a test that was killed, ran out of time or never ran
+counts one failed. Failed tests are named with the end of their output, skipped ones with the
+reason, and the slowest five. Exit status 0; 1 when anything failed or there was no test; 77 when
+all were skipped.
 """
 
 import json
+import os
+import queue
 import re
+import shutil
+import subprocess
 import sys
+import threading
+import time
 
 CASE = re.compile(r"^(ok|not ok)\b[^#\n]*(#\s*(SKIP|TODO)\b)?", re.I | re.M)
+REASON = re.compile(r"(?:# SKIP\b|^skipped:?)\s*(\S.*)", re.I | re.M)
+# A line of `meson test` about a test that has ended.
+ENDED = re.compile(r"^\s*\d+/\d+ (.+?)\s+([A-Z]+)\s+([\d.]+)s")
+PLAIN_SECONDS = 15  # between two lines where there is no terminal
 
 
 def count(test):
@@ -27,24 +42,162 @@ def count(test):
     return passed, max(1, failed), skipped
 
 
-def main(paths):
-    total = [0, 0, 0]
-    for path in paths:
+def short(label):
+    """core/seq of 'adaptivemulticast:core / seq'."""
+    return label.split(":", 1)[-1].replace(" / ", "/")
+
+
+def read(path):
+    """The tests of a log; a run that was killed leaves half a line at its end, or no log."""
+    tests = []
+    try:
         with open(path, encoding="utf-8") as log:
             for line in log:
-                test = json.loads(line)
-                counts = count(test)
-                total = [a + b for a, b in zip(total, counts, strict=True)]
-                if counts[1]:
-                    print(f"FAILED: {test['name']} ({test['result']}, {test['duration']:.1f} s)")
-                    tail = ((test.get("stdout") or "") + (test.get("stderr") or "")).splitlines()
-                    print("\n".join("    " + text for text in tail[-40:]))
-                elif counts[2]:
-                    reason = re.findall(r"(?:SKIP|skipped:?)\s*(.+)", test.get("stdout") or "")
-                    print(f"skipped: {test['name']}: {'; '.join(sorted(set(reason))[:3])}")
-    print(f"{total[0]} passed, {total[1]} failed, {total[2]} skipped")
-    return 1 if total[1] or not total[0] else 0
+                try:
+                    tests.append(json.loads(line))
+                except ValueError:
+                    print(f"{path}: ends in the midst of a test")
+    except FileNotFoundError:
+        print(f"{path}: no test has run")
+    return tests
+
+
+def tell_failed(test):
+    print(f"FAILED: {short(test['name'])} ({test['result']}, {test['duration']:.1f} s)")
+    code = test.get("returncode") or 0
+    if code < 0:
+        print(f"    killed by signal {-code}")
+    tail = ((test.get("stdout") or "") + (test.get("stderr") or "")).splitlines()
+    print("\n".join("    " + text for text in tail[-40:]))
+
+
+def report(tests, expected=()):
+    """Prints everything; @expected: labels of the tests that were to run. Returns the status."""
+    total = [0, 0, 0]
+    slow = sorted(tests, key=lambda test: -test["duration"])[:5]
+    if len(tests) > 5:
+        print("slowest: " + ", ".join(f"{short(t['name'])} {t['duration']:.1f} s" for t in slow))
+    for test in tests:
+        counts = count(test)
+        total = [a + b for a, b in zip(total, counts, strict=True)]
+        if counts[1]:
+            tell_failed(test)
+        elif counts[2]:
+            reasons = sorted(set(REASON.findall(test.get("stdout") or "")))
+            print(f"skipped: {short(test['name'])}: {'; '.join(reasons[:3]) or 'gave no reason'}")
+    ran = {test["name"] for test in tests}
+    for label in expected:
+        if label not in ran:
+            print(f"FAILED: {short(label)} did not run")
+            total[1] += 1
+    print(f"{total[0]} passed, {total[1]} failed, {total[2]} skipped", flush=True)
+    if total[1] or not sum(total):
+        return 1
+    return 0 if total[0] else 77
+
+
+class Progress:
+    """Which test is running: one line, rewritten on a terminal, else one every now and then."""
+
+    def __init__(self, labels):
+        self.left = list(labels)
+        self.number = len(labels)
+        self.start = self.shown = time.monotonic()
+        self.terminal = sys.stdout.isatty()
+
+    def line(self, text):
+        erase = "\r\x1b[K" if self.terminal else ""
+        print(erase + text, flush=True)
+
+    def ended(self, label, result, seconds):
+        if label in self.left:
+            self.left.remove(label)
+        if result not in ("OK", "SKIP", "EXPECTEDFAIL"):
+            self.line(f"FAILED: {short(label)} ({result}, {seconds} s); more below")
+
+    def show(self):
+        """Tests start in the order of the list: the first that has not ended is running."""
+        now = time.monotonic()
+        if not self.left or (not self.terminal and now < self.shown + PLAIN_SECONDS):
+            return
+        self.shown = now
+        done = self.number - len(self.left)
+        text = f"{done}/{self.number} tests, {now - self.start:.0f} s: {short(self.left[0])}"
+        if self.terminal:
+            width = shutil.get_terminal_size().columns
+            print("\r\x1b[K" + text[: width - 1], end="", flush=True)
+        else:
+            print(text, flush=True)
+
+    def clear(self):
+        if self.terminal:
+            print("\r\x1b[K", end="", flush=True)
+
+
+def run(builddir, arguments):
+    """Runs meson's tests and reports."""
+    command = ["meson", "test", "-C", builddir, "--no-rebuild"]
+    log = os.path.join(builddir, "meson-logs", "testlog.json")
+    listed = subprocess.run(
+        [*command, "--list", *arguments], capture_output=True, text=True, check=False
+    )
+    labels = [line for line in listed.stdout.splitlines() if " / " in line]
+    if not labels:
+        print("\n".join((listed.stdout + listed.stderr).splitlines()[-5:]))
+        return report([])
+    if os.path.exists(log):
+        os.remove(log)
+    progress = Progress(labels)
+    print(f"Running {len(labels)} tests", flush=True)
+    meson = subprocess.Popen(
+        [*command, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,  # Ctrl-C is ours: meson would end one test and go on
+    )
+    lines = queue.Queue()
+
+    def reader():
+        for line in meson.stdout:
+            lines.put(line)
+        lines.put(None)
+
+    threading.Thread(target=reader, daemon=True).start()
+    rest = []
+    try:
+        while True:
+            try:
+                line = lines.get(timeout=0.5)
+            except queue.Empty:
+                progress.show()
+                continue
+            if line is None:
+                break
+            ended = ENDED.match(line)
+            if ended:
+                progress.ended(*ended.groups())
+            else:
+                rest.append(line.rstrip())
+            progress.show()
+    except KeyboardInterrupt:
+        meson.terminate()  # it ends its tests and writes its log
+        progress.line("Stopping the tests...")
+    status = meson.wait()
+    progress.clear()
+    tests = read(log)
+    if status and not tests:
+        print("\n".join(rest[-20:]))
+    elif status < 0:
+        print(f"meson was killed by signal {-status}")
+    return report(tests, labels)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    if sys.argv[1:2] == ["--run"] and len(sys.argv) > 2:
+        sys.exit(run(sys.argv[2], sys.argv[3:]))
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        print(__doc__)
+        sys.exit(2)
+    sys.exit(report([test for path in sys.argv[1:] for test in read(path)]))
