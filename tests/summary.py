@@ -16,6 +16,7 @@ import os
 import queue
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -86,10 +87,11 @@ def report(tests, expected=()):
             reasons = sorted(set(REASON.findall(test.get("stdout") or "")))
             print(f"skipped: {short(test['name'])}: {'; '.join(reasons[:3]) or 'gave no reason'}")
     ran = {test["name"] for test in tests}
-    for label in expected:
-        if label not in ran:
-            print(f"FAILED: {short(label)} did not run")
-            total[1] += 1
+    absent = [short(label) for label in expected if label not in ran]
+    if absent:
+        more = f" and {len(absent) - 5} more" if len(absent) > 5 else ""
+        print(f"FAILED: {', '.join(absent[:5])}{more} did not run")
+        total[1] += len(absent)
     print(f"{total[0]} passed, {total[1]} failed, {total[2]} skipped", flush=True)
     if total[1] or not sum(total):
         return 1
@@ -147,6 +149,8 @@ def run(builddir, arguments):
         return report([])
     if os.path.exists(log):
         os.remove(log)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
     progress = Progress(labels)
     print(f"Running {len(labels)} tests", flush=True)
     meson = subprocess.Popen(
