@@ -71,7 +71,7 @@ add_block (GstRTCPPacket *packet, GstMccReception *self, MccTime now)
   self->expected_prior = expected;
   self->received_prior = self->received;
   gst_rtcp_packet_add_rb (packet, self->ssrc, fraction, (gint32)CLAMP (lost, -LOST_MAX, LOST_MAX),
-      (guint32)self->seq.highest, (guint32)MIN (self->jitter, (gdouble)G_MAXUINT32),
+      mcc_seq_highest32 (&self->seq), (guint32)MIN (self->jitter, (gdouble)G_MAXUINT32),
       dlsr <= G_MAXUINT32 ? self->lsr : 0, dlsr <= G_MAXUINT32 ? (guint32)dlsr : 0);
 }
 

@@ -12,8 +12,6 @@
 GST_DEBUG_CATEGORY_STATIC (gst_mcc_pacer_debug);
 #define GST_CAT_DEFAULT gst_mcc_pacer_debug
 
-/* The core numbers a sequence space from 2^16 on; RTCP from 0. */
-#define SEQ_BASE 65536u
 /* Waking up earlier than planned pays only from here on. */
 #define WAKE_SLACK (1 * MCC_MSECOND)
 
@@ -166,8 +164,7 @@ push_list (GstMccPacer *self, GstBufferList *list, guint8 id, guint overhead, Mc
     ret = gst_pad_push_list (self->src, list);
   }
   if (ret == GST_FLOW_OK && self->handler.sent)
-    self->handler.sent (
-        self->owner, stamp.packets, stamp.bytes, (guint32)(self->seq.highest - SEQ_BASE));
+    self->handler.sent (self->owner, stamp.packets, stamp.bytes, mcc_seq_highest32 (&self->seq));
   return ret;
 }
 

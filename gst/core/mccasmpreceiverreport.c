@@ -55,8 +55,8 @@ fill_report (MccAsmpReceiver *self, MccAppReport *out)
   out->jitter = mcc_time_from_seconds (path->jitter.jitter_s);
   out->queue_delay = path->standing;
   out->packets_lost = (uint32_t)lost;
-  if (path->seq.started) /* mccseq.h starts one cycle above zero */
-    out->highest_seq = (uint32_t)(path->seq.highest - 0x10000);
+  if (path->seq.started)
+    out->highest_seq = mcc_seq_highest32 (&path->seq);
   if (path->rtt.measured)
     out->flags |= MCC_REPORT_RTT_MEASURED;
   if (no_limit (self))

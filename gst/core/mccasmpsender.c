@@ -148,7 +148,7 @@ mcc_asmp_sender_handle_sent (
       self->last_feedback = now;
   }
   self->meter_started = true;
-  self->highest_seq = highest_seq;
+  mcc_seq_extend32 (&self->sent_seq, highest_seq);
   mcc_meter_add (&self->sent, bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes, now);
 }
 

@@ -11,6 +11,7 @@
  *    its BYE counts for itself alone.
  *  - A report's number is newer than the last (RFC 1982), or it is the second in sequence of a
  *    restart: more than 16 back, when the old numbers have been silent for twice their spacing.
+ *  - A report of packets that were not sent yet is BAD_VALUE.
  *  - Expiry = max (3 expected report intervals, 10 RTT, 2 s); expected: its own smoothed spacing,
  *    at least what the RTCP budget gives it (twice that where suppression may skip one). The
  *    limiting receiver: <= 8 s from its last report or from when it became that. published: 5
@@ -51,7 +52,7 @@ typedef struct {
 
 /* Names as in shared/interface.md, `reason`. */
 typedef enum {
-  MCC_TARGET_START,
+  MCC_TARGET_START, /* no receiver limits (yet) */
   MCC_TARGET_RECEIVER,
   MCC_TARGET_NO_FEEDBACK,
   MCC_TARGET_MAX,

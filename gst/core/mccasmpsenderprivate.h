@@ -9,6 +9,7 @@
 #include "mccmeter.h"
 #include "mccreceivers.h"
 #include "mccrng.h"
+#include "mccseq.h"
 
 /* The papers' and standards' constants. */
 #define MCC_SENDER_RTT_FALLBACK (500 * MCC_MSECOND) /* RFC 4654 3.1, before any RTT is known */
@@ -31,6 +32,7 @@
 #define MCC_SENDER_NO_FEEDBACK_INTERVAL_MAX (5 * MCC_SECOND)
 #define MCC_SENDER_PROBATION_REPORTS 2
 #define MCC_SENDER_PROBATION_INTERVAL (5 * MCC_SECOND)
+#define MCC_SENDER_SEQ_AHEAD 1000                 /* a report may overtake handle_sent() */
 #define MCC_SENDER_RESTART_BACK 16                /* fewer reports back is reordering */
 #define MCC_SENDER_RISE_PERIOD (10 * MCC_MSECOND) /* a step of the rise is no finer */
 #define MCC_SENDER_RETURN_PERIOD (250 * MCC_MSECOND)
@@ -103,7 +105,7 @@ struct MccAsmpSender {
   MccMeter sent;
   bool meter_started;
   double packet_bytes;
-  uint32_t highest_seq;
+  MccSeq sent_seq; /* of the newest packet */
 
   /* Announcement. */
   MccTime session_last;    /* MCC_TIME_NONE: none yet */

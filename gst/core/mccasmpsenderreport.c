@@ -6,7 +6,6 @@
 
 #include "mccasmpsenderprivate.h"
 #include "mccrtt.h"
-#include "mccseq.h"
 #include "mcctcp.h"
 
 static const MccAddress no_address;
@@ -37,6 +36,19 @@ number_accepted (const MccAsmpSender *self, MccReceiver *receiver, uint32_t numb
     return false;
   receiver->has_candidate = false;
   return true;
+}
+
+/* Nobody has received what was not sent. Cycles are counted since the receiver's first packet, so
+ * it has no more of them than we have; but one that has heard an earlier sender with our SSRC goes
+ * on counting: then the 16 bits of RTP decide, as far as they can. */
+static bool
+seq_plausible (const MccAsmpSender *self, uint32_t highest_seq)
+{
+  uint64_t sent = self->sent_seq.highest - (UINT64_C (1) << 32);
+  uint16_t ahead = (uint16_t)(highest_seq - sent);
+  if (!self->sent_seq.started || highest_seq <= sent)
+    return true;
+  return ahead <= MCC_SENDER_SEQ_AHEAD || ahead >= 0x8000;
 }
 
 static void
@@ -103,7 +115,7 @@ mcc_asmp_sender_handle_report (MccAsmpSender *self, uint32_t ssrc, const MccAppR
   mcc_asmp_sender_advance (self, now);
   if (ssrc == self->config.ssrc)
     return mcc_asmp_sender_drop (self, MCC_DROP_OWN, ssrc);
-  if (!mcc_app_report_plausible (report))
+  if (!mcc_app_report_plausible (report) || !seq_plausible (self, report->highest_seq))
     return mcc_asmp_sender_drop (self, MCC_DROP_BAD_VALUE, ssrc);
   if (from == NULL)
     from = &no_address;
@@ -174,7 +186,8 @@ mcc_asmp_sender_handle_plain_report (MccAsmpSender *self, uint32_t ssrc, double 
   mcc_asmp_sender_advance (self, now);
   if (ssrc == self->config.ssrc)
     return mcc_asmp_sender_drop (self, MCC_DROP_OWN, ssrc);
-  if (!(fraction_lost >= 0.0 && fraction_lost <= 1.0) || rtt > MCC_RTT_MAX)
+  if (!(fraction_lost >= 0.0 && fraction_lost <= 1.0) || rtt > MCC_RTT_MAX
+      || !seq_plausible (self, highest_seq))
     return mcc_asmp_sender_drop (self, MCC_DROP_BAD_VALUE, ssrc);
   if (from == NULL)
     from = &no_address;

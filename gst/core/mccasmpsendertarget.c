@@ -111,8 +111,10 @@ allowed_bps (MccAsmpSender *self, MccTargetReason *reason)
     *reason = MCC_TARGET_MIN;
   else if (limit_bps >= self->config.max_bps) /* receivers clamp theirs to it */
     *reason = MCC_TARGET_MAX;
-  else
-    *reason = limiting != NULL ? MCC_TARGET_RECEIVER : self->reason;
+  else if (limiting != NULL)
+    *reason = MCC_TARGET_RECEIVER;
+  else /* of none who left */
+    *reason = self->reason == MCC_TARGET_RECEIVER ? MCC_TARGET_START : self->reason;
 
   if (mcc_asmp_sender_enhanced (self)) {
     uint64_t sent_bps = sent_lately_bps (self);
@@ -211,8 +213,8 @@ mcc_asmp_sender_plain_rise (MccAsmpSender *self, const MccReceiver *receiver)
   uint64_t target_bps = clamp_bps (self, self->target_bps + step_bps);
   uint64_t sent_bps = sent_lately_bps (self);
   if (target_bps <= self->start_bps || target_bps <= 2 * sent_bps)
-    set_target (self, target_bps,
-        target_bps == self->config.max_bps ? MCC_TARGET_MAX : MCC_TARGET_RECEIVER);
+    set_target (
+        self, target_bps, target_bps == self->config.max_bps ? MCC_TARGET_MAX : MCC_TARGET_START);
 }
 
 /* Feedback. */

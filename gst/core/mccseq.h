@@ -18,6 +18,14 @@ typedef struct {
 uint64_t mcc_seq_extend16 (MccSeq *self, uint16_t seq);
 uint64_t mcc_seq_extend32 (MccSeq *self, uint32_t seq);
 
+/* The highest 16-bit number as RFC 3550 reports it: the cycles since the first one, and the number.
+ */
+static inline uint32_t
+mcc_seq_highest32 (const MccSeq *self)
+{
+  return (uint32_t)(self->highest - (UINT64_C (1) << 16));
+}
+
 /* Serial arithmetic (RFC 1982): whether @a comes after @b; false when equal or half a cycle away.
  */
 static inline bool

@@ -521,6 +521,84 @@ test_changes_are_bounded (void)
   mcc_asmp_sender_free (sender);
 }
 
+/* What nobody can have received is refused; wraps and what is still under way are not. */
+static void
+test_not_sent_yet (void)
+{
+  static const struct {
+    uint32_t sent, reported;
+    bool good;
+  } table[] = {
+    { 5000, 5000, true },
+    { 5000, 4000, true },
+    { 5000, 0, true },
+    { 5000, 5100, true },
+    { 5000, 6001, false },
+    { 5000, 30000, false },
+    { 5000, 65536 + 30000, false },
+    { 5000, 65536 + 4990, true },    /* it heard another sender with our SSRC before */
+    { 3 * 65536 + 20, 65535, true }, /* joined late */
+    { 3 * 65536 + 20, 3 * 65536 - 20, true },
+    { 3 * 65536 - 20, 3 * 65536 + 20, true },
+    { 3 * 65536 + 20, 3 * 65536 + 2000, false },
+    { UINT32_MAX - 10, UINT32_MAX - 20, true },
+    { UINT32_MAX - 10, 7, true },
+  };
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+    MccAddress from = address_of (1);
+    MccAppReport report = { .rate_bps = 200000, .highest_seq = 77777 };
+    fixture_init (&f, &config);
+    /* Nothing was sent: whoever reports heard somebody else. */
+    g_assert_cmpint (
+        mcc_asmp_sender_handle_report (f.sender, 1, &report, &from, f.now), ==, MCC_DROP_PROBATION);
+    mcc_asmp_sender_handle_sent (f.sender, 1, 1000, table[row].sent, f.now);
+    report.number++;
+    report.highest_seq = table[row].reported;
+    g_assert_cmpint (mcc_asmp_sender_handle_report (f.sender, 1, &report, &from, f.now), ==,
+        table[row].good ? MCC_DROP_NONE : MCC_DROP_BAD_VALUE);
+    g_assert_cmpint (mcc_asmp_sender_handle_plain_report (
+                         f.sender, 2, 0.0, table[row].reported, 0, &from, f.now),
+        ==, table[row].good ? MCC_DROP_PROBATION : MCC_DROP_BAD_VALUE);
+    fixture_clear (&f);
+  }
+  /* After 2^32 packets any number has been sent. */
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  fixture_init (&f, &config);
+  mcc_asmp_sender_handle_sent (f.sender, 1, 1000, UINT32_MAX - 1, f.now);
+  mcc_asmp_sender_handle_sent (f.sender, 1, 1000, 5, f.now);
+  g_assert_cmpint (mcc_asmp_sender_handle_plain_report (f.sender, 2, 0.0, 30000, 0, NULL, f.now),
+      ==, MCC_DROP_PROBATION);
+  fixture_clear (&f);
+}
+
+/* Nobody limits: nobody is named, and the reason is no receiver. */
+static void
+test_reason_without_limit (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[] = { { .ssrc = 11, .host = 1, .rate_bps = 120000, .rtt = 50 * MCC_MSECOND },
+    { .ssrc = 12, .host = 2, .rate_bps = 1, .rtt = 50 * MCC_MSECOND } };
+  MccAsmpSenderStats stats;
+  MccAddress from = address_of (1);
+  peers[1].flags = MCC_REPORT_NO_LIMIT;
+  fixture_init (&f, &config);
+  run_peers (&f, peers, 2, 200 * MCC_MSECOND, 3 * MCC_SECOND);
+  mcc_asmp_sender_get_stats (f.sender, f.now, &stats);
+  g_assert_cmpint (stats.reason, ==, MCC_TARGET_RECEIVER);
+  g_assert_cmpuint (stats.limiting_ssrc, ==, 11);
+  mcc_asmp_sender_handle_bye (f.sender, 11, &from, f.now);
+  peers[0].rate_bps = 0;
+  run_peers (&f, peers, 2, 200 * MCC_MSECOND, 10 * MCC_SECOND);
+  mcc_asmp_sender_get_stats (f.sender, f.now, &stats);
+  g_assert_cmpuint (stats.limiting_ssrc, ==, 0);
+  g_assert_cmpint (stats.reason, ==, MCC_TARGET_START);
+  fixture_clear (&f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -541,5 +619,8 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/members/one-ssrc-from-everywhere", test_one_ssrc_from_everywhere);
   g_test_add_func ("/asmp-sender/members/drops-and-trace", test_drops_and_trace);
   g_test_add_func ("/asmp-sender/actions/receivers-bounded", test_changes_are_bounded);
+  g_test_add_func ("/asmp-sender/reports/of-packets-not-sent-yet", test_not_sent_yet);
+  g_test_add_func (
+      "/asmp-sender/target/no-receiver-named-without-limit", test_reason_without_limit);
   return g_test_run ();
 }

@@ -2,6 +2,7 @@
 #include "vnetasmp.h"
 
 #include "mccjitter.h"
+#include "mccseq.h"
 #include "mccpacer.h"
 
 #define SESSION_BYTES 330 /* SR + SDES + session, IP and UDP included */
@@ -33,7 +34,7 @@ struct VnetSender {
   MccAsmpSender *core;
   guint32 ssrc;
   guint16 seq;
-  guint32 sent_packets;
+  MccSeq sent_seq;
   guint64 target_bps, encoder_bps;
   double scene;
   bool playing;
@@ -144,10 +145,10 @@ release_packet (VnetSender *self, MccTime now)
     .bytes = bytes,
     .has_send_time = true,
     .send_time = mcc_abs_send_time (now) };
-  self->sent_packets++;
+  mcc_seq_extend16 (&self->sent_seq, packet.rtp.seq);
   self->sent_bytes += bytes;
   vnet_send (self->vnet, self->host, &packet);
-  mcc_asmp_sender_handle_sent (self->core, 1, bytes, self->sent_packets, now);
+  mcc_asmp_sender_handle_sent (self->core, 1, bytes, mcc_seq_highest32 (&self->sent_seq), now);
 }
 
 static void
