@@ -128,7 +128,7 @@ void
 mcc_asmp_sender_handle_key_unit_request (MccAsmpSender *self, MccTime now)
 {
   mcc_asmp_sender_advance (self, now);
-  mcc_key_unit_request (&self->key_unit);
+  mcc_key_unit_request (&self->key_unit, mcc_asmp_sender_rtt_max (self), self->now);
 }
 
 void

@@ -136,7 +136,7 @@ mcc_asmp_sender_handle_report (MccAsmpSender *self, uint32_t ssrc, const MccAppR
       || mcc_receivers_find_ssrc (&self->receivers, ssrc, same) == 1)
     mcc_asmp_sender_measure (self, receiver, report);
   if (report->flags & MCC_REPORT_KEY_UNIT)
-    mcc_key_unit_request (&self->key_unit);
+    mcc_key_unit_request (&self->key_unit, mcc_asmp_sender_rtt_max (self), self->now);
   return use_report (self, receiver);
 }
 

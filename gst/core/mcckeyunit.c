@@ -8,10 +8,25 @@ mcc_key_unit_init (MccKeyUnit *self)
   self->wanted = false;
 }
 
-void
-mcc_key_unit_request (MccKeyUnit *self)
+static MccTime
+two_rtt (MccTime rtt_max)
 {
-  self->wanted = true;
+  return MCC_KEY_UNIT_RTTS * mcc_time_min (rtt_max, MCC_KEY_UNIT_RTT_MAX);
+}
+
+static MccTime
+spacing (MccTime rtt_max)
+{
+  return mcc_time_max (MCC_KEY_UNIT_INTERVAL, two_rtt (rtt_max));
+}
+
+void
+mcc_key_unit_request (MccKeyUnit *self, MccTime rtt_max, MccTime now)
+{
+  MccTime answered
+      = mcc_time_min (two_rtt (rtt_max) + MCC_KEY_UNIT_ANSWERED, spacing (rtt_max) / 2);
+  if (self->last == MCC_TIME_NONE || now >= self->last + answered)
+    self->wanted = true;
 }
 
 MccTime
@@ -21,8 +36,7 @@ mcc_key_unit_next_timeout (const MccKeyUnit *self, MccTime rtt_max)
     return MCC_TIME_NONE;
   if (self->last == MCC_TIME_NONE)
     return 0;
-  rtt_max = mcc_time_min (rtt_max, MCC_KEY_UNIT_RTT_MAX);
-  return self->last + mcc_time_max (MCC_KEY_UNIT_INTERVAL, MCC_KEY_UNIT_RTTS * rtt_max);
+  return self->last + spacing (rtt_max);
 }
 
 bool

@@ -3,9 +3,10 @@
  * mcckeyunit: when the encoder is asked for a key unit.
  *
  * Between two key units lie at least max (1 s, 2 x the largest RTT), however many ask (RFC 5104
- * 3.5.1 leaves the rate to the sender). A request within that time is not lost: one key unit
- * follows when it has passed. An RTT above MCC_KEY_UNIT_RTT_MAX counts as that, so that one
- * receiver's claim cannot keep key units from everybody.
+ * 3.5.1 leaves the rate to the sender). Requests within 2 RTT + 100 ms of a key unit (at most
+ * half that time) are answered by it: who asks has not seen it yet. A later one is not lost: one
+ * key unit follows when the time has passed. An RTT above MCC_KEY_UNIT_RTT_MAX counts as that, so
+ * that one receiver's claim cannot keep key units from everybody.
  */
 #pragma once
 
@@ -15,7 +16,8 @@
 
 #define MCC_KEY_UNIT_INTERVAL MCC_SECOND
 #define MCC_KEY_UNIT_RTTS 2
-#define MCC_KEY_UNIT_RTT_MAX (2 * MCC_SECOND) /* ours */
+#define MCC_KEY_UNIT_ANSWERED (100 * MCC_MSECOND) /* encoder, pacer, decoder */
+#define MCC_KEY_UNIT_RTT_MAX (2 * MCC_SECOND)     /* ours */
 
 typedef struct {
   MccTime last; /* MCC_TIME_NONE: none yet */
@@ -23,7 +25,7 @@ typedef struct {
 } MccKeyUnit;
 
 void mcc_key_unit_init (MccKeyUnit *self);
-void mcc_key_unit_request (MccKeyUnit *self);
+void mcc_key_unit_request (MccKeyUnit *self, MccTime rtt_max, MccTime now);
 /* When a wanted key unit may be made; MCC_TIME_NONE: none is wanted. */
 MccTime mcc_key_unit_next_timeout (const MccKeyUnit *self, MccTime rtt_max);
 /* True, once, when the encoder should be asked now. */

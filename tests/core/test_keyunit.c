@@ -23,7 +23,7 @@ test_spacing (void)
     /* 500 viewers ask at each ms, for 10 s. */
     for (MccTime now = EPOCH; now < EPOCH + 10 * MCC_SECOND; now += MCC_MSECOND) {
       for (unsigned i = 0; i < 500; i++)
-        mcc_key_unit_request (&key_unit);
+        mcc_key_unit_request (&key_unit, rtt, now);
       if (!mcc_key_unit_take (&key_unit, rtt, now))
         continue;
       g_assert_false (mcc_key_unit_take (&key_unit, rtt, now));
@@ -38,17 +38,39 @@ test_spacing (void)
 static void
 test_request_is_not_lost (void)
 {
+  const MccTime rtt = 50 * MCC_MSECOND;
   MccKeyUnit key_unit;
   mcc_key_unit_init (&key_unit);
-  mcc_key_unit_request (&key_unit);
-  g_assert_true (mcc_key_unit_take (&key_unit, 0, EPOCH));
-  mcc_key_unit_request (&key_unit);
-  g_assert_false (mcc_key_unit_take (&key_unit, 0, EPOCH + 1));
-  g_assert_cmpuint (mcc_key_unit_next_timeout (&key_unit, 0), ==, EPOCH + MCC_SECOND);
-  g_assert_false (mcc_key_unit_take (&key_unit, 0, EPOCH + MCC_SECOND - 1));
-  g_assert_true (mcc_key_unit_take (&key_unit, 0, EPOCH + MCC_SECOND));
+  mcc_key_unit_request (&key_unit, rtt, EPOCH);
+  g_assert_true (mcc_key_unit_take (&key_unit, rtt, EPOCH));
+  mcc_key_unit_request (&key_unit, rtt, EPOCH + 200 * MCC_MSECOND);
+  g_assert_false (mcc_key_unit_take (&key_unit, rtt, EPOCH + 200 * MCC_MSECOND));
+  g_assert_cmpuint (mcc_key_unit_next_timeout (&key_unit, rtt), ==, EPOCH + MCC_SECOND);
+  g_assert_false (mcc_key_unit_take (&key_unit, rtt, EPOCH + MCC_SECOND - 1));
+  g_assert_true (mcc_key_unit_take (&key_unit, rtt, EPOCH + MCC_SECOND));
   /* And not repeated without a request. */
-  g_assert_false (mcc_key_unit_take (&key_unit, 0, EPOCH + 9 * MCC_SECOND));
+  g_assert_false (mcc_key_unit_take (&key_unit, rtt, EPOCH + 9 * MCC_SECOND));
+}
+
+/* Several receivers ask for one loss: their requests come while the key unit is on its way. */
+static void
+test_request_on_the_way (void)
+{
+  static const struct {
+    MccTime rtt, answered;
+  } table[] = { { 0, 100 }, { 50, 200 }, { 150, 400 }, { 400, 500 }, { 1000, 1000 } };
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    MccTime rtt = table[row].rtt * MCC_MSECOND, answered = table[row].answered * MCC_MSECOND;
+    MccKeyUnit key_unit;
+    mcc_key_unit_init (&key_unit);
+    mcc_key_unit_request (&key_unit, rtt, EPOCH);
+    g_assert_true (mcc_key_unit_take (&key_unit, rtt, EPOCH));
+    mcc_key_unit_request (&key_unit, rtt, EPOCH + answered - 1);
+    g_assert_cmpuint (mcc_key_unit_next_timeout (&key_unit, rtt), ==, MCC_TIME_NONE);
+    mcc_key_unit_request (&key_unit, rtt, EPOCH + answered);
+    g_assert_cmpuint (mcc_key_unit_next_timeout (&key_unit, rtt), >=, EPOCH + MCC_SECOND);
+    g_assert_cmpuint (mcc_key_unit_next_timeout (&key_unit, rtt), !=, MCC_TIME_NONE);
+  }
 }
 
 int
@@ -57,5 +79,6 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/key-unit/at-most-one-per-max-1s-2-rtt", test_spacing);
   g_test_add_func ("/key-unit/request-is-not-lost", test_request_is_not_lost);
+  g_test_add_func ("/key-unit/requests-on-the-way-are-answered", test_request_on_the_way);
   return g_test_run ();
 }
