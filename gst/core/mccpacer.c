@@ -13,6 +13,7 @@ const MccPacerConfig mcc_pacer_config_default
 #define DELAY_MEMORY 1.0         /* s, of the mean delay */
 #define PRESSURE_MIN 0.25        /* one huge frame must not stop the encoder */
 #define PRESSURE_TIME MCC_SECOND /* back to 1 */
+#define LATE_BURSTS 4            /* what a late host may make up for */
 #define CREDIT_EPSILON 1e-3      /* bits; rounding of times to ns */
 
 /* Packets queued together. */
@@ -160,11 +161,13 @@ scan_required (MccPacer *self, MccTime now)
   self->rescan = false;
 }
 
-/* Returns whether the bucket is full. */
+/* Returns whether the bucket is full. While packets wait for a late host it holds some bursts, so
+ * that being late costs no rate; a host that keeps to next_timeout() never has more than one. */
 static bool
 refill (MccPacer *self, MccTime now)
 {
   bool full = false;
+  int bursts = self->head == self->tail ? 1 : LATE_BURSTS;
 
   if (self->time == MCC_TIME_NONE) {
     self->time = now;
@@ -174,12 +177,12 @@ refill (MccPacer *self, MccTime now)
     self->credit += release_bps (self) * mcc_time_to_seconds (now - self->time);
     self->time = now;
   }
-  full |= self->credit >= burst_bits (self);
+  full |= self->credit >= bursts * burst_bits (self);
   /* A late host loses credit that the deadlines counted on. */
   if (self->rescan || (full && self->head != self->tail))
     scan_required (self, now);
   if (full)
-    self->credit = burst_bits (self);
+    self->credit = bursts * burst_bits (self);
   return full;
 }
 
@@ -230,7 +233,7 @@ mcc_pacer_enqueue (MccPacer *self, uint32_t packets, uint32_t bytes, MccTime now
     self->bound = self->tail - 1;
   }
   /* A full bucket stays full at a higher rate. */
-  if (full)
+  if (full && self->packets == packets)
     self->credit = burst_bits (self);
   if (bps > base_bps (self))
     count_overrun (self, bps, now);
@@ -299,21 +302,31 @@ mcc_pacer_release (MccPacer *self, MccTime now)
   return released;
 }
 
+/* What must be in the bucket for the next burst: as many packets as one holds, so that the host
+ * wakes up no more often than it must. */
+static double
+burst_credit (const MccPacer *self, const Entry *entry)
+{
+  double bits = packet_bits (entry);
+  double packets = fmin (floor (burst_bits (self) / bits), self->packets);
+
+  return packets < 2.0 ? needed_credit (self, bits) : packets * bits;
+}
+
 MccTime
 mcc_pacer_next_timeout (const MccPacer *self)
 {
   if (self->head == self->tail)
     return MCC_TIME_NONE;
   const Entry *entry = entry_at (self, self->head);
-  double missing = needed_credit (self, packet_bits (entry)) - self->credit;
-  MccTime latest = deadline (self, entry);
+  double missing = burst_credit (self, entry) - self->credit;
+  MccTime latest = deadline (self, entry), at = self->time;
 
-  if (missing <= 0.0)
-    return mcc_time_min (self->time, latest);
-  if (release_bps (self) <= 0.0)
+  if (missing > 0.0 && release_bps (self) <= 0.0)
     return latest;
-  return mcc_time_min (
-      self->time + mcc_time_from_seconds (missing / release_bps (self)) + 1, latest);
+  if (missing > 0.0)
+    at += mcc_time_from_seconds (missing / release_bps (self)) + 1;
+  return mcc_time_min (at, latest);
 }
 
 void

@@ -5,7 +5,9 @@
  * Release rate = max (factor x target, required), where required is the smallest rate at which no
  * packet waits longer than max_delay: the maximum over the queued packets k of the bits up to k /
  * (max_delay - age of k). That is never more than queued bits / (max_delay - age of the oldest).
- * Bursts are at most burst (5 ms) x that rate, or one packet. Packets are never dropped or
+ * Bursts are at most burst (5 ms) x that rate, or one packet; a host that comes later than
+ * next_timeout() gets what it missed meanwhile, at most 4 bursts, so that being late costs no rate.
+ * Packets are never dropped or
  * reordered. Where the delay bound raises the rate above factor x target, `overruns` counts, once
  * a frame (what is queued within one burst time): the encoder should be asked for less. The host
  * keeps the packets in a FIFO of its own; the pacer keeps sizes and times, and allocates only when
@@ -37,8 +39,8 @@ void mcc_pacer_set_target (MccPacer *self, uint64_t target_bps);
 void mcc_pacer_enqueue (MccPacer *self, uint32_t packets, uint32_t bytes, MccTime now);
 /* How many of the oldest packets may leave now; they count as sent. */
 uint32_t mcc_pacer_release (MccPacer *self, MccTime now);
-/* When the next packet may leave; <= now: at once; MCC_TIME_NONE: nothing is queued. Never later
- * than the delay bound of the oldest. */
+/* When the next burst, as many packets as one holds, may leave; <= now: at once; MCC_TIME_NONE:
+ * nothing is queued. Never later than the delay bound of the oldest. */
 MccTime mcc_pacer_next_timeout (const MccPacer *self);
 /* Drops what is queued (flush). */
 void mcc_pacer_clear (MccPacer *self);
