@@ -178,7 +178,9 @@ def test_two_senders(play):
     group = "address=239.1.4.6"
     sender, receiver = stream(play, "sf", "rf", group, group)
     source = receiver.stats["source-ssrc"]
-    second = play.sender("tf", group, SMALL)
+    begin = play.now()
+    slow = f"{group} start-bitrate=110000 max-bitrate=110000"
+    second = play.sender("tf", slow, SMALL)
     said = lambda: [w["text"] for w in receiver.of("warning") if "nother sender" in w["text"]]  # noqa: E731
     play.wait(said, 8, "it says that there is another sender")
     play.pictures(receiver, 45, 6, "pictures go on")
@@ -186,6 +188,8 @@ def test_two_senders(play):
     play.check(receiver.stats["source-ssrc"] == source, "it stays with the first")
     ignored = receiver.stats.get("dropped-other-sender", 0)
     play.check(ignored > 20, "the other's packets are counted", str(ignored))
+    announced = min(values(receiver, "announced-bitrate", begin))
+    play.check(announced > 120000, "and hears no announcement of the other", f"{announced}")
     begin = play.now()
     sender.stop()
     other = lambda: receiver.stats["source-ssrc"] not in (0, source)  # noqa: E731
