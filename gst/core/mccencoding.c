@@ -14,11 +14,6 @@
 #define CORRECTION_STEP 0.1       /* a second, at most */
 #define CORRECTION_EASY_STEP 0.02 /* a second, upwards while the content is easy */
 #define CORRECTION_TIME 1.0       /* s, smooths what frame sizes vary by */
-#define BURST_FREE_S 0.08         /* two frames and a half: no burst */
-#define BURST_DRAIN 1.05 /* what frames vary by does not add up; the correction sees the mean */
-#define BURST_SCALE_S 0.05
-#define BURST_CUT_MAX 0.5
-#define BURST_MAX_S 1.0 /* what is longer ago than this is not made up for */
 #define CHANGE_AT_ONCE 0.02
 #define CHANGE_INTERVAL (250 * MCC_MSECOND)
 #define CHANGE_MIN 0.002 /* less is noise of the share */
@@ -29,29 +24,10 @@ mcc_encoding_init (MccEncoding *self)
   memset (self, 0, sizeof *self);
   self->payload_share = SHARE_START;
   self->correction = 1.0;
-  self->correction_time = self->counted = self->burst_time = MCC_TIME_NONE;
+  self->correction_time = self->counted = MCC_TIME_NONE;
   mcc_meter_init (&self->wire, WINDOW);
   mcc_meter_init (&self->payload, WINDOW);
   mcc_meter_init (&self->asked, WINDOW);
-}
-
-/* What goes out beyond the target, and is made up for by what stays below it. */
-static void
-count_burst (MccEncoding *self, uint32_t wire_bytes, MccTime now)
-{
-  if (self->target_bps == 0)
-    return;
-  if (self->burst_time != MCC_TIME_NONE && now > self->burst_time)
-    self->burst_s
-        = fmax (0.0, self->burst_s - BURST_DRAIN * mcc_time_to_seconds (now - self->burst_time));
-  self->burst_time = now;
-  self->burst_s = fmin (BURST_MAX_S, self->burst_s + 8.0 * wire_bytes / (double)self->target_bps);
-}
-
-static double
-burst_factor (const MccEncoding *self)
-{
-  return 1.0 - fmin (BURST_CUT_MAX, fmax (0.0, self->burst_s - BURST_FREE_S) / BURST_SCALE_S);
 }
 
 /* Sums up what was asked for since the last time. */
@@ -74,7 +50,6 @@ mcc_encoding_handle_packet (
   if (self->counted == MCC_TIME_NONE && self->asked_bps > 0)
     self->counted = now;
   count_asked (self, now);
-  count_burst (self, wire_bytes, now);
   /* The first frame was asked for in a time that is not known. */
   if (self->asked.first == MCC_TIME_NONE && self->asked_bits < 8.0)
     return;
@@ -130,10 +105,8 @@ mcc_encoding_update (
   update_share (self, now);
   update_correction (self, now);
   self->target_bps = target_bps;
-  count_burst (self, 0, now);
 
   double wanted = pressure * (double)target_bps * self->payload_share * self->correction;
-  wanted *= burst_factor (self);
   double asked = (double)self->asked_bps;
   double change = fabs (wanted - asked);
 

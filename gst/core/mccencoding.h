@@ -2,7 +2,7 @@
  *
  * mccencoding: what to ask of the encoder so that the wire rate follows the target.
  *
- *   encoder = pressure x target x payload share / overshoot x (1 - burst)
+ *   encoder = pressure x target x payload share / overshoot
  *
  * payload share: encoder bytes / wire bytes of the stream (headers of RTP, UDP, IP), measured.
  * overshoot: encoder bytes produced / asked over the last 2 s (a usual key-frame interval, so that
@@ -11,10 +11,6 @@
  * nothing about the encoder: the correction goes to 1, upwards at 2 % a second, so that it is not
  * driven up. A fall of the target is passed on at once, other changes of 2 % as well; smaller ones
  * wait until 250 ms have passed since the last change.
- * burst: what was sent beyond the target and not yet made up for, in seconds of the target, d' =
- * wire / target - 1.05, d >= 0; above 80 ms the encoder gets d - 80 ms per 50 ms less, at most
- * half. An encoder that saved up bits in easy content (a VBV of 200 ms) may otherwise spend them
- * all at once, which is more than a short queue at a link without room to spare can hold.
  *
  * To be called with every frame, and when the target changes.
  */
@@ -32,9 +28,7 @@ typedef struct {
   double correction;
   MccTime correction_time;
   MccMeter wire, payload, asked;
-  MccTime counted; /* what was asked is counted up to here; MCC_TIME_NONE before packets */
-  double burst_s;  /* d */
-  MccTime burst_time;
+  MccTime counted;   /* what was asked is counted up to here; MCC_TIME_NONE before packets */
   double asked_bits; /* counted since the last packet, not in the meter yet */
 } MccEncoding;
 

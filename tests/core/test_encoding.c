@@ -107,44 +107,6 @@ test_steady (void)
   }
 }
 
-/* Easy content, then hard: an encoder that saved up @vbv_s of its rate (a VBV, which shrinks with
- * the rate as x264's does) spends it at twice the rate. Returns the most that was sent beyond the
- * target, in seconds of the target. */
-static double
-most_beyond (double vbv_s, bool controlled)
-{
-  const uint64_t target_bps = 2000000;
-  double saved_bits = vbv_s * (double)target_bps, beyond = 0.0, most = 0.0;
-  Loop loop;
-
-  loop_init (&loop, 1.0);
-  loop.limit_bps = 1000000;
-  loop_run (&loop, target_bps, 10);
-  loop.limit_bps = 1e12;
-  for (unsigned i = 0; i < 2 * FPS; i++) {
-    double ask = controlled ? (double)loop.asked_bps : 0.95 * (double)target_bps;
-    saved_bits = fmin (saved_bits, vbv_s * ask);
-    double spend = fmin (saved_bits, ask / FPS);
-    loop.gain = (ask + spend * FPS) / (double)loop.asked_bps;
-    loop_frame (&loop, target_bps);
-    saved_bits -= spend;
-    beyond = fmax (0.0, beyond + loop_wire_bps (&loop, 1) / (double)target_bps / FPS - 1.0 / FPS);
-    most = fmax (most, beyond);
-  }
-  return most;
-}
-
-static void
-test_burst (void)
-{
-  double alone = most_beyond (0.2, false), controlled = most_beyond (0.2, true);
-
-  g_test_message ("%g s, controlled %g s", alone, controlled);
-  g_assert_cmpfloat (alone, >, 0.14);
-  g_assert_cmpfloat (controlled, <, 0.75 * alone);
-  g_assert_cmpfloat (most_beyond (0.4, true), <, 0.7 * most_beyond (0.4, false));
-}
-
 /* Frames of varying size: the mean follows the target, the correction does not follow the noise. */
 static void
 test_noise (void)
@@ -332,7 +294,6 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/encoding/wire-rate-within-3-percent", test_steady);
-  g_test_add_func ("/encoding/savings-are-not-spent-at-once", test_burst);
   g_test_add_func ("/encoding/varying-frames", test_noise);
   g_test_add_func ("/encoding/key-frames-do-not-swing", test_key_frames);
   g_test_add_func ("/encoding/undershoot-is-not-driven-up", test_undershoot);
