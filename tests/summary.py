@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs the tests of a build, or reads the log of a run; both end 'N passed, N failed, N skipped'.
 
-    tests/summary.py testlog.json...           what meson's logs say
-    tests/summary.py --run BUILDDIR ARG...     meson test with these arguments, showing how far it is
+    tests/summary.py testlog.json...          what meson's logs say
+    tests/summary.py --run BUILDDIR ARG...    meson test with these arguments, telling how far it is
 
 TAP tests count their cases, others count one; a test that was killed, ran out of time or never ran
 counts one failed. Failed tests are named with the end of their output, skipped ones with the
@@ -68,8 +68,12 @@ def tell_failed(test):
     code = test.get("returncode") or 0
     if code < 0:
         print(f"    killed by signal {-code}")
-    tail = ((test.get("stdout") or "") + (test.get("stderr") or "")).splitlines()
-    print("\n".join("    " + text for text in tail[-40:]))
+    out = (test.get("stdout") or "").splitlines()
+    errors = (test.get("stderr") or "").splitlines()
+    # What failed may stand far from the end, and GStreamer's warnings may fill that.
+    first = [text for text in out[:-30] if re.match(r"not ok|Bail out", text, re.I)]
+    for text in [*first[:10], *(["..."] if out[:-30] else []), *out[-30:], *errors[-10:]]:
+        print("    " + text[:200])
 
 
 def report(tests, expected=()):
