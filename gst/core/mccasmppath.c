@@ -6,6 +6,7 @@
 #define MAX_DROPOUT 3000             /* RFC 3550 A.1 */
 #define MAX_MISORDER 100             /* RFC 3550 A.1 */
 #define ABSORB_TIME (1 * MCC_SECOND) /* a host drop shows as a gap by then, or never */
+#define ABSENCE_ECHO (200 * MCC_MSECOND)
 #define FAST_MIN (200 * MCC_MSECOND)
 #define FAST_PACKETS 20 /* ours; fewer: steady loss on slow links doubles */
 #define FAST_SPAN (1 * MCC_SECOND)
@@ -133,8 +134,20 @@ mcc_asmp_path_handle_host_dropped (MccAsmpPath *self, uint64_t packets, MccTime 
 }
 
 void
+mcc_asmp_path_excuse (MccAsmpPath *self, MccTime now)
+{
+  mcc_meter_init (&self->fast, FAST_SPAN);
+  mcc_meter_init (&self->slow, SLOW_SPAN);
+  self->queue_max = 0;
+  self->queue_min = MCC_TIME_NONE;
+  self->absent_until = now + ABSENCE_ECHO;
+}
+
+void
 mcc_asmp_path_handle_announcement (MccAsmpPath *self, uint32_t send_time, MccTime now)
 {
+  if (now < self->absent_until)
+    return;
   if (!self->jitter.started) /* an announcement may come long before the stream */
     mcc_jitter_handle_packet (&self->jitter, send_time, now);
   MccTimeDelta sent = mcc_abs_send_time_diff (send_time, self->jitter.last_send);

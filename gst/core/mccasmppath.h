@@ -46,6 +46,7 @@ typedef struct {
   bool has_echo;
   uint32_t echo;
   MccTime echo_time;
+  MccTime absent_until;
   MccTimeDelta echo_transit;
 } MccAsmpPath;
 
@@ -59,6 +60,9 @@ bool mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet,
 void mcc_asmp_path_handle_host_dropped (MccAsmpPath *self, uint64_t packets, MccTime now);
 /* A stamped announcement came. */
 void mcc_asmp_path_handle_announcement (MccAsmpPath *self, uint32_t send_time, MccTime now);
+/* We were absent until @now: the received rate is measured anew, and for a while no announcement is
+ * echoed, since it may have waited in our socket. */
+void mcc_asmp_path_excuse (MccAsmpPath *self, MccTime now);
 /* Our report @number leaves, echoing. */
 void mcc_asmp_path_handle_report (MccAsmpPath *self, uint32_t number);
 /* Fills in what the path knows; ends the decision interval. */

@@ -48,6 +48,14 @@ void
 mcc_asmp_receiver_advance (MccAsmpReceiver *self, MccTime now)
 {
   assert (now >= self->now && now != MCC_TIME_NONE);
+  if (now - self->now >= MCC_TIME_ABSENCE
+      && mcc_time_absent (self->now, mcc_asmp_receiver_next_timeout (self), now)) {
+    mcc_asmp_source_excuse (&self->source, now);
+    self->session_time = mcc_time_max (self->session_time, now);
+    mcc_asmp_path_excuse (&self->path, now);
+    if (self->next_decision != MCC_TIME_NONE)
+      self->next_decision = now + DECISION_MAX;
+  }
   self->now = now;
 }
 

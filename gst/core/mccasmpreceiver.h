@@ -9,6 +9,8 @@
  *    leaves per participant time-out.
  *  - enhanced: rate <= max (start rate, 2 x the rate received lately); the first reports say
  *    NO_LIMIT until a rate was measured.
+ *  - Time in which the host did not call although it was due is nobody's silence, and no rate is
+ *    decided from it (MCC_TIME_ABSENCE).
  *  - Locks to the first sender that sends two packets in sequence (or to `source_ssrc`); another
  *    one is taken over only after the old one has been silent for MCC_ASMP_SOURCE_TIMEOUT, said
  * BYE, or restarted from the same address (new SSRC, old one silent for 3 packet intervals). No

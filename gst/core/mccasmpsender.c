@@ -86,6 +86,11 @@ void
 mcc_asmp_sender_advance (MccAsmpSender *self, MccTime now)
 {
   assert (now >= self->now && now != MCC_TIME_NONE);
+  if (now - self->now >= MCC_TIME_ABSENCE
+      && mcc_time_absent (self->now, mcc_asmp_sender_next_timeout (self), now)) {
+    self->absent_until = now + MCC_SENDER_ABSENCE_GRACE;
+    self->last_feedback = now;
+  }
   self->now = now;
 }
 

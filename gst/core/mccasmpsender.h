@@ -16,6 +16,8 @@
  *    at least what the RTCP budget gives it (twice that where suppression may skip one). The
  *    limiting receiver: <= 8 s from its last report or from when it became that. published: 5
  *    intervals (RFC 3550 6.3.5). Plain players: 25 s.
+ *  - Time in which the host did not call although it was due (MCC_TIME_ABSENCE) makes nobody
+ * expire, is no lack of feedback, and reports that waited meanwhile measure no RTT.
  *  - A full table never drops an active receiver for a newcomer, and stops rises for 8 s.
  *  - published: the target follows the minimum at once. enhanced: falls at once; a rise that the
  *    limiting receiver itself reports at once; when the limit goes away (expiry, BYE, another

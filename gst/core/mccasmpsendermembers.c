@@ -240,12 +240,14 @@ mcc_asmp_sender_next_expiry (const MccAsmpSender *self)
 {
   const MccReceiver *first = mcc_receivers_first (&self->receivers, MCC_ORDER_EXPIRY);
   MccTime next = first != NULL ? first->key[MCC_ORDER_EXPIRY] : MCC_TIME_NONE;
-  return mcc_time_min (next, limiting_expiry (self));
+  return mcc_time_max (mcc_time_min (next, limiting_expiry (self)), self->absent_until);
 }
 
 void
 mcc_asmp_sender_expire (MccAsmpSender *self)
 {
+  if (self->now < self->absent_until)
+    return;
   if (limiting_expiry (self) <= self->now)
     mcc_asmp_sender_remove (self, mcc_asmp_sender_limiting (self), MCC_RECEIVER_TIMED_OUT);
   MccReceiver *first;

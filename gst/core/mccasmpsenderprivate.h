@@ -26,8 +26,9 @@
 #define MCC_SENDER_EXPIRY_RTTS 10
 #define MCC_SENDER_EXPIRY_MIN (2 * MCC_SECOND)
 #define MCC_SENDER_EXPIRY_LIMITING (8 * MCC_SECOND)
-#define MCC_SENDER_EXPIRY_LEAVING MCC_SECOND       /* said LEAVING, but no BYE came */
-#define MCC_SENDER_INTERVAL_MAX (300 * MCC_SECOND) /* expected interval of one receiver */
+#define MCC_SENDER_EXPIRY_LEAVING MCC_SECOND         /* said LEAVING, but no BYE came */
+#define MCC_SENDER_INTERVAL_MAX (300 * MCC_SECOND)   /* expected interval of one receiver */
+#define MCC_SENDER_ABSENCE_GRACE (500 * MCC_MSECOND) /* to read the reports that waited */
 #define MCC_SENDER_NO_FEEDBACK_MIN (2 * MCC_SECOND)
 #define MCC_SENDER_NO_FEEDBACK_INTERVAL_MAX (5 * MCC_SECOND)
 #define MCC_SENDER_PROBATION_REPORTS 2
@@ -97,7 +98,8 @@ struct MccAsmpSender {
   /* Feedback. */
   MccTime last_feedback; /* newest report of an active receiver, or the start */
   MccTime feedback_interval;
-  MccTime halve_next; /* while lost */
+  MccTime halve_next;   /* while lost */
+  MccTime absent_until; /* nobody expires, no RTT is measured before */
   bool heard, lost, stopped;
   bool told_heard, told_lost, told_stopped;
 

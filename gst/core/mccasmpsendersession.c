@@ -150,7 +150,8 @@ void
 mcc_asmp_sender_measure (MccAsmpSender *self, MccReceiver *receiver, const MccAppReport *report)
 {
   const MccTimeDelta cycle = 64 * (MccTimeDelta)MCC_SECOND;
-  if (!(report->flags & MCC_REPORT_ECHO) || report->hold >= (MccTime)cycle)
+  if (!(report->flags & MCC_REPORT_ECHO) || report->hold >= (MccTime)cycle
+      || self->now < self->absent_until)
     return;
   MccTimeDelta rtt = mcc_abs_send_time_diff (
                          mcc_abs_send_time (self->now), report->echo & MCC_ABS_SEND_TIME_MASK)

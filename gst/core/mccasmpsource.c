@@ -147,6 +147,13 @@ mcc_asmp_source_handle_timeout (MccAsmpSource *self, MccTime now)
   return true;
 }
 
+void
+mcc_asmp_source_excuse (MccAsmpSource *self, MccTime now)
+{
+  if (self->following)
+    self->last = now;
+}
+
 MccTime
 mcc_asmp_source_next_timeout (const MccAsmpSource *self)
 {

@@ -60,6 +60,8 @@ void mcc_asmp_source_handle_announced (MccAsmpSource *self, uint32_t ssrc, MccTi
 bool mcc_asmp_source_handle_bye (MccAsmpSource *self, uint32_t ssrc, MccTime now);
 /* True once when the sender we follow has become silent. */
 bool mcc_asmp_source_handle_timeout (MccAsmpSource *self, MccTime now);
+/* We were absent: silence counts from @now on. */
+void mcc_asmp_source_excuse (MccAsmpSource *self, MccTime now);
 MccTime mcc_asmp_source_next_timeout (const MccAsmpSource *self);
 /* Whether @ssrc may be told of as another sender: once each. */
 bool mcc_asmp_source_tell (MccAsmpSource *self, uint32_t ssrc);

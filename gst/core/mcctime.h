@@ -36,6 +36,17 @@ mcc_time_from_seconds (double seconds)
   return (MccTime)(seconds * 1e9);
 }
 
+/* A host that is called back so much later than it asked for stood still (stopped, suspended): what
+ * was silent in between was not, and what comes next has waited in sockets. Ours. */
+#define MCC_TIME_ABSENCE (500 * MCC_MSECOND)
+
+/* Whether the host was absent: its last call was at @last, and @due was when it wanted to call. */
+static inline int
+mcc_time_absent (MccTime last, MccTime due, MccTime now)
+{
+  return now - last >= MCC_TIME_ABSENCE && due <= now - MCC_TIME_ABSENCE;
+}
+
 static inline MccTime
 mcc_time_min (MccTime a, MccTime b)
 {

@@ -599,6 +599,49 @@ test_reason_without_limit (void)
   fixture_clear (&f);
 }
 
+/* The sender's process stood still: its receivers did not. */
+static void
+test_own_absence (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[] = { { .ssrc = 11, .host = 1, .rate_bps = 120000, .rtt = 50 * MCC_MSECOND },
+    { .ssrc = 12, .host = 2, .rate_bps = 500000, .rtt = 60 * MCC_MSECOND } };
+  MccAsmpSenderStats stats;
+  fixture_init (&f, &config);
+  run_peers (&f, peers, 2, 200 * MCC_MSECOND, 10 * MCC_SECOND);
+  f.now += 60 * MCC_SECOND;
+  mcc_asmp_sender_handle_timeout (f.sender, f.now);
+  drain (&f);
+  f.rtt.count = 0;
+  for (unsigned i = 0; i < 2; i++) { /* these waited in the socket */
+    MccAddress from = address_of (peers[i].host);
+    MccAppReport report = { .number = peers[i].number++,
+      .flags = MCC_REPORT_ECHO | MCC_REPORT_RTT_MEASURED,
+      .rtt = peers[i].rtt,
+      .rate_bps = peers[i].rate_bps,
+      .echo = mcc_abs_send_time (f.now - 5 * MCC_SECOND) };
+    g_assert_cmpint (mcc_asmp_sender_handle_report (f.sender, peers[i].ssrc, &report, &from, f.now),
+        ==, MCC_DROP_NONE);
+    drain (&f);
+  }
+  run_peers (&f, peers, 2, 200 * MCC_MSECOND, 2 * MCC_SECOND);
+  for (unsigned i = 0; i < f.rtt.count; i++)
+    g_assert_cmpuint (f.rtt.entry[i].rtt, <, MCC_SECOND);
+  mcc_asmp_sender_get_stats (f.sender, f.now, &stats);
+  g_assert_cmpuint (stats.receivers, ==, 2);
+  g_assert_cmpuint (stats.target_bps, ==, 120000);
+  g_assert_cmpuint (f.timed_out, ==, 0);
+  g_assert_cmpuint (f.lost, ==, 0);
+  /* Who has really gone expires all the same. */
+  f.now += 60 * MCC_SECOND;
+  mcc_asmp_sender_handle_timeout (f.sender, f.now);
+  drain (&f);
+  run_peers (&f, peers + 1, 1, 200 * MCC_MSECOND, MCC_SECOND);
+  g_assert_cmpuint (f.timed_out, ==, 1);
+  fixture_clear (&f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -622,5 +665,6 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/reports/of-packets-not-sent-yet", test_not_sent_yet);
   g_test_add_func (
       "/asmp-sender/target/no-receiver-named-without-limit", test_reason_without_limit);
+  g_test_add_func ("/asmp-sender/expiry/own-absence-is-nobodys-silence", test_own_absence);
   return g_test_run ();
 }

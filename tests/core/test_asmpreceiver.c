@@ -592,6 +592,44 @@ impossible_report_covers_nobody (void)
   }
 }
 
+/* Our process stood still for 5 s: the sender was not silent, nobody takes over, no announcement
+ * that waited is echoed, and the rate stays. */
+static void
+own_absence (void)
+{
+  Fixture f;
+  init (&f, NULL);
+  for (guint i = 0; i < 20; i++) {
+    announce (&f);
+    stream (&f, 0.5);
+    answer_rtt (&f, 45 * MCC_MSECOND);
+  }
+  guint64 before = stats (&f).estimated_bps;
+  g_assert_cmpuint (before, >, 500000);
+  MccTime stopped = f.now;
+  f.now += 5 * MCC_SECOND;
+  f.seq = (guint16)(f.seq + 500);
+  f.report_time = MCC_TIME_NONE;
+  g_assert_cmpint (rtp (&f, 0x99, 1), ==, MCC_DROP_OTHER_SENDER);
+  g_assert_cmpint (rtp (&f, 0x99, 2), ==, MCC_DROP_OTHER_SENDER);
+  MccApp app = { .ssrc = SENDER, .subtype = MCC_APP_SESSION, .session = f.session };
+  app.session.number = f.session.number++;
+  app.session.send_time = mcc_abs_send_time (stopped);
+  mcc_asmp_receiver_handle_app (f.receiver, &app, f.now);
+  guint reports = f.reports;
+  advance (&f, f.now + 5 * MCC_MSECOND);
+  if (f.reports > reports && (f.report.flags & MCC_REPORT_ECHO))
+    g_assert_cmpuint (f.report.hold, >=, 4 * MCC_SECOND);
+  for (guint i = 0; i < 30; i++) {
+    announce (&f);
+    stream (&f, 0.1);
+    g_assert_cmpuint (stats (&f).estimated_bps, >=, before * 9 / 10);
+  }
+  g_assert_cmpuint (f.lost, ==, 0);
+  g_assert_cmpuint (f.sources, ==, 1);
+  clear (&f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -612,5 +650,6 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-receiver/announcements/strings-left-out", strings_left_out);
   g_test_add_func (
       "/asmp-receiver/reports/impossible-one-covers-nobody", impossible_report_covers_nobody);
+  g_test_add_func ("/asmp-receiver/source/own-absence-is-nobodys-silence", own_absence);
   return g_test_run ();
 }
