@@ -44,6 +44,9 @@ def story(seconds):
 
 
 def run_demo(args):
+    if not os.access(Path(args.plot).absolute().parent, os.W_OK):
+        print(f"demo: cannot write {args.plot}; give another place by --plot.", file=sys.stderr)
+        return 2
     when = story(args.seconds)
     table = Table()
     env = environment(args.builddir)
@@ -62,11 +65,12 @@ def run_demo(args):
         run = steps.Run(record, lab, env, receivers)
         run.play(when, HIGH, LOW, table)
     if "sender" not in record.nodes or not record.nodes["sender"].stats:
-        print(f"demo: the sender did not start; its log: {directory}/sender.log", file=sys.stderr)
+        log = Path(directory) / "sender.log"
+        why = log.read_text(errors="replace").splitlines()[-3:] if log.exists() else []
+        print("\n".join([f"demo: the sender did not start; its log: {log}", *why]), file=sys.stderr)
         return 1
     capacity = [(0, HIGH), (when["down"], LOW), (when["up"], HIGH)]
-    title = "ASMP live: one x264 stream to a multicast group, the slowest receiver decides"
-    plot.draw(record, receivers, args.plot, title, capacity)
+    plot.draw(record, receivers, args.plot, lab.title, capacity)
     figures = measure.step_figures(
         record, receivers, when["down"], when["up"], record.now(), LOW, HIGH
     )

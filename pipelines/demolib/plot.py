@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The picture of a run: rates against capacity, loss and frames of each receiver."""
 
+import logging
+
 
 def draw(record, receivers, path, title, capacity):
     """Writes a PNG. @capacity: [(time, bit/s)] steps; @receivers: names in order."""
     import matplotlib
 
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # no word on its cache's place
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 

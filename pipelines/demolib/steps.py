@@ -91,16 +91,16 @@ class Run:
 
     def play(self, when, high, low, table):
         """The demo's whole story; returns at its end, or on Ctrl-C, with everything stopped."""
-        first, *_, late = self.receivers
+        late = self.receivers[-1] if len(self.receivers) > 2 else None
         todo = [(when["down"], self.set_capacity, low), (when["up"], self.set_capacity, high)]
-        if len(self.receivers) > 2:
+        if late:
             todo.append((when["late"], self.join, late))
             todo.append((when["crash"], self.crash, self.receivers[1]))
         self.start_sampling(high)
         try:
             self.start_sender()
             for name in self.receivers:
-                if name == first or name != late:
+                if name != late:
                     self.start_receiver(name)
             for time_s, what, arg in sorted(todo, key=lambda row: row[0]):
                 if not self.wait_until(time_s, table):
@@ -189,6 +189,7 @@ class _Lab:
     """A netlab.Lab whose link `core` is the bottleneck."""
 
     topology = ""
+    title = "ASMP live: one x264 stream to a multicast group, the slowest receiver decides"
     udp = False
     receivers = 0
 
@@ -260,6 +261,7 @@ class UnicastLab(_Lab):
     """One receiver on loopback behind the emulator's plain UDP mode: no privileges needed."""
 
     receivers = 1
+    title = "ASMP live: one x264 stream by unicast (no namespaces here, so no multicast)"
     udp = True
     topology = """
 host sender
@@ -275,6 +277,9 @@ udp 55015 sender receiver1 55005
 
     def describe(self):
         return "unicast over loopback, one bottleneck, RTT 40 ms"
+
+    def name_of(self, address):
+        return "receiver1"  # the only one; the address is the emulator's
 
     def sender_properties(self):
         return "address=127.0.0.1 port=55014"
