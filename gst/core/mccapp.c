@@ -53,6 +53,8 @@
 #define UINT24_MAX 0xffffffu
 #define SEND_TIME_ID_MAX 14 /* RFC 8285: 15 is reserved in one-byte headers */
 
+static const uint8_t app_name[4] = { 'A', 'S', 'M', 'P' }; /* MCC_APP_NAME on the wire */
+
 static uint64_t
 get_uint (const uint8_t *data, unsigned bytes)
 {
@@ -164,8 +166,10 @@ write_string (uint8_t *data, unsigned prefix, const char *text)
   size_t length = strlen (text);
 
   put_uint (data, prefix, length);
-  memcpy (data + prefix, text, length);
-  return data + prefix + length;
+  data += prefix;
+  for (size_t i = 0; i < length; i++)
+    data[i] = (uint8_t)text[i];
+  return data + length;
 }
 
 static size_t
@@ -329,7 +333,7 @@ mcc_app_decode (const uint8_t *data, size_t size, MccApp *out)
   if (size < MCC_APP_HEADER_BYTES || (data[0] & RTCP_VERSION_AND_PADDING) != RTCP_VERSION_2
       || data[1] != RTCP_PT_APP || 4 * ((size_t)get_uint (data + 2, 2) + 1) != size)
     return MCC_DROP_MALFORMED;
-  if (memcmp (data + 8, MCC_APP_NAME, 4) != 0)
+  if (memcmp (data + 8, app_name, sizeof app_name) != 0)
     return MCC_DROP_UNKNOWN_NAME;
   if (size < MCC_APP_HEADER_BYTES + 4)
     return MCC_DROP_MALFORMED;
@@ -354,31 +358,6 @@ mcc_app_decode (const uint8_t *data, size_t size, MccApp *out)
   if (drop == MCC_DROP_NONE)
     *out = app;
   return drop;
-}
-
-bool
-mcc_app_report_plausible (const MccAppReport *report)
-{
-  bool no_limit = (report->flags & MCC_REPORT_NO_LIMIT) != 0;
-  /* Without a limit the rate says nothing, so 0 is fine there. */
-  return (report->rate_bps > 0 || no_limit) && report->rate_bps <= MCC_APP_REPORT_RATE_MAX
-         && report->received_bps <= MCC_APP_REPORT_RATE_MAX && report->loss_ratio >= 0.0
-         && report->loss_ratio <= 1.0 && report->rtt <= MCC_RTT_MAX;
-}
-
-void
-mcc_app_session_complete (MccAppSession *session, const MccAppSession *known)
-{
-  if (session->payload_type == MCC_APP_NO_PAYLOAD_TYPE || session->encoding_name[0] != '\0')
-    return;
-  if (known == NULL || known->media_ssrc != session->media_ssrc
-      || known->payload_type != session->payload_type || known->clock_rate != session->clock_rate) {
-    session->payload_type = MCC_APP_NO_PAYLOAD_TYPE;
-    return;
-  }
-  memcpy (session->media, known->media, sizeof session->media);
-  memcpy (session->encoding_name, known->encoding_name, sizeof session->encoding_name);
-  memcpy (session->parameters, known->parameters, sizeof session->parameters);
 }
 
 static size_t
@@ -501,7 +480,7 @@ mcc_app_encode (const MccApp *app, uint8_t *data, size_t size)
   data[1] = RTCP_PT_APP;
   put_uint (data + 2, 2, bytes / 4 - 1);
   put_uint (data + 4, 4, app->ssrc);
-  memcpy (data + 8, MCC_APP_NAME, 4);
+  memcpy (data + 8, app_name, sizeof app_name);
   data[OFFSET_VERSION] = MCC_APP_VERSION;
   if (app->subtype == MCC_APP_REPORT)
     done = encode_report (&app->report, data);

@@ -4,10 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-#define FRACTION_BITS 18                  /* 6.18 fixed point */
-#define WRAP (UINT64_C (64) * MCC_SECOND) /* 6 bits of seconds */
-#define GAP (30 * MCC_SECOND)             /* beyond: the wrap makes D ambiguous */
-#define GAIN (1.0 / 16.0)                 /* RFC 3550 6.4.1 */
+#define FRACTION_BITS 18                          /* 6.18 fixed point */
+#define WRAP (UINT64_C (64) * MCC_SECOND)         /* 6 bits of seconds */
+#define PAUSE (2 * MCC_SECOND)                    /* behind it the sender's clock may be another: */
+#define RISE_MAX ((MccTimeDelta)(1 * MCC_SECOND)) /* no queue grows so while nothing is sent */
+#define FALL_MAX ((MccTimeDelta)(10 * MCC_SECOND)) /* none was so long */
+#define GAIN (1.0 / 16.0)                          /* RFC 3550 6.4.1 */
 
 uint32_t
 mcc_abs_send_time (MccTime time)
@@ -50,11 +52,32 @@ mcc_jitter_init (MccJitter *self)
   memset (self, 0, sizeof *self);
 }
 
+/* Send time since the previous packet, with as many whole wraps as make D the smallest. */
+static int64_t
+sent_since (const MccJitter *self, uint32_t send, MccTime arrival)
+{
+  int64_t units = diff_units (send, self->last_send);
+  MccTimeDelta d = (MccTimeDelta)(arrival - self->last_arrival) - units_to_ns (units);
+  MccTimeDelta half = (MccTimeDelta)(WRAP / 2);
+
+  return units + (d + half) / (MccTimeDelta)WRAP * (1 << MCC_ABS_SEND_TIME_BITS);
+}
+
+static bool
+clock_jumped (const MccJitter *self, int64_t units, MccTime arrival)
+{
+  MccTimeDelta gap = (MccTimeDelta)(arrival - self->last_arrival);
+  MccTimeDelta d = gap - units_to_ns (units);
+
+  return gap > (MccTimeDelta)PAUSE && (d > RISE_MAX || d < -FALL_MAX);
+}
+
 void
 mcc_jitter_handle_packet (MccJitter *self, uint32_t send, MccTime arrival)
 {
   send &= MCC_ABS_SEND_TIME_MASK;
-  if (!self->started || arrival > self->last_arrival + GAP) {
+  int64_t units = self->started ? sent_since (self, send, arrival) : 0;
+  if (!self->started || clock_jumped (self, units, arrival)) {
     /* CJ goes on from where it was. */
     self->origin = (MccTimeDelta)arrival - self->cumulative;
     self->sent_units = 0;
@@ -63,7 +86,7 @@ mcc_jitter_handle_packet (MccJitter *self, uint32_t send, MccTime arrival)
     MccTimeDelta before = self->cumulative;
 
     /* The sum of D from its ends: rounding each D would add a skew of up to 1 ppm. */
-    self->sent_units += diff_units (send, self->last_send);
+    self->sent_units += units;
     self->cumulative = (MccTimeDelta)arrival - self->origin - units_to_ns (self->sent_units);
     self->jitter_s += GAIN * (fabs ((double)(self->cumulative - before) * 1e-9) - self->jitter_s);
   }

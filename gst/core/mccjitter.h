@@ -33,5 +33,6 @@ typedef struct {
 } MccJitter;
 
 void mcc_jitter_init (MccJitter *self);
-/* A packet with @send (24 bits) arrived. A gap of more than 30 s restarts without a jump. */
+/* A packet with @send (24 bits) arrived. After a pause of more than 2 s in which D rises by more
+ * than 1 s or falls by more than 10 s the sender's clock is another: it restarts without a jump. */
 void mcc_jitter_handle_packet (MccJitter *self, uint32_t send, MccTime arrival);

@@ -10,7 +10,7 @@ const MccTcpModel mcc_tcp_model_default = {
 };
 
 /* Bisection over the logarithm of p: 2^-1000 .. 1 is narrowed below the spacing of doubles. */
-#define MIN_LOG2_LOSS -1000.0
+#define MIN_LOG2_LOSS (-1000.0)
 #define MAX_STEPS 100
 
 /* The denominator in round-trip times per packet; rises strictly with p. */

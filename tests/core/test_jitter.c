@@ -101,6 +101,45 @@ test_reordered (void)
   g_assert_cmpint (jitter.cumulative, ==, 0);
 }
 
+/* A pause of any length: the transit is what it is, not what it was before. */
+static void
+test_pause (void)
+{
+  static const MccTime pause[] = { 1 * MCC_SECOND, 5 * MCC_SECOND, 31 * MCC_SECOND, 40 * MCC_SECOND,
+    64 * MCC_SECOND, 100 * MCC_SECOND, 3600 * MCC_SECOND };
+  for (unsigned i = 0; i < G_N_ELEMENTS (pause); i++) {
+    MccJitter jitter;
+    MccTime at = START, delay = 20 * MCC_MSECOND;
+
+    mcc_jitter_init (&jitter);
+    mcc_jitter_handle_packet (&jitter, mcc_abs_send_time (at), at + delay);
+    at += 10 * MCC_MSECOND; /* a queue of 100 ms when the pause begins */
+    mcc_jitter_handle_packet (&jitter, mcc_abs_send_time (at), at + delay + 100 * MCC_MSECOND);
+    at += pause[i];
+    mcc_jitter_handle_packet (&jitter, mcc_abs_send_time (at), at + delay);
+    g_assert_cmpint (ABS (jitter.cumulative), <=, 3816);
+  }
+}
+
+/* A sender whose clock stood still (suspended) or started anew behind a pause. */
+static void
+test_clock_jump (void)
+{
+  static const MccTimeDelta jump[] = { 5 * (MccTimeDelta)MCC_SECOND, -20 * (MccTimeDelta)MCC_SECOND,
+    1100 * (MccTimeDelta)MCC_MSECOND, 31 * (MccTimeDelta)MCC_SECOND };
+  for (unsigned i = 0; i < G_N_ELEMENTS (jump); i++) {
+    MccJitter jitter;
+    MccTime at = START;
+
+    mcc_jitter_init (&jitter);
+    mcc_jitter_handle_packet (&jitter, mcc_abs_send_time (at), at);
+    at += 6 * MCC_SECOND;
+    mcc_jitter_handle_packet (&jitter, mcc_abs_send_time (at - (MccTime)jump[i]), at);
+    g_assert_cmpint (jitter.cumulative, ==, 0);
+    g_assert_cmpfloat (jitter.jitter_s, ==, 0.0);
+  }
+}
+
 static void
 test_gap (void)
 {
@@ -129,5 +168,7 @@ main (int argc, char **argv)
   g_test_add_func ("/jitter/mean-deviation", test_mean_deviation);
   g_test_add_func ("/jitter/reordered", test_reordered);
   g_test_add_func ("/jitter/gap-restarts-without-a-jump", test_gap);
+  g_test_add_func ("/jitter/pause-of-any-length", test_pause);
+  g_test_add_func ("/jitter/sender-clock-jumps-in-a-pause", test_clock_jump);
   return g_test_run ();
 }
