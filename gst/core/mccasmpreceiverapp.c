@@ -63,8 +63,10 @@ handle_session (MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession *annou
     /* Its RTP will tell: an announcement alone may be of ours after a restart. */
     return mcc_asmp_receiver_drop (self, MCC_DROP_OTHER_SENDER, ssrc);
   }
+  /* Numbers that go back after a silence are of a sender that has restarted with its SSRC. */
+  MccTime silence = mcc_time_max (MCC_ASMP_SOURCE_TIMEOUT, 2 * self->announce_interval);
   if (known && !mcc_seq_newer32 (session->number, self->session.number)
-      && self->now - self->session_time < MCC_ASMP_SESSION_TIMEOUT)
+      && self->now - self->session_time < silence)
     return mcc_asmp_receiver_drop (self, MCC_DROP_STALE, ssrc);
   if (known) {
     MccTime since = mcc_time_min (self->now - self->session_time, MCC_ASMP_SESSION_TIMEOUT);

@@ -17,7 +17,8 @@ MccTime
 mcc_asmp_sender_rtt_max (const MccAsmpSender *self)
 {
   const MccReceiver *first = mcc_receivers_first (&self->receivers, MCC_ORDER_RTT);
-  return first != NULL ? UINT64_MAX - first->key[MCC_ORDER_RTT] : 0;
+  MccTime rtt = first != NULL ? UINT64_MAX - first->key[MCC_ORDER_RTT] : 0;
+  return mcc_time_min (rtt, MCC_SENDER_RTT_COUNTED);
 }
 
 static MccTime

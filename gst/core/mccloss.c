@@ -50,7 +50,7 @@ mcc_loss_new (const MccLossMeasure *measure, const MccLossConfig *config)
   MccLoss *self = calloc (1, measure->size);
 
   if (self == NULL)
-    abort ();
+    return NULL;
   self->measure = measure;
   self->config = config != NULL ? *config : mcc_loss_config_default;
   mcc_loss_reset (self);

@@ -61,6 +61,7 @@ extern const MccLossMeasure mcc_loss_window;
 /* NULL when the name is none of "interval", "lip", "lap", "window". */
 const MccLossMeasure *mcc_loss_find (const char *name);
 
+/* NULL when memory is short. */
 MccLoss *mcc_loss_new (const MccLossMeasure *measure, const MccLossConfig *config);
 void mcc_loss_free (MccLoss *self);
 /* As new, counts included: another stream. */

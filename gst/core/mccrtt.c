@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "mccrtt.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "mccseq.h"
@@ -83,7 +84,6 @@ mcc_rtt_handle_packet (MccRtt *self, MccTimeDelta transit, MccTime now)
 {
   double sample;
 
-  (void)now;
   self->transit = transit;
   if (!self->measured)
     return;
@@ -95,6 +95,9 @@ mcc_rtt_handle_packet (MccRtt *self, MccTimeDelta transit, MccTime now)
     sample = (double)((MccTimeDelta)self->effective
                       + wrapped_difference (transit, self->effective_transit))
              * 1e-9;
+    /* By then the clocks' skew is in the difference: it may lengthen the RTT, not shorten it. */
+    if (mcc_rtt_stale (self, now))
+      sample = fmax (sample, mcc_time_to_seconds (self->effective));
   }
   if (sample > mcc_time_to_seconds (MCC_RTT_MAX))
     return;

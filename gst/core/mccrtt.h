@@ -6,7 +6,8 @@
  *   per packet RTT_inst = (1 + a) T_oneway; RTT = beta RTT_inst + (1 - beta) RTT, beta 0.5.
  * enhanced (clock-free): RTT_inst = RTT_eff + (transit now - transit of the packet or report that
  *   the sender's measurement echoed), modulo 64 s, never below the floor. The last 8 references are
- *   kept. An RTT_eff older than 60 s is stale: `measured` stays, `stale` turns true.
+ *   kept. An RTT_eff older than 60 s is stale: `measured` stays, `stale` turns true, and no sample
+ *   is below it.
  *
  * Before the first RTT_eff: 500 ms (RFC 4654), measured = false.
  */

@@ -385,6 +385,23 @@ test_contender_is_not_answered (void)
   fixture_clear (&f);
 }
 
+/* One receiver that claims an RTT of 10 s does not slow the rounds of all. */
+static void
+test_rtt_claim (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[] = { { .ssrc = 11, .host = 1, .rate_bps = 600000, .rtt = RTT },
+    { .ssrc = 12, .host = 2, .rate_bps = 700000, .rtt = 10 * MCC_SECOND } };
+  fixture_init (&f, &config);
+  run_peers (&f, peers, 2, INTERVAL, 20 * MCC_SECOND);
+  g_assert_cmpuint (f.session.rtt_max, ==, 2 * MCC_SECOND);
+  uint32_t round = f.session.round;
+  run_peers (&f, peers, 2, INTERVAL, 60 * MCC_SECOND);
+  g_assert_cmpuint (f.session.round - round, >=, 4);
+  fixture_clear (&f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -399,5 +416,6 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/rtt/list-order", test_rtt_list_order);
   g_test_add_func ("/asmp-sender/session/rounds", test_rounds);
   g_test_add_func ("/asmp-sender/rtt/contender-is-not-answered", test_contender_is_not_answered);
+  g_test_add_func ("/asmp-sender/session/one-claim-of-a-long-rtt", test_rtt_claim);
   return g_test_run ();
 }

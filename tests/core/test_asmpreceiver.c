@@ -630,6 +630,60 @@ own_absence (void)
   clear (&f);
 }
 
+/* The sender crashed and came back with the same SSRC: its numbers start anew, some back. */
+static void
+announcements_of_a_restart (void)
+{
+  Fixture f;
+  init (&f, NULL);
+  for (guint i = 0; i < 10; i++) {
+    announce (&f);
+    stream (&f, 0.5);
+  }
+  f.session.number -= 1000;
+  f.session.target_bps = 300000;
+  g_assert_cmpint (announce (&f), ==, MCC_DROP_STALE);
+  advance (&f, f.now + 3 * MCC_SECOND);
+  g_assert_cmpint (announce (&f), ==, MCC_DROP_NONE);
+  g_assert_cmpuint (stats (&f).announced_bps, ==, 300000);
+  clear (&f);
+}
+
+/* A host that does not poll loses the oldest actions, and nothing else. */
+static void
+nobody_polls (void)
+{
+  Fixture f;
+  MccReceiverAction action;
+  guint n = 0;
+  guint32 last = 0;
+  init (&f, NULL);
+  announce (&f);
+  for (guint i = 0; i < 6000; i++) {
+    MccRtpPacket packet = { .ssrc = SENDER,
+      .seq = f.seq++,
+      .bytes = 1000,
+      .has_send_time = true,
+      .send_time = mcc_abs_send_time (f.now - DELAY) };
+    f.now += 10 * MCC_MSECOND;
+    while (mcc_asmp_receiver_next_timeout (f.receiver) <= f.now)
+      mcc_asmp_receiver_handle_timeout (f.receiver, f.now);
+    mcc_asmp_receiver_handle_rtp (f.receiver, &packet, NULL, f.now);
+  }
+  while (mcc_asmp_receiver_poll (f.receiver, &action)) {
+    n++;
+    if (action.type != MCC_RECEIVER_SEND_REPORT)
+      continue;
+    if (last > 0)
+      g_assert_cmpuint (action.report.number, ==, last + 1);
+    last = action.report.number;
+  }
+  g_assert_cmpuint (last, ==, stats (&f).reports_sent);
+  g_assert_cmpuint (last, >, 16);
+  g_assert_cmpuint (n, <=, 16);
+  clear (&f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -651,5 +705,7 @@ main (int argc, char **argv)
   g_test_add_func (
       "/asmp-receiver/reports/impossible-one-covers-nobody", impossible_report_covers_nobody);
   g_test_add_func ("/asmp-receiver/source/own-absence-is-nobodys-silence", own_absence);
+  g_test_add_func ("/asmp-receiver/announcements/of-a-restart", announcements_of_a_restart);
+  g_test_add_func ("/asmp-receiver/actions/nobody-polls", nobody_polls);
   return g_test_run ();
 }

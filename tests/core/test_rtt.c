@@ -156,12 +156,31 @@ test_stale (void)
   g_assert_false (mcc_rtt_stale (&rtt, START + 61 * MCC_SECOND));
 }
 
+/* Hours without an answer: what the clocks' skew does to the transit must not shorten the RTT. */
+static void
+test_stale_drift (void)
+{
+  MccRtt rtt;
+
+  mcc_rtt_init (&rtt, MCC_RTT_ENHANCED);
+  mcc_rtt_add_reference (&rtt, 1, 0);
+  g_assert_true (mcc_rtt_handle_effective (&rtt, 40 * MCC_MSECOND, 1, START));
+  for (unsigned i = 1; i <= 7200; i++) { /* -100 ppm */
+    mcc_rtt_handle_packet (&rtt, -(MccTimeDelta)(i * 100 * MCC_USECOND), START + i * MCC_SECOND);
+    g_assert_cmpuint (mcc_rtt_get (&rtt), >=, 33 * MCC_MSECOND);
+  }
+  g_assert_cmpuint (mcc_rtt_get (&rtt), >=, 39 * MCC_MSECOND);
+  mcc_rtt_handle_packet (&rtt, 20 * MCC_MSECOND, START + 7300 * MCC_SECOND); /* a queue counts */
+  g_assert_cmpuint (mcc_rtt_get (&rtt), >=, 49 * MCC_MSECOND);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/rtt/initial", test_initial);
   g_test_add_func ("/rtt/published", test_published);
+  g_test_add_func ("/rtt/stale-never-below-the-measured", test_stale_drift);
   g_test_add_func ("/rtt/published-needs-a-positive-delay", test_published_negative);
   g_test_add_func ("/rtt/enhanced/independent-of-clock-offset", test_enhanced);
   g_test_add_func ("/rtt/enhanced/clamped", test_clamped);
