@@ -56,6 +56,8 @@ def run_demo(args):
     except netlab.Unavailable as reason:
         print(f"No network namespaces here: {reason}.")
         print("This run is unicast to one receiver through an emulated path: it is NOT multicast.")
+        if os.geteuid():
+            print("As root, or with sudo, it can be: sudo pipelines/demo")
         lab = steps.UnicastLab(args.builddir, HIGH)
     directory = args.record or tempfile.mkdtemp(prefix="adaptive-multicast-demo-")
     with lab:
