@@ -13,8 +13,8 @@
  *    decided from it (MCC_TIME_ABSENCE).
  *  - Locks to the first sender that sends two packets in sequence (or to `source_ssrc`); another
  *    one is taken over only after the old one has been silent for MCC_ASMP_SOURCE_TIMEOUT, said
- * BYE, or restarted from the same address (new SSRC, old one silent for 3 packet intervals). No
- * allocation after _new().
+ *    BYE, or restarted on the same host (new SSRC, old one silent for 3 packet intervals).
+ * No allocation after _new().
  */
 #pragma once
 

@@ -12,6 +12,8 @@
  *  - A report's number is newer than the last (RFC 1982), or it is the second in sequence of a
  *    restart: more than 16 back, when the old numbers have been silent for twice their spacing.
  *  - A report of packets that were not sent yet is BAD_VALUE.
+ *  - enhanced: a receiver's rate counts as at most 10 x what the TCP equation gives for its loss
+ * and RTT (RFC 8083 4.3).
  *  - Expiry = max (3 expected report intervals, 10 RTT, 2 s); expected: its own smoothed spacing,
  *    at least what the RTCP budget gives it (twice that where suppression may skip one). The
  *    limiting receiver: <= 8 s from its last report or from when it became that. published: 5

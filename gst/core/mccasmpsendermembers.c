@@ -2,8 +2,11 @@
  *
  * mccasmpsendermembers: who is a receiver of the ASMP sender, and for how long.
  */
+#include <math.h>
+
 #include "mccasmpsenderprivate.h"
 #include "mccrtcp.h"
+#include "mcctcp.h"
 
 MccTime
 mcc_asmp_sender_receiver_rtt (const MccReceiver *receiver)
@@ -143,12 +146,28 @@ mcc_asmp_sender_admit (MccAsmpSender *self, uint32_t ssrc, const MccAddress *fro
   return receiver;
 }
 
+/* What its own loss and RTT make credible of a rate that a receiver claims. */
+static uint64_t
+credible_bps (const MccAsmpSender *self, const MccReceiver *receiver)
+{
+  uint32_t rtt_us = receiver->effective_us; /* ours, rather than its own */
+  if (rtt_us == 0 && receiver->rtt_measured)
+    rtt_us = receiver->rtt_us;
+  if (!mcc_asmp_sender_enhanced (self) || receiver->plain || rtt_us == 0
+      || !(receiver->loss_ratio > 0.0f))
+    return receiver->rate_bps;
+  double bound = MCC_SENDER_BREAKER
+                 * mcc_tcp_rate_bps (&mcc_tcp_model_default, self->packet_bytes, rtt_us * 1e-6,
+                     (double)receiver->loss_ratio);
+  return (double)receiver->rate_bps > bound ? (uint64_t)fmax (bound, 1.0) : receiver->rate_bps;
+}
+
 void
 mcc_asmp_sender_apply_limit (MccAsmpSender *self, MccReceiver *receiver)
 {
   bool limits = receiver->state == MCC_RECEIVER_ACTIVE && !receiver->no_limit;
   mcc_receivers_set_key (&self->receivers, receiver, MCC_ORDER_RATE,
-      limits ? receiver->rate_bps : MCC_RECEIVERS_NO_KEY);
+      limits ? credible_bps (self, receiver) : MCC_RECEIVERS_NO_KEY);
 }
 
 static void

@@ -15,14 +15,16 @@
 #define MCC_SENDER_RTT_FALLBACK (500 * MCC_MSECOND) /* RFC 4654 3.1, before any RTT is known */
 #define MCC_SENDER_ROUND_RTTS 6                     /* RFC 4654 3.4: a feedback round */
 #define MCC_SENDER_NO_FEEDBACK_INTERVALS 4          /* RFC 5348 4.3 halves after 4 R */
+#define MCC_SENDER_BREAKER 10.0                     /* RFC 8083 4.3 */
 #define MCC_SENDER_RTCP_INTERVAL (5 * MCC_SECOND)   /* RFC 3550 6.2 minimum */
 #define MCC_SENDER_PUBLISHED_EXPIRY_INTERVALS 5     /* RFC 3550 6.3.5 */
 #define MCC_SENDER_PLAIN_EXPIRY (25 * MCC_SECOND)   /* 5 x 5 s, the same */
 
 /* Ours; docs/deviations.md. */
-#define MCC_SENDER_PACKET_BYTES 1200.0          /* before one was sent */
-#define MCC_SENDER_RTT_COUNTED (2 * MCC_SECOND) /* more of one receiver does not slow the others   \
-                                                 */
+#define MCC_SENDER_PACKET_BYTES 1200.0 /* before one was sent */
+#define MCC_SENDER_RTT_COUNTED                                                                     \
+  (2 * MCC_SECOND) /* more of one receiver does not slow the others                                \
+                    */
 #define MCC_SENDER_MAX_RECEIVERS 4096
 #define MCC_SENDER_EXPIRY_INTERVALS 3
 #define MCC_SENDER_EXPIRY_RTTS 10

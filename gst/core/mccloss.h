@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * mccloss: four loss measures behind one interface (../docs: shared definitions in
- * docs/architecture.md).
+ * mccloss: four loss measures behind one interface.
  *
  *   interval  ASMP eq. 2-3: loss fraction per report interval, weighted mean of the last 8
  *   lip       TFRC / ELM eq. 10-11: loss events, p = 1 / weighted mean of the loss intervals

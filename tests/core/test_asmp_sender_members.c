@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "mcctcp.h"
 #include "sender_fixture.h"
 
 #define RTT (50 * MCC_MSECOND)
@@ -642,6 +643,43 @@ test_own_absence (void)
   fixture_clear (&f);
 }
 
+/* Who claims far more than its own loss allows counts for ten times the equation (RFC 8083 4.3). */
+static void
+test_lying_high (void)
+{
+  static const struct {
+    MccVariant variant;
+    double loss_ratio;
+    MccTime rtt;
+    bool bounded;
+  } table[] = { { MCC_VARIANT_ENHANCED, 0.1, 100 * MCC_MSECOND, true },
+    { MCC_VARIANT_ENHANCED, 0.1, 0, false }, /* no RTT known */
+    { MCC_VARIANT_ENHANCED, 0.0, 100 * MCC_MSECOND, false },
+    { MCC_VARIANT_ENHANCED, 0.001, 20 * MCC_MSECOND, false }, /* the equation: 17 Mb/s */
+    { MCC_VARIANT_PUBLISHED, 0.1, 100 * MCC_MSECOND, false } };
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    MccAsmpSenderConfig config = default_config (table[row].variant);
+    Peer liar = { .ssrc = 11,
+      .host = 1,
+      .rate_bps = 8000000,
+      .rtt = table[row].rtt,
+      .loss_ratio = table[row].loss_ratio };
+    fixture_init (&f, &config);
+    run_peers (&f, &liar, 1, 200 * MCC_MSECOND, 60 * MCC_SECOND);
+    if (table[row].bounded) {
+      double bound = 10.0
+                     * mcc_tcp_rate_bps (&mcc_tcp_model_default, PACKET_BYTES,
+                         mcc_time_to_seconds (table[row].rtt), table[row].loss_ratio);
+      g_assert_cmpfloat ((double)f.target, <=, 1.1 * bound);
+      g_assert_cmpfloat ((double)f.target, >=, 0.9 * bound);
+    } else {
+      g_assert_cmpuint (f.target, ==, 8000000);
+    }
+    fixture_clear (&f);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -666,5 +704,6 @@ main (int argc, char **argv)
   g_test_add_func (
       "/asmp-sender/target/no-receiver-named-without-limit", test_reason_without_limit);
   g_test_add_func ("/asmp-sender/expiry/own-absence-is-nobodys-silence", test_own_absence);
+  g_test_add_func ("/asmp-sender/reports/lying-high", test_lying_high);
   return g_test_run ();
 }
