@@ -15,7 +15,8 @@ G_BEGIN_DECLS
 typedef struct _GstMccPump GstMccPump;
 
 /* Called from the pump's thread without a lock: @now may be older than what another thread has told
- * the machine meanwhile, so ask gst_mcc_pump_now() again under the owner's lock. Returns the next time-out, MCC_TIME_NONE = none. */
+ * the machine meanwhile, so ask gst_mcc_pump_now() again under the owner's lock. Returns the next
+ * time-out, MCC_TIME_NONE = none. */
 typedef MccTime (*GstMccPumpFunc) (gpointer owner, MccTime now);
 
 GstMccPump *gst_mcc_pump_new (const gchar *name, GstMccPumpFunc func, gpointer owner);

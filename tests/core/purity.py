@@ -63,8 +63,11 @@ def main():
     found = {s for s in undefined if s not in ALLOWED and not ADDED.fullmatch(s)}
     found |= {s for s in mutable if not ADDED.match(s) and not s.startswith("__")}
     for symbol in sorted(found - expected):
-        print(f"{symbol}: the core must not use it" if symbol in undefined else
-              f"{symbol}: the core must have no mutable globals")
+        print(
+            f"{symbol}: the core must not use it"
+            if symbol in undefined
+            else f"{symbol}: the core must have no mutable globals"
+        )
     for symbol in sorted(expected - found):
         print(f"{symbol}: has not been found")
     return 0 if found == expected else 1
