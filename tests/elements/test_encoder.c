@@ -289,7 +289,7 @@ test_key_frame_interval (void)
     g_usleep (20000);
     g_assert_cmpint (get_int (f.encoder, "bitrate"), ==, 1000);
     gst_test_clock_advance_time (GST_TEST_CLOCK (clock), 1);
-    gst_test_clock_process_next_clock_id (GST_TEST_CLOCK (clock));
+    gst_clock_id_unref (gst_test_clock_process_next_clock_id (GST_TEST_CLOCK (clock)));
     wait_for (f.encoder, "bitrate", 600);
     g_assert_cmpint (g_atomic_int_get (&changes), ==, 2);
     teardown (&f);
