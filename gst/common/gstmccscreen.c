@@ -12,6 +12,7 @@ enum { FMT_PLI = 1, FMT_FIR = 4 };
 typedef struct {
   guint32 ssrc;
   guint32 heard; /* compounds, saturates at 2; 0 = free */
+  gboolean forwarded;
   MccAddress address;
   MccBucket bucket;
   MccTime last;
@@ -29,8 +30,11 @@ struct _GstMccScreen {
   guint64 seed; /* so that nobody can aim at one set */
   guint32 own_ssrc;
   guint16 own_port;
-  MccTime collision; /* the last one passed on */
-  Source *sources;   /* SETS x WAYS */
+  guint32 followed;
+  MccBucket strangers; /* sources that rtpsession does not know yet */
+  gboolean begun;      /* ... is valid */
+  MccTime collision;   /* the last one passed on */
+  Source *sources;     /* SETS x WAYS */
 };
 
 static guint32
@@ -66,6 +70,12 @@ gst_mcc_screen_set_own (GstMccScreen *self, guint32 ssrc, guint16 port)
 {
   self->own_ssrc = ssrc;
   self->own_port = port;
+}
+
+void
+gst_mcc_screen_set_followed (GstMccScreen *self, guint32 ssrc)
+{
+  self->followed = ssrc;
 }
 
 static void
@@ -341,6 +351,19 @@ is_own (GstMccScreen *self, guint32 ssrc, const MccAddress *from, MccTime now, g
   return TRUE;
 }
 
+/* Whether rtpsession shall see what @source, which was heard before, says. */
+static gboolean
+may_forward (GstMccScreen *self, Source *source, MccTime now)
+{
+  if (source->forwarded)
+    return TRUE;
+  if (!self->begun)
+    mcc_bucket_init (&self->strangers, GST_MCC_SCREEN_NEW_PER_S, GST_MCC_SCREEN_NEW_BURST, now);
+  self->begun = TRUE;
+  source->forwarded = source->ssrc == self->followed || mcc_bucket_take (&self->strangers, now);
+  return source->forwarded;
+}
+
 static gsize
 append (guint8 *forward, gsize at, const Packet *packet)
 {
@@ -379,7 +402,7 @@ gst_mcc_screen_handle (GstMccScreen *self, const guint8 *data, gsize size, const
     known = source->heard > 0;
     source->heard = MIN (source->heard + 1, 2);
     source->last = now;
-    pass = known;
+    pass = known && may_forward (self, source, now);
   }
   has_app = has_our_app (packets, n);
   for (guint i = 0; i < n; i++) {

@@ -12,7 +12,10 @@
  *    bounded, a look-up is O(1); when its set is full, a source that was heard only once, or not
  * for GST_MCC_SCREEN_IDLE, gives way, never an active one.
  *  - SR, RR, SDES and BYE are passed on (`forward`) only for sources that were heard before from
- *    this address, so that neither a flood of SSRCs nor a BYE from elsewhere reaches rtpsession.
+ *    this address, so that a BYE from elsewhere does not reach rtpsession. Its first contact with a
+ *    source costs a walk over all that it knows, so a token bucket (GST_MCC_SCREEN_NEW_PER_S) lets
+ *    new ones through to it: a flood of SSRCs costs little, a large audience is known a little
+ *    later. The sender that a receiver follows does not wait for that.
  *    Unknown packet types are skipped. APP, PLI and FIR are never passed on.
  */
 #pragma once
@@ -27,6 +30,8 @@ G_BEGIN_DECLS
 #define GST_MCC_SCREEN_BYTES 2048 /* a longer compound is dropped */
 #define GST_MCC_SCREEN_PER_S 25.0
 #define GST_MCC_SCREEN_BURST 50.0
+#define GST_MCC_SCREEN_NEW_PER_S 50.0 /* sources that rtpsession gets to know */
+#define GST_MCC_SCREEN_NEW_BURST 100.0
 #define GST_MCC_SCREEN_IDLE (60 * MCC_SECOND)
 #define GST_MCC_SCREEN_COLLISION (10 * MCC_SECOND)
 
@@ -56,6 +61,8 @@ GstMccScreen *gst_mcc_screen_new (const GstMccScreenFuncs *funcs, gpointer user,
 void gst_mcc_screen_free (GstMccScreen *self);
 /* Who we are: packets with this SSRC and this source port are ours. */
 void gst_mcc_screen_set_own (GstMccScreen *self, guint32 ssrc, guint16 port);
+/* The sender whose reports rtpsession needs; 0 = none. */
+void gst_mcc_screen_set_followed (GstMccScreen *self, guint32 ssrc);
 /* Screens one datagram. Returns how many bytes of @forward (GST_MCC_SCREEN_BYTES long) hold a
  * compound for rtpsession, 0 = none. */
 gsize gst_mcc_screen_handle (GstMccScreen *self, const guint8 *data, gsize size,

@@ -303,12 +303,14 @@ on_datagram (gpointer owner, const guint8 *data, gsize size, const MccAddress *f
   guint8 forward[GST_MCC_SCREEN_BYTES];
   GstBuffer *buffer;
   gsize bytes;
-  guint32 ssrc;
+  guint32 ssrc, followed;
 
   g_mutex_lock (&self->lock);
   ssrc = self->ssrc;
+  followed = self->source_ssrc;
   g_mutex_unlock (&self->lock);
   learn_destination (self, data, size, from);
+  gst_mcc_screen_set_followed (self->screen, followed);
   gst_mcc_screen_set_own (self->screen, ssrc, self->sockets.rtcp_port);
   bytes = gst_mcc_screen_handle (self->screen, data, size, from, gst_mcc_session_clock (), forward);
   if (bytes == 0)
