@@ -266,7 +266,7 @@ handle_ssrc_changed (gpointer owner, guint32 ssrc)
   g_mutex_unlock (&self->lock);
 }
 
-static gboolean
+static GstMccGateVerdict
 handle_rtp (gpointer owner, GstBuffer *buffer, const MccAddress *from, guint bytes)
 {
   GstAsmpSrc *self = owner;
@@ -276,7 +276,7 @@ handle_rtp (gpointer owner, GstBuffer *buffer, const MccAddress *from, guint byt
   GstMapInfo map;
 
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
-    return FALSE;
+    return GST_MCC_GATE_DROP;
   /* the session has checked that there is a whole header */
   packet.ssrc = GST_READ_UINT32_BE (map.data + 8);
   packet.seq = GST_READ_UINT16_BE (map.data + 2);
@@ -293,7 +293,9 @@ handle_rtp (gpointer owner, GstBuffer *buffer, const MccAddress *from, guint byt
   g_mutex_unlock (&self->lock);
   gst_buffer_unmap (buffer, &map);
   act (self, &todo);
-  return verdict == MCC_DROP_NONE;
+  return verdict == MCC_DROP_NONE        ? GST_MCC_GATE_PASS
+         : verdict == MCC_DROP_PROBATION ? GST_MCC_GATE_WAIT
+                                         : GST_MCC_GATE_DROP;
 }
 
 static void

@@ -9,6 +9,8 @@ struct _GstMccGate {
 
   /* Of the streaming thread alone. */
   GQueue held;
+  GQueue waiting; /* of senders that may come to be followed */
+  MccTime waiting_since;
   gboolean started; /* stream-start and segment have gone to rtpbin */
   GstSegment segment;
 
@@ -29,9 +31,51 @@ monotonic_now (void)
 }
 
 static void
-clear_held (GstMccGate *self)
+clear_queue (GQueue *queue)
 {
-  g_queue_clear_full (&self->held, (GDestroyNotify)gst_buffer_unref);
+  g_queue_clear_full (queue, (GDestroyNotify)gst_buffer_unref);
+}
+
+/* Keeps @buffer (transfer full) for when its sender is followed; the oldest give way. */
+static void
+wait (GstMccGate *self, GstBuffer *buffer, MccTime now)
+{
+  /* what came long ago is of no use; nor is a queue that a flood has filled */
+  if (!g_queue_is_empty (&self->waiting) && now - self->waiting_since > GST_MCC_GATE_HOLD)
+    clear_queue (&self->waiting);
+  if (g_queue_is_empty (&self->waiting))
+    self->waiting_since = now;
+  g_queue_push_tail (&self->waiting, buffer);
+  if (self->waiting.length > GST_MCC_GATE_PACKETS)
+    gst_buffer_unref (g_queue_pop_head (&self->waiting));
+}
+
+static guint32
+ssrc_of (GstBuffer *buffer)
+{
+  guint8 ssrc[4] = { 0 };
+
+  gst_buffer_extract (buffer, 8, ssrc, sizeof ssrc);
+  return GST_READ_UINT32_BE (ssrc);
+}
+
+/* Another sender is followed, whose packet @first is: what is held belongs to the one before, what
+ * waited of the new one goes first. */
+static void
+begin_locked (GstMccGate *self, GstBuffer *first, MccTime now)
+{
+  guint32 ssrc = ssrc_of (first);
+  GstBuffer *buffer;
+
+  clear_queue (&self->held);
+  while ((buffer = g_queue_pop_head (&self->waiting))) {
+    if (ssrc_of (buffer) == ssrc && now - self->waiting_since <= 2 * GST_MCC_GATE_HOLD)
+      g_queue_push_tail (&self->held, buffer);
+    else
+      gst_buffer_unref (buffer);
+  }
+  self->restart = FALSE;
+  self->held_since = now;
 }
 
 /* Holds @buffer (transfer full); the oldest give way. Called with the lock. */
@@ -65,20 +109,20 @@ gate_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   GstMccGate *self = gst_pad_get_element_private (pad);
   MccTime now = monotonic_now ();
   GstFlowReturn flow = GST_FLOW_OK;
-  gboolean accepted = self->accept (self->owner, buffer, now);
+  GstMccGateVerdict verdict = self->accept (self->owner, buffer, now);
   GstCaps *changed = NULL;
 
   g_mutex_lock (&self->lock);
-  if (self->restart) {
-    clear_held (self);
-    self->restart = FALSE;
-    self->held_since = now;
-  }
-  if (!accepted) {
+  if (verdict != GST_MCC_GATE_PASS) {
     g_mutex_unlock (&self->lock);
-    gst_buffer_unref (buffer);
+    if (verdict == GST_MCC_GATE_WAIT)
+      wait (self, buffer, now);
+    else
+      gst_buffer_unref (buffer);
     return GST_FLOW_OK;
   }
+  if (self->restart)
+    begin_locked (self, buffer, now);
   if (!self->caps && self->fallback && !g_queue_is_empty (&self->held)
       && now - self->held_since >= GST_MCC_GATE_HOLD) {
     self->caps = gst_caps_ref (self->fallback);
@@ -158,6 +202,7 @@ gst_mcc_gate_new (GstMccGateAccept accept, GstMccGateEos eos, gpointer owner)
   self->owner = owner;
   g_mutex_init (&self->lock);
   g_queue_init (&self->held);
+  g_queue_init (&self->waiting);
   gst_segment_init (&self->segment, GST_FORMAT_TIME);
   self->sink = gst_object_ref_sink (gst_pad_new ("mcc_gate_sink", GST_PAD_SINK));
   self->src = gst_object_ref_sink (gst_pad_new ("mcc_gate_src", GST_PAD_SRC));
@@ -210,7 +255,8 @@ gst_mcc_gate_stop (GstMccGate *self)
   /* in this order: when the sink pad is inactive, no thread is in the chain function */
   gst_pad_set_active (self->src, FALSE);
   gst_pad_set_active (self->sink, FALSE);
-  clear_held (self);
+  clear_queue (&self->held);
+  clear_queue (&self->waiting);
 }
 
 void

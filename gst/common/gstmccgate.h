@@ -4,7 +4,9 @@
  *
  * Asks `accept` for each RTP packet, then holds packets until the caps are known (rtpbin drops RTP
  * without caps in silence, the first key unit with it): at most GST_MCC_GATE_HOLD long and
- * GST_MCC_GATE_PACKETS packets; the oldest give way and are counted. Two pads without a parent,
+ * GST_MCC_GATE_PACKETS packets; the oldest give way and are counted. Packets of a sender that may
+ * come to be followed wait apart, as long and as many: once it is (gst_mcc_gate_reset()), they go
+ * first, and the key unit that it began with is not lost. Two pads without a parent,
  * so that no element needs a type of its own for it.
  */
 #pragma once
@@ -20,8 +22,14 @@ G_BEGIN_DECLS
 
 typedef struct _GstMccGate GstMccGate;
 
-/* From udpsrc's thread; FALSE drops the packet. */
-typedef gboolean (*GstMccGateAccept) (gpointer owner, GstBuffer *buffer, MccTime now);
+typedef enum {
+  GST_MCC_GATE_DROP,
+  GST_MCC_GATE_PASS,
+  GST_MCC_GATE_WAIT /* its sender may come to be followed */
+} GstMccGateVerdict;
+
+/* From udpsrc's thread. */
+typedef GstMccGateVerdict (*GstMccGateAccept) (gpointer owner, GstBuffer *buffer, MccTime now);
 /* EOS came from upstream (the application ends the pipeline). */
 typedef void (*GstMccGateEos) (gpointer owner);
 

@@ -16,6 +16,7 @@
 #include <gio/gio.h>
 #include <gst/gst.h>
 
+#include "gstmccgate.h"
 #include "mccapp.h"
 
 G_BEGIN_DECLS
@@ -52,8 +53,8 @@ typedef struct {
   void (*dropped) (gpointer owner, MccDrop drop, guint32 ssrc);
   /* Our SSRC is this from now on (start, or after a collision). */
   void (*ssrc_changed) (gpointer owner, guint32 ssrc);
-  /* Receiver, for every RTP packet before rtpbin; FALSE drops it. @bytes IP bytes. */
-  gboolean (*rtp) (gpointer owner, GstBuffer *buffer, const MccAddress *from, guint bytes);
+  /* Receiver, for every RTP packet before rtpbin. @bytes IP bytes. */
+  GstMccGateVerdict (*rtp) (gpointer owner, GstBuffer *buffer, const MccAddress *from, guint bytes);
   /* Receiver: packets that the kernel dropped at our socket since the last call. */
   void (*host_dropped) (gpointer owner, guint64 packets);
   /* Receiver: the jitterbuffer gave up @packets packets. */

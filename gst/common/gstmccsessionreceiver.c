@@ -67,28 +67,30 @@ is_stale (GstMccSession *self, MccTime now)
   return TRUE;
 }
 
-static gboolean
+static GstMccGateVerdict
 on_rtp (gpointer owner, GstBuffer *buffer, MccTime now)
 {
   GstMccSession *self = owner;
   gsize size = gst_buffer_get_size (buffer);
   const MccAddress *from = address_of (self, buffer);
+  GstMccGateVerdict verdict = GST_MCC_GATE_PASS;
   guint8 header[RTP_HEADER_BYTES];
   guint32 ssrc;
 
   if (is_stale (self, now))
-    return FALSE;
+    return GST_MCC_GATE_DROP;
   check_drops (self, now);
   if (gst_buffer_extract (buffer, 0, header, sizeof header) < sizeof header
       || header[0] >> 6 != 2) {
     if (self->handler.dropped)
       self->handler.dropped (self->owner, MCC_DROP_MALFORMED, 0);
-    return FALSE;
+    return GST_MCC_GATE_DROP;
   }
-  if (self->handler.rtp
-      && !self->handler.rtp (
-          self->owner, buffer, from, (guint)size + gst_mcc_session_get_overhead (self)))
-    return FALSE;
+  if (self->handler.rtp)
+    verdict = self->handler.rtp (
+        self->owner, buffer, from, (guint)size + gst_mcc_session_get_overhead (self));
+  if (verdict != GST_MCC_GATE_PASS)
+    return verdict;
   ssrc = GST_READ_UINT32_BE (header + 8);
   g_mutex_lock (&self->lock);
   if (ssrc != self->source_ssrc) {
@@ -100,7 +102,7 @@ on_rtp (gpointer owner, GstBuffer *buffer, MccTime now)
   gst_mcc_reception_handle_rtp (
       &self->reception, GST_READ_UINT16_BE (header + 2), GST_READ_UINT32_BE (header + 4), now);
   g_mutex_unlock (&self->lock);
-  return TRUE;
+  return GST_MCC_GATE_PASS;
 }
 
 static void

@@ -73,13 +73,13 @@ on_ssrc (gpointer owner, guint32 ssrc)
   ((Side *)owner)->ssrc = ssrc;
 }
 
-static gboolean
+static GstMccGateVerdict
 on_rtp (gpointer owner, GstBuffer *buffer, const MccAddress *from, guint bytes)
 {
   g_assert_cmpuint (bytes, ==, gst_buffer_get_size (buffer) + 28);
   g_assert_nonnull (from);
   COUNT (rtp);
-  return TRUE;
+  return GST_MCC_GATE_PASS;
 }
 
 static void
