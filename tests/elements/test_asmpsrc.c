@@ -2,6 +2,8 @@
  *
  * asmpsrc on the loopback interface against a sender that the test plays packet by packet.
  */
+#include <unistd.h>
+
 #include <gst/check/gstcheck.h>
 #include <gst/rtp/gstrtcpbuffer.h>
 #include <gst/video/video-event.h>
@@ -10,8 +12,9 @@
 #include "gstmcccompound.h"
 #include "gstmccsockets.h"
 
-#define ADDRESS "239.255.77.2"
-#define PORT 15104
+/* Of this process: another run on the same host must not be heard. */
+static gchar group[32];
+static guint16 group_port;
 #define CAPS                                                                                       \
   "application/x-rtp,media=(string)video,encoding-name=(string)H264,clock-rate=(int)90000,"        \
   "payload=(int)96"
@@ -145,8 +148,8 @@ reached (World *world, guint *value, guint wanted)
 static void
 world_start (World *world, const gchar *more)
 {
-  GstMccSessionSettings settings = { .address = (gchar *)ADDRESS,
-    .port = PORT,
+  GstMccSessionSettings settings = { .address = group,
+    .port = group_port,
     .multicast_iface = (gchar *)"lo",
     .ttl = 1,
     .ttl_mc = 1,
@@ -155,7 +158,7 @@ world_start (World *world, const gchar *more)
   gchar *text = g_strdup_printf ("asmpsrc name=src address=%s port=%d multicast-iface=lo "
                                  "latency=50 ttl-mc=1 %s ! fakesink name=sink sync=false "
                                  "async=false",
-      ADDRESS, PORT, more);
+      group, group_port, more);
   GError *error = NULL;
   GstElement *sink;
   GstPad *pad;
@@ -225,7 +228,7 @@ send_rtp (World *world, guint32 ssrc, guint16 seq, guint n, guint8 nal)
     GST_WRITE_UINT32_BE (packet + 4, (guint32)(seq + i) * 3000);
     GST_WRITE_UINT32_BE (packet + 8, ssrc);
     packet[12] = nal;
-    send_to (world, world->sockets.rtp, PORT, packet, sizeof packet);
+    send_to (world, world->sockets.rtp, group_port, packet, sizeof packet);
     g_usleep (2000);
   }
 }
@@ -253,7 +256,7 @@ announce (World *world, guint32 ssrc)
   g_strlcpy (app.session.encoding_name, "H264", sizeof app.session.encoding_name);
   buffer = gst_mcc_compound_build (&compound, &app, 1, 0, NULL);
   gst_buffer_map (buffer, &map, GST_MAP_READ);
-  send_to (world, world->sockets.rtcp, PORT + 1, map.data, map.size);
+  send_to (world, world->sockets.rtcp, group_port + 1, map.data, map.size);
   gst_buffer_unmap (buffer, &map);
   gst_buffer_unref (buffer);
 }
@@ -468,7 +471,7 @@ test_garbage (void)
       GST_WRITE_UINT16_BE (data + 2, 21 + i / 3);
     if (size > 1 && i % 4 == 0)
       data[1] = (guint8)g_rand_int_range (rand, 200, 208);
-    send_to (&world, world.sockets.rtp, (guint16)(PORT + i % 2), data, size);
+    send_to (&world, world.sockets.rtp, (guint16)(group_port + i % 2), data, size);
     if (i % 50 == 0)
       g_usleep (1000);
   }
@@ -502,14 +505,16 @@ test_uri (void)
 static void
 test_unicast_port_taken (void)
 {
-  GstElement *first = gst_parse_launch ("asmpsrc address=127.0.0.1 port=15204 ! fakesink", NULL);
-  GstElement *second = gst_parse_launch ("asmpsrc address=127.0.0.1 port=15204 ! fakesink", NULL);
+  gchar *text = g_strdup_printf ("asmpsrc address=127.0.0.1 port=%u ! fakesink", group_port);
+  GstElement *first = gst_parse_launch (text, NULL);
+  GstElement *second = gst_parse_launch (text, NULL);
 
   g_assert_cmpint (gst_element_set_state (first, GST_STATE_PLAYING), !=, GST_STATE_CHANGE_FAILURE);
   g_assert_cmpint (gst_element_set_state (second, GST_STATE_PLAYING), ==, GST_STATE_CHANGE_FAILURE);
   gst_element_set_state (first, GST_STATE_NULL);
   gst_element_set_state (second, GST_STATE_NULL);
   gst_object_unref (first);
+  g_free (text);
   gst_object_unref (second);
 }
 
@@ -518,6 +523,8 @@ main (int argc, char **argv)
 {
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
+  g_snprintf (group, sizeof group, "239.255.%d.%d", 64 + getpid () / 256 % 64, getpid () % 256);
+  group_port = (guint16)(16000 + 2 * (getpid () % 8000));
   GST_ELEMENT_REGISTER (asmpsrc, NULL);
   g_test_add_func ("/asmpsrc/states", test_states);
   g_test_add_func ("/asmpsrc/bad-settings-name-the-property", test_bad_settings);

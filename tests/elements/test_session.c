@@ -3,6 +3,8 @@
  * gstmccsession: a sender and a receiver on the loopback interface, RTP, our APP packets, key-unit
  * requests and BYE between them, by multicast and by unicast.
  */
+#include <unistd.h>
+
 #include <gst/rtp/gstrtpbuffer.h>
 
 #include "gstmccproperties.h"
@@ -164,7 +166,7 @@ static void
 world_start (World *world, const gchar *address, const gchar *iface)
 {
   GstMccSessionSettings settings = { .address = (gchar *)address,
-    .port = 15004,
+    .port = (guint)(34000 + 2 * (getpid () % 8000)), /* of this process */
     .multicast_iface = (gchar *)iface,
     .ttl = 1,
     .ttl_mc = 1,
@@ -289,7 +291,10 @@ run (const gchar *address, const gchar *iface)
 static void
 test_multicast (void)
 {
-  run ("239.255.77.1", "lo");
+  gchar group[32];
+
+  g_snprintf (group, sizeof group, "239.255.%d.%d", 128 + getpid () / 256 % 64, getpid () % 256);
+  run (group, "lo");
 }
 
 static void
