@@ -179,8 +179,11 @@ prepare (GstAsmpSink *self)
   GstAsmpSinkSettings settings = get_settings (self);
 
   if (!self->clocksync) {
+    gst_mcc_messages_missing (GST_ELEMENT (self), "clocksync");
     GST_ELEMENT_ERROR (self, CORE, MISSING_PLUGIN,
-        ("The element clocksync is missing; install GStreamer's core plugins."), (NULL));
+        ("The element clocksync is missing; install GStreamer's core plugins (Debian: "
+         "libgstreamer1.0-0)."),
+        (NULL));
     return FALSE;
   }
   if (!check_rates (self, &settings) || !gst_asmp_sink_update_encoder (self))

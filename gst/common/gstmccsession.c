@@ -425,12 +425,13 @@ on_sender_rtp (GstPad *pad, GstPadProbeInfo *info, gpointer user)
 
 /* ---- making and unmaking ---- */
 
-static GstElement *
-make_element (GstMccSession *self, const gchar *factory, GError **error)
+GstElement *
+gst_mcc_session_make_element (GstMccSession *self, const gchar *factory, GError **error)
 {
   GstElement *element = gst_element_factory_make (factory, NULL);
 
   if (!element) {
+    gst_mcc_messages_missing (GST_ELEMENT (self->bin), factory);
     g_set_error (error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN,
         "the element %s is missing; install GStreamer's good plugins "
         "(Debian: gstreamer1.0-plugins-good)",
@@ -513,7 +514,7 @@ link_rtcp (GstMccSession *self)
 static gboolean
 open_sender (GstMccSession *self, const GstMccSessionSettings *settings, GError **error)
 {
-  if (!(self->udp = make_element (self, "udpsink", error)))
+  if (!(self->udp = gst_mcc_session_make_element (self, "udpsink", error)))
     return FALSE;
   g_object_set (self->udp, self->sockets.ipv6 ? "socket-v6" : "socket", self->sockets.rtp,
       "close-socket", FALSE, "auto-multicast", FALSE, "sync", FALSE, "async", FALSE, "host",
@@ -556,7 +557,7 @@ gst_mcc_session_open (GstMccSession *self, const GstMccSessionSettings *settings
     return FALSE;
   self->cname = make_cname (settings->cname);
   set_first_destination (self);
-  self->rtpbin = make_element (self, "rtpbin", error);
+  self->rtpbin = gst_mcc_session_make_element (self, "rtpbin", error);
   good = self->rtpbin != NULL;
   if (good) {
     configure_rtpbin (self, settings);

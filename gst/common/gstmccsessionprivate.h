@@ -13,6 +13,7 @@
 #include "gstmccscreen.h"
 #include "gstmccsession.h"
 #include "gstmccsockets.h"
+#include "gstmccstats.h"
 
 G_BEGIN_DECLS
 
@@ -69,6 +70,9 @@ struct _GstMccSession {
 };
 
 MccTime gst_mcc_session_clock (void);
+/* In the bin; NULL: missing, which is posted and in @error. */
+GstElement *gst_mcc_session_make_element (
+    GstMccSession *self, const gchar *factory, GError **error);
 /* Called with the lock. */
 void gst_mcc_session_set_destination_locked (GstMccSession *self, const MccAddress *address);
 

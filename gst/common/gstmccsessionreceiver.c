@@ -228,14 +228,8 @@ gst_mcc_session_open_receiver (
   GstPad *src;
   gboolean good;
 
-  self->udp = gst_element_factory_make ("udpsrc", NULL);
-  if (!self->udp) {
-    g_set_error (error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN,
-        "the element udpsrc is missing; install GStreamer's good plugins "
-        "(Debian: gstreamer1.0-plugins-good)");
+  if (!(self->udp = gst_mcc_session_make_element (self, "udpsrc", error)))
     return FALSE;
-  }
-  gst_bin_add (self->bin, self->udp);
   g_object_set (
       self->udp, "socket", self->sockets.rtp, "close-socket", FALSE, "auto-multicast", FALSE, NULL);
   stream_id = g_strdup_printf ("adaptive-multicast/%s/%u", settings->address, settings->port);

@@ -245,3 +245,14 @@ gst_mcc_messages_stats (GstMccMessages *self, GstStructure *stats, MccTime now)
   gst_structure_set_name (stats, MESSAGE_STATS);
   post (self, stats, now);
 }
+
+void
+gst_mcc_messages_missing (GstElement *element, const gchar *factory)
+{
+  gchar *name = g_strdup_printf ("GStreamer element %s", factory);
+  GstStructure *structure = gst_structure_new ("missing-plugin", "type", G_TYPE_STRING, "element",
+      "detail", G_TYPE_STRING, factory, "name", G_TYPE_STRING, name, NULL);
+
+  g_free (name);
+  gst_element_post_message (element, gst_message_new_element (GST_OBJECT (element), structure));
+}

@@ -66,6 +66,10 @@ void gst_mcc_messages_receiver (GstMccMessages *self, guint32 ssrc, const MccAdd
 /* adaptive-multicast-stats: takes @stats; its fields become the message's */
 void gst_mcc_messages_stats (GstMccMessages *self, GstStructure *stats, MccTime now);
 
+/* Posts at once what installers look for (gst_is_missing_plugin_message()); the error that says it
+ * to people is the caller's. */
+void gst_mcc_messages_missing (GstElement *element, const gchar *factory);
+
 /* Posts what is due; returns when to call again, MCC_TIME_NONE when nothing waits. */
 MccTime gst_mcc_messages_flush (GstMccMessages *self, MccTime now);
 
