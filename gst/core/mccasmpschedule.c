@@ -9,6 +9,7 @@
 #define JOIN_UNKNOWN (500 * MCC_MSECOND)
 #define JOIN_SPREAD 3 /* of a growing group most are not known yet */
 #define JOIN_TIME (60 * MCC_SECOND)
+#define PUBLISHED_INTERVAL MCC_SECOND      /* eq. 13 adds P/RTT a report: more often is not fair */
 #define JOIN_MAX (1 * MCC_SECOND)          /* the first report is not later, if the budget allows */
 #define HEARD_AGE (1 * MCC_SECOND)         /* a heard report covers so long, or 4 RTT */
 #define FALL 0.97                          /* of the reported rate: worth an early report */
@@ -49,7 +50,7 @@ regular_interval (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input
   MccTime all = mcc_rtcp_interval (
       input->target_bps, input->session_bps, OUR_SHARE, n, self->compound_bytes);
   if (self->variant == MCC_VARIANT_PUBLISHED)
-    return all;
+    return mcc_time_max (all, PUBLISHED_INTERVAL);
   if (input->limiting) {
     MccTime own = mcc_rtcp_interval (
         input->target_bps, input->session_bps, MCC_RTCP_LIMITING_SHARE, 1, self->compound_bytes);

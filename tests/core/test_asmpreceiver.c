@@ -435,6 +435,21 @@ published (void)
   clear (&f);
 }
 
+/* By RFC 3550's rules, whatever bandwidth there is: no more than one a second (with its jitter). */
+static void
+published_by_rtcp_rules (void)
+{
+  MccAsmpReceiverConfig config
+      = { .variant = MCC_VARIANT_PUBLISHED, .ssrc = OURS, .seed = 7, .hears_group = true };
+  Fixture f;
+  init (&f, &config);
+  announce (&f);
+  stream (&f, 60);
+  g_assert_cmpuint (f.reports, >=, 40);
+  g_assert_cmpuint (f.reports, <=, 80); /* 60 s / (1 s / 1.218) */
+  clear (&f);
+}
+
 /* Same input, same output. */
 static void
 deterministic (void)
@@ -698,6 +713,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpreceiver/not-network-loss", not_network_loss);
   g_test_add_func ("/asmpreceiver/one-overflow-one-loss-event", one_episode);
   g_test_add_func ("/asmpreceiver/published-reports-each-interval", published);
+  g_test_add_func ("/asmpreceiver/published-not-above-one-a-second", published_by_rtcp_rules);
   g_test_add_func ("/asmpreceiver/same-input-same-trace", deterministic);
   g_test_add_func ("/asmpreceiver/abuse", abuse);
   g_test_add_func ("/asmpreceiver/leave", leave);
