@@ -35,11 +35,12 @@ class Here:
 class Run:
     """Sender and receivers on a lab, with the table and the story's events."""
 
-    def __init__(self, record, lab, env, receivers):
+    def __init__(self, record, lab, env, receivers, variant="enhanced"):
         self.record = record
         self.lab = lab
         self.env = env
         self.receivers = receivers
+        self.variant = f"variant={variant}"
         self.capacity = 0
         self.sampling = False
         self.crashed = None
@@ -55,7 +56,7 @@ class Run:
             time.sleep(0.1)
 
     def start_receiver(self, name):
-        source = f"asmpsrc name=mcc {self.lab.receiver_properties(name)}"
+        source = f"asmpsrc name=mcc {self.variant} {self.lab.receiver_properties(name)}"
         self.record.node(name, self.lab.popen(name), f"{source} ! {DECODE}", env=self.env)
 
     def set_capacity(self, bits):
@@ -70,7 +71,8 @@ class Run:
         self.sampler.start()
 
     def start_sender(self, picture=PICTURE):
-        sink = f"asmpsink name=mcc {self.lab.sender_properties()} max-bitrate=4000000"
+        sink = f"asmpsink name=mcc {self.variant} {self.lab.sender_properties()}"
+        sink += " max-bitrate=4000000"
         self.record.node("sender", self.lab.popen("sender"), f"{picture} ! {sink}", env=self.env)
 
     def stop(self):
@@ -142,6 +144,11 @@ class Run:
         if known and self.crashed not in known:
             self.limit_gone = self.record.now() - self.crash_time
 
+    def _who(self, stats):
+        if stats.get("reason") == "receiver":
+            return self.lab.name_of(stats.get("limiting-address", ""))
+        return stats.get("reason", "?")
+
     def _show(self, table):
         sender = self.record.nodes["sender"].stats
         if not sender:
@@ -151,7 +158,7 @@ class Run:
         head = (
             f"{self.record.now():5.1f} s   {capacity}"
             f"target {rate(sender['target-bitrate'])}   sent {rate(sender['sent-bitrate'])}   "
-            f"limited by {sender.get('reason', '?')}"
+            f"limited by {self._who(sender)}"
         )
         rows = [["receiver", "rate", "loss", "RTT", "queue", "pictures", ""]]
         for row in sender.get("receivers", []):
