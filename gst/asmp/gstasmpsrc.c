@@ -4,8 +4,6 @@
  */
 #include "gstasmpsrcprivate.h"
 
-#include <gst/rtp/gstrtpbuffer.h>
-
 #include "gstmccabssendtime.h"
 #include "gstmcccaps.h"
 #include "gstmccrtpread.h"
@@ -266,36 +264,31 @@ handle_ssrc_changed (gpointer owner, guint32 ssrc)
   g_mutex_unlock (&self->lock);
 }
 
-static GstMccGateVerdict
-handle_rtp (gpointer owner, GstBuffer *buffer, const MccAddress *from, guint bytes)
+static GstMccSourceVerdict
+handle_rtp (gpointer owner, const guint8 *data, gsize size, const MccAddress *from, guint bytes)
 {
   GstAsmpSrc *self = owner;
   MccRtpPacket packet = { .bytes = bytes };
   MccDrop verdict = MCC_DROP_OTHER_SENDER;
   Todo todo;
-  GstMapInfo map;
 
-  if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
-    return GST_MCC_GATE_DROP;
-  /* the session has checked that there is a whole header */
-  packet.ssrc = GST_READ_UINT32_BE (map.data + 8);
-  packet.seq = GST_READ_UINT16_BE (map.data + 2);
+  packet.ssrc = GST_READ_UINT32_BE (data + 8);
+  packet.seq = GST_READ_UINT16_BE (data + 2);
   todo.n = 0;
   todo.next = MCC_TIME_NONE;
   g_mutex_lock (&self->lock);
   packet.has_send_time
-      = gst_mcc_rtp_find_send_time (map.data, map.size, self->send_time_id, &packet.send_time);
+      = gst_mcc_rtp_find_send_time (data, size, self->send_time_id, &packet.send_time);
   if (self->core) {
     verdict
         = mcc_asmp_receiver_handle_rtp (self->core, &packet, from, gst_mcc_pump_now (self->pump));
     drain_locked (self, &todo);
   }
   g_mutex_unlock (&self->lock);
-  gst_buffer_unmap (buffer, &map);
   act (self, &todo);
-  return verdict == MCC_DROP_NONE        ? GST_MCC_GATE_PASS
-         : verdict == MCC_DROP_PROBATION ? GST_MCC_GATE_WAIT
-                                         : GST_MCC_GATE_DROP;
+  return verdict == MCC_DROP_NONE        ? GST_MCC_SOURCE_PASS
+         : verdict == MCC_DROP_PROBATION ? GST_MCC_SOURCE_WAIT
+                                         : GST_MCC_SOURCE_DROP;
 }
 
 static void
@@ -348,19 +341,20 @@ static void
 handle_leaving (gpointer owner, GstBuffer *buffer)
 {
   GstAsmpSrc *self = owner;
-  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  GstMapInfo map;
+  const guint8 *payload;
+  gsize bytes;
 
-  if (!g_atomic_int_get (&self->key_wanted)
-      || !gst_rtp_buffer_map (buffer, GST_MAP_READ | GST_RTP_BUFFER_MAP_FLAG_SKIP_PADDING, &rtp))
+  if (!g_atomic_int_get (&self->key_wanted) || !gst_buffer_map (buffer, &map, GST_MAP_READ))
     return;
+  payload = gst_mcc_rtp_find_payload (map.data, map.size, &bytes);
   g_mutex_lock (&self->lock);
-  if (gst_mcc_payload_is_key_unit (self->payload, gst_rtp_buffer_get_payload (&rtp),
-          gst_rtp_buffer_get_payload_len (&rtp))) {
+  if (payload && gst_mcc_payload_is_key_unit (self->payload, payload, bytes)) {
     gst_mcc_key_wait_got (&self->key_wait);
     g_atomic_int_set (&self->key_wanted, FALSE);
   }
   g_mutex_unlock (&self->lock);
-  gst_rtp_buffer_unmap (&rtp);
+  gst_buffer_unmap (buffer, &map);
 }
 
 static const GstMccSessionHandler session_handler = {
@@ -535,6 +529,7 @@ open_session (GstAsmpSrc *self)
   }
   GstPad *target = gst_mcc_session_get_rtp_pad (self->session);
   gst_ghost_pad_set_target (GST_GHOST_PAD (self->src), target);
+  gst_mcc_session_set_exit (self->session, self->src);
   gst_object_unref (target);
   return TRUE;
 }

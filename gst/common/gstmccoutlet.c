@@ -18,6 +18,7 @@ struct _GstMccOutlet {
   GstClockTime latency;
   guint group_id;
   GstPad *src;
+  GstPad *exit; /* where buffers leave: .src or what ghosts it; no ref */
 
   /* The streaming lock: rtpbin's pads have threads of their own, downstream sees one. Held over
    * pushes, as a pad's stream lock is; nothing that stops takes it. */
@@ -94,7 +95,7 @@ outlet_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
       push_start (self, stream);
     if (self->funcs.leaving)
       self->funcs.leaving (self->owner, buffer);
-    flow = gst_pad_push (self->src, buffer);
+    flow = gst_pad_push (self->exit, buffer);
     buffer = NULL;
   }
   g_mutex_unlock (&self->stream_lock);
@@ -178,6 +179,7 @@ gst_mcc_outlet_new (
   g_mutex_init (&self->stream_lock);
   g_mutex_init (&self->lock);
   self->src = gst_object_ref_sink (gst_pad_new_from_static_template (&template, "mcc_outlet_src"));
+  self->exit = self->src;
   gst_pad_set_element_private (self->src, self);
   gst_pad_set_event_function (self->src, src_event);
   gst_pad_set_query_function (self->src, src_query);
@@ -202,6 +204,12 @@ GstPad *
 gst_mcc_outlet_get_src (GstMccOutlet *self)
 {
   return self->src;
+}
+
+void
+gst_mcc_outlet_set_exit (GstMccOutlet *self, GstPad *ghost)
+{
+  self->exit = ghost;
 }
 
 void

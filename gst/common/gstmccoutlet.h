@@ -30,6 +30,8 @@ GstMccOutlet *gst_mcc_outlet_new (
 void gst_mcc_outlet_free (GstMccOutlet *self);
 /* No transfer. */
 GstPad *gst_mcc_outlet_get_src (GstMccOutlet *self);
+/* Before _start(): buffers go by @ghost, a ghost pad of that src pad, without the hop between. */
+void gst_mcc_outlet_set_exit (GstMccOutlet *self, GstPad *ghost);
 void gst_mcc_outlet_start (GstMccOutlet *self);
 void gst_mcc_outlet_stop (GstMccOutlet *self);
 /* Links a pad of rtpbin; it is unlinked by _remove(). */

@@ -35,6 +35,25 @@ gst_mcc_rtp_find_send_time (const guint8 *data, gsize size, guint8 id, guint32 *
   return FALSE;
 }
 
+const guint8 *
+gst_mcc_rtp_find_payload (const guint8 *data, gsize size, gsize *payload_size)
+{
+  gsize at;
+
+  if (size < RTP_HEADER_BYTES)
+    return NULL;
+  at = RTP_HEADER_BYTES + 4 * (gsize)(data[0] & 0x0f);
+  if (data[0] & 0x10) {
+    if (size < at + 4)
+      return NULL;
+    at += 4 + 4 * (gsize)GST_READ_UINT16_BE (data + at + 2);
+  }
+  if (at >= size)
+    return NULL;
+  *payload_size = size - at;
+  return data + at;
+}
+
 GstMccPayload
 gst_mcc_payload_from_name (const gchar *encoding_name)
 {

@@ -13,6 +13,10 @@ G_BEGIN_DECLS
  * @data, at least 12 bytes. FALSE: it has none. */
 gboolean gst_mcc_rtp_find_send_time (const guint8 *data, gsize size, guint8 id, guint32 *send_time);
 
+/* The payload (padding included) of the RTP packet @data, its bytes in *payload_size; NULL: not
+ * valid, or empty. */
+const guint8 *gst_mcc_rtp_find_payload (const guint8 *data, gsize size, gsize *payload_size);
+
 typedef enum {
   GST_MCC_PAYLOAD_OTHER, /* key units cannot be told */
   GST_MCC_PAYLOAD_H264,

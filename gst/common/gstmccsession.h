@@ -16,7 +16,7 @@
 #include <gio/gio.h>
 #include <gst/gst.h>
 
-#include "gstmccgate.h"
+#include "gstmccsource.h"
 #include "mccapp.h"
 
 G_BEGIN_DECLS
@@ -53,8 +53,9 @@ typedef struct {
   void (*dropped) (gpointer owner, MccDrop drop, guint32 ssrc);
   /* Our SSRC is this from now on (start, or after a collision). */
   void (*ssrc_changed) (gpointer owner, guint32 ssrc);
-  /* Receiver, for every RTP packet before rtpbin. @bytes IP bytes. */
-  GstMccGateVerdict (*rtp) (gpointer owner, GstBuffer *buffer, const MccAddress *from, guint bytes);
+  /* Receiver, for every RTP packet (a whole header at least) before rtpbin. @bytes IP bytes. */
+  GstMccSourceVerdict (*rtp) (
+      gpointer owner, const guint8 *data, gsize size, const MccAddress *from, guint bytes);
   /* Receiver: packets that the kernel dropped at our socket since the last call. */
   void (*host_dropped) (gpointer owner, guint64 packets);
   /* Receiver: the jitterbuffer gave up @packets packets. */
@@ -88,6 +89,9 @@ void gst_mcc_session_close (GstMccSession *self);
 /* Sender: rtpbin's send_rtp_sink_0. Receiver: a src pad to ghost, available after _open; it gets
  * caps when gst_mcc_session_set_caps() was called. Transfer: caller unrefs. */
 GstPad *gst_mcc_session_get_rtp_pad (GstMccSession *self);
+/* Receiver: the owner's ghost pad of it (no transfer; it outlives _close). Packets are pushed there
+ * at once. */
+void gst_mcc_session_set_exit (GstMccSession *self, GstPad *ghost);
 /* Receiver: caps of the RTP stream @source_ssrc, known from the announcement or the user. */
 void gst_mcc_session_set_caps (GstMccSession *self, GstCaps *caps);
 /* Receiver: the announced TTL and unicast feedback address (family 0: to the group). */

@@ -7,12 +7,12 @@
 #include <gst/net/gstnetaddressmeta.h>
 
 #include "gstmcccompound.h"
-#include "gstmccgate.h"
 #include "gstmccoutlet.h"
 #include "gstmccreader.h"
 #include "gstmccscreen.h"
 #include "gstmccsession.h"
 #include "gstmccsockets.h"
+#include "gstmccsource.h"
 #include "gstmccstats.h"
 
 G_BEGIN_DECLS
@@ -35,12 +35,10 @@ struct _GstMccSession {
   gulong probe;
   GstMccReader *reader; /* between _start() and _stop() */
   GstMccScreen *screen; /* of the reader's thread alone */
-  GstMccGate *gate;
+  GstMccSource *source; /* receiver: .udp */
   GstMccOutlet *outlet;
 
-  /* Of udpsrc's thread alone. */
-  GSocketAddress *last_socket_address;
-  MccAddress last_address;
+  /* Of the source's thread alone. */
   MccTime drops_checked;
   guint32 drops;
   MccTime last_rtp;

@@ -11,23 +11,7 @@
 #define BACKLOG_BYTES (128 * 1024) /* kernel memory: more than a key unit leaves behind */
 #define DRAINED_BYTES (16 * 1024)
 
-/* ---- RTP on its way in: udpsrc's thread ---- */
-
-/* udpsrc hands out the same address object for the same sender, so compare that first. */
-static const MccAddress *
-address_of (GstMccSession *self, GstBuffer *buffer)
-{
-  GstNetAddressMeta *meta = gst_buffer_get_net_address_meta (buffer);
-
-  if (!meta)
-    return NULL;
-  if (meta->addr != self->last_socket_address) {
-    g_set_object (&self->last_socket_address, meta->addr);
-    if (!gst_mcc_address_from_socket (meta->addr, &self->last_address))
-      memset (&self->last_address, 0, sizeof self->last_address);
-  }
-  return &self->last_address;
-}
+/* ---- RTP on its way in: the source's thread ---- */
 
 static void
 check_drops (GstMccSession *self, MccTime now)
@@ -67,42 +51,37 @@ is_stale (GstMccSession *self, MccTime now)
   return TRUE;
 }
 
-static GstMccGateVerdict
-on_rtp (gpointer owner, GstBuffer *buffer, MccTime now)
+static GstMccSourceVerdict
+on_rtp (gpointer owner, const guint8 *data, gsize size, const MccAddress *from, MccTime now)
 {
   GstMccSession *self = owner;
-  gsize size = gst_buffer_get_size (buffer);
-  const MccAddress *from = address_of (self, buffer);
-  GstMccGateVerdict verdict = GST_MCC_GATE_PASS;
-  guint8 header[RTP_HEADER_BYTES];
+  GstMccSourceVerdict verdict = GST_MCC_SOURCE_PASS;
   guint32 ssrc;
 
   if (is_stale (self, now))
-    return GST_MCC_GATE_DROP;
+    return GST_MCC_SOURCE_DROP;
   check_drops (self, now);
-  if (gst_buffer_extract (buffer, 0, header, sizeof header) < sizeof header
-      || header[0] >> 6 != 2) {
+  if (size < RTP_HEADER_BYTES || data[0] >> 6 != 2) {
     if (self->handler.dropped)
       self->handler.dropped (self->owner, MCC_DROP_MALFORMED, 0);
-    return GST_MCC_GATE_DROP;
+    return GST_MCC_SOURCE_DROP;
   }
   if (self->handler.rtp)
     verdict = self->handler.rtp (
-        self->owner, buffer, from, (guint)size + gst_mcc_session_get_overhead (self));
-  if (verdict != GST_MCC_GATE_PASS)
+        self->owner, data, size, from, (guint)size + gst_mcc_session_get_overhead (self));
+  if (verdict != GST_MCC_SOURCE_PASS)
     return verdict;
-  ssrc = GST_READ_UINT32_BE (header + 8);
+  ssrc = GST_READ_UINT32_BE (data + 8);
   g_mutex_lock (&self->lock);
   if (ssrc != self->source_ssrc) {
     self->source_ssrc = ssrc;
     gst_mcc_reception_reset (&self->reception, ssrc);
   }
-  if (from)
-    self->source_address = *from;
+  self->source_address = *from;
   gst_mcc_reception_handle_rtp (
-      &self->reception, GST_READ_UINT16_BE (header + 2), GST_READ_UINT32_BE (header + 4), now);
+      &self->reception, GST_READ_UINT16_BE (data + 2), GST_READ_UINT32_BE (data + 4), now);
   g_mutex_unlock (&self->lock);
-  return GST_MCC_GATE_PASS;
+  return GST_MCC_SOURCE_PASS;
 }
 
 static void
@@ -213,6 +192,8 @@ on_request_pt_map (GstElement *rtpbin, guint session, guint pt, GstMccSession *s
 
 /* ---- making and unmaking ---- */
 
+static const GstMccSourceFuncs source_funcs = { .accept = on_rtp, .eos = on_eos };
+
 static const GstMccOutletFuncs outlet_funcs = {
   .key_unit_wanted = on_key_unit_wanted,
   .lost = on_lost,
@@ -225,24 +206,16 @@ gst_mcc_session_open_receiver (
     GstMccSession *self, const GstMccSessionSettings *settings, GError **error)
 {
   gchar *stream_id;
-  GstPad *src;
-  gboolean good;
 
-  if (!(self->udp = gst_mcc_session_make_element (self, "udpsrc", error)))
-    return FALSE;
-  g_object_set (
-      self->udp, "socket", self->sockets.rtp, "close-socket", FALSE, "auto-multicast", FALSE, NULL);
+  self->udp = gst_mcc_source_new (self->sockets.rtp, &source_funcs, self);
+  self->source = GST_MCC_SOURCE (gst_object_ref (self->udp));
+  gst_bin_add (self->bin, self->udp);
   stream_id = g_strdup_printf ("adaptive-multicast/%s/%u", settings->address, settings->port);
-  self->gate = gst_mcc_gate_new (on_rtp, on_eos, self);
   self->outlet = gst_mcc_outlet_new (
       &outlet_funcs, self, stream_id, (GstClockTime)settings->latency_ms * GST_MSECOND);
   g_free (stream_id);
   self->rtp_pad = gst_element_request_pad_simple (self->rtpbin, "recv_rtp_sink_0");
-  src = gst_element_get_static_pad (self->udp, "src");
-  good = self->rtp_pad && gst_pad_link (src, gst_mcc_gate_get_sink (self->gate)) == GST_PAD_LINK_OK
-         && gst_pad_link (gst_mcc_gate_get_src (self->gate), self->rtp_pad) == GST_PAD_LINK_OK;
-  gst_object_unref (src);
-  if (!good) {
+  if (!self->rtp_pad || !gst_mcc_source_link (self->source, self->rtp_pad)) {
     g_set_error (error, GST_CORE_ERROR, GST_CORE_ERROR_FAILED, "rtpbin cannot be linked");
     return FALSE;
   }
@@ -257,14 +230,13 @@ void
 gst_mcc_session_start_receiver (GstMccSession *self)
 {
   gst_mcc_outlet_start (self->outlet);
-  gst_mcc_gate_start (self->gate);
 }
 
 void
 gst_mcc_session_stop_receiver (GstMccSession *self)
 {
   gst_mcc_outlet_stop (self->outlet);
-  gst_mcc_gate_stop (self->gate);
+  gst_mcc_source_stop (self->source);
 }
 
 void
@@ -276,9 +248,8 @@ gst_mcc_session_close_receiver (GstMccSession *self)
     gst_element_set_state (self->rtpbin, GST_STATE_NULL);
     g_signal_handlers_disconnect_by_data (self->rtpbin, self);
   }
-  g_clear_pointer (&self->gate, gst_mcc_gate_free);
+  g_clear_object (&self->source);
   g_clear_pointer (&self->outlet, gst_mcc_outlet_free);
-  g_clear_object (&self->last_socket_address);
   gst_clear_caps (&self->caps);
   memset (&self->source_address, 0, sizeof self->source_address);
 }
@@ -301,6 +272,12 @@ gst_mcc_session_resume (GstMccSession *self)
 /* ---- what the element tells ---- */
 
 void
+gst_mcc_session_set_exit (GstMccSession *self, GstPad *ghost)
+{
+  gst_mcc_outlet_set_exit (self->outlet, ghost);
+}
+
+void
 gst_mcc_session_set_caps (GstMccSession *self, GstCaps *caps)
 {
   gboolean changed;
@@ -314,8 +291,8 @@ gst_mcc_session_set_caps (GstMccSession *self, GstCaps *caps)
   g_mutex_unlock (&self->lock);
   if (changed && self->rtpbin)
     g_signal_emit_by_name (self->rtpbin, "clear-pt-map");
-  if (self->gate)
-    gst_mcc_gate_set_caps (self->gate, caps);
+  if (self->source)
+    gst_mcc_source_set_caps (self->source, caps);
 }
 
 void
@@ -348,14 +325,14 @@ gst_mcc_session_reset_source (GstMccSession *self, guint32 ssrc)
     memset (&self->learned, 0, sizeof self->learned);
   }
   g_mutex_unlock (&self->lock);
-  if (self->gate)
-    gst_mcc_gate_reset (self->gate);
+  if (self->source)
+    gst_mcc_source_reset (self->source);
 }
 
 guint64
 gst_mcc_session_get_unheld (GstMccSession *self)
 {
-  return self->gate ? gst_mcc_gate_get_dropped (self->gate) : 0;
+  return self->source ? gst_mcc_source_get_dropped (self->source) : 0;
 }
 
 gboolean

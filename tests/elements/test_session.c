@@ -75,13 +75,13 @@ on_ssrc (gpointer owner, guint32 ssrc)
   ((Side *)owner)->ssrc = ssrc;
 }
 
-static GstMccGateVerdict
-on_rtp (gpointer owner, GstBuffer *buffer, const MccAddress *from, guint bytes)
+static GstMccSourceVerdict
+on_rtp (gpointer owner, const guint8 *data, gsize size, const MccAddress *from, guint bytes)
 {
-  g_assert_cmpuint (bytes, ==, gst_buffer_get_size (buffer) + 28);
+  g_assert_cmpuint (bytes, ==, size + 28);
   g_assert_nonnull (from);
   COUNT (rtp);
-  return GST_MCC_GATE_PASS;
+  return GST_MCC_SOURCE_PASS;
 }
 
 static void

@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#define _GNU_SOURCE
+#include "gstmccsource.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+GST_DEBUG_CATEGORY_STATIC (gst_mcc_source_debug);
+#define GST_CAT_DEFAULT gst_mcc_source_debug
+
+#define BATCH 8              /* datagrams of one system call */
+#define DATAGRAM_BYTES 65536 /* untouched pages cost nothing */
+#define RETRY_MS 100         /* after an error that might stay */
+
+typedef union {
+  struct sockaddr any;
+  struct sockaddr_in v4;
+  struct sockaddr_in6 v6;
+} Address;
+
+struct _GstMccSource {
+  GstElement parent;
+  GstPad *src;
+  GstPad *direct; /* the pad behind rtpbin's ghost pad */
+  GSocket *socket;
+  int wake_fd;
+  GstMccSourceFuncs funcs;
+  gpointer owner;
+
+  /* Of the task alone. */
+  struct mmsghdr messages[BATCH];
+  struct iovec vectors[BATCH];
+  Address addresses[BATCH];
+  guint8 *data; /* BATCH datagrams */
+  Address last;
+  MccAddress from; /* of .last */
+  gboolean failed; /* a warning was posted */
+  GQueue held;
+  GQueue waiting; /* of senders that may come to be followed */
+  MccTime waiting_since;
+  gboolean started; /* stream-start and segment have gone to rtpbin */
+
+  /* Guards what follows; never held over a push or a callback. */
+  GMutex lock;
+  gboolean playing, eos;
+  GstClock *clock;   /* in PLAYING */
+  GstCaps *caps;     /* NULL: hold */
+  GstCaps *fallback; /* the last stream's */
+  gboolean caps_changed;
+  gboolean restart; /* drop what is held: it belongs to the stream before */
+  MccTime held_since;
+  guint64 dropped;
+};
+
+G_DEFINE_FINAL_TYPE (GstMccSource, gst_mcc_source, GST_TYPE_ELEMENT)
+
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
+    "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
+
+static void
+wake (GstMccSource *self)
+{
+  (void)!eventfd_write (self->wake_fd, 1);
+}
+
+/* ---- what goes to rtpbin ---- */
+
+/* Holds @buffer (transfer full); the oldest give way. Called with the lock. */
+static void
+hold_locked (GstMccSource *self, GstBuffer *buffer, MccTime now)
+{
+  if (g_queue_is_empty (&self->held))
+    self->held_since = now;
+  g_queue_push_tail (&self->held, buffer);
+  while (self->held.length > GST_MCC_SOURCE_PACKETS
+         || (self->held.length > 1 && now - self->held_since > 2 * GST_MCC_SOURCE_HOLD)) {
+    gst_buffer_unref (g_queue_pop_head (&self->held));
+    self->dropped++;
+  }
+}
+
+static void
+clear_queue (GQueue *queue)
+{
+  g_queue_clear_full (queue, (GDestroyNotify)gst_buffer_unref);
+}
+
+/* Keeps @buffer (transfer full) for when its sender is followed; the oldest give way. */
+static void
+keep (GstMccSource *self, GstBuffer *buffer, MccTime now)
+{
+  /* what came long ago is of no use; nor is a queue that a flood has filled */
+  if (!g_queue_is_empty (&self->waiting) && now - self->waiting_since > GST_MCC_SOURCE_HOLD)
+    clear_queue (&self->waiting);
+  if (g_queue_is_empty (&self->waiting))
+    self->waiting_since = now;
+  g_queue_push_tail (&self->waiting, buffer);
+  if (self->waiting.length > GST_MCC_SOURCE_PACKETS)
+    gst_buffer_unref (g_queue_pop_head (&self->waiting));
+}
+
+static guint32
+ssrc_of (GstBuffer *buffer)
+{
+  guint8 ssrc[4] = { 0 };
+
+  gst_buffer_extract (buffer, 8, ssrc, sizeof ssrc);
+  return GST_READ_UINT32_BE (ssrc);
+}
+
+/* Another sender is followed, whose packet @first is: what is held belongs to the one before, what
+ * waited of the new one goes first. */
+static void
+begin_locked (GstMccSource *self, GstBuffer *first, MccTime now)
+{
+  guint32 ssrc = ssrc_of (first);
+  GstBuffer *buffer;
+
+  clear_queue (&self->held);
+  while ((buffer = g_queue_pop_head (&self->waiting))) {
+    if (ssrc_of (buffer) == ssrc && now - self->waiting_since <= 2 * GST_MCC_SOURCE_HOLD)
+      g_queue_push_tail (&self->held, buffer);
+    else
+      gst_buffer_unref (buffer);
+  }
+  self->restart = FALSE;
+  self->held_since = now;
+}
+
+static void
+push_events (GstMccSource *self, GstCaps *caps)
+{
+  if (!self->started)
+    gst_pad_push_event (self->src, gst_event_new_stream_start ("rtp"));
+  gst_pad_push_event (self->src, gst_event_new_caps (caps));
+  if (!self->started) {
+    GstSegment segment;
+
+    gst_segment_init (&segment, GST_FORMAT_TIME);
+    gst_pad_push_event (self->src, gst_event_new_segment (&segment));
+  }
+  self->started = TRUE;
+}
+
+/* Called with the lock: whether the next packet must wait for its caps. *changed (transfer full):
+ * to be told before it. */
+static gboolean
+must_hold_locked (GstMccSource *self, MccTime now, GstCaps **changed)
+{
+  if (!self->caps && self->fallback && !g_queue_is_empty (&self->held)
+      && now - self->held_since >= GST_MCC_SOURCE_HOLD) {
+    self->caps = gst_caps_ref (self->fallback);
+    self->caps_changed = TRUE;
+  }
+  if (!self->caps)
+    return TRUE;
+  if (self->caps_changed || !self->started) {
+    *changed = gst_caps_ref (self->caps);
+    self->caps_changed = FALSE;
+  }
+  return FALSE;
+}
+
+static GstBuffer *
+make_buffer (const guint8 *data, gsize size, GstClockTime running_time, gboolean discont)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, size, NULL);
+
+  gst_buffer_fill (buffer, 0, data, size);
+  GST_BUFFER_PTS (buffer) = GST_BUFFER_DTS (buffer) = running_time;
+  if (discont)
+    GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
+  return buffer;
+}
+
+/* One datagram. */
+static GstFlowReturn
+take (GstMccSource *self, const guint8 *data, gsize size, GstClockTime running_time, MccTime now)
+{
+  GstMccSourceVerdict verdict = self->funcs.accept (self->owner, data, size, &self->from, now);
+  GstFlowReturn flow = GST_FLOW_OK;
+  GstBuffer *buffer;
+  GstCaps *changed = NULL;
+  gboolean hold;
+
+  if (verdict == GST_MCC_SOURCE_DROP)
+    return GST_FLOW_OK;
+  buffer = make_buffer (data, size, running_time, !self->started && g_queue_is_empty (&self->held));
+  if (verdict == GST_MCC_SOURCE_WAIT) {
+    keep (self, buffer, now);
+    return GST_FLOW_OK;
+  }
+  g_mutex_lock (&self->lock);
+  if (self->restart)
+    begin_locked (self, buffer, now);
+  hold = must_hold_locked (self, now, &changed);
+  if (hold)
+    hold_locked (self, buffer, now);
+  g_mutex_unlock (&self->lock);
+  if (hold)
+    return GST_FLOW_OK;
+
+  if (changed) {
+    push_events (self, changed);
+    gst_caps_unref (changed);
+  }
+  while (flow == GST_FLOW_OK && !g_queue_is_empty (&self->held))
+    flow = gst_pad_chain (self->direct, g_queue_pop_head (&self->held));
+  if (flow == GST_FLOW_OK)
+    return gst_pad_chain (self->direct, buffer);
+  gst_buffer_unref (buffer);
+  return flow;
+}
+
+/* ---- the task ---- */
+
+/* The sender is nearly always the same: compare before converting. */
+static void
+note_address (GstMccSource *self, const Address *address)
+{
+  socklen_t bytes = address->any.sa_family == AF_INET ? sizeof address->v4 : sizeof address->v6;
+
+  if (memcmp (address, &self->last, bytes) == 0)
+    return;
+  memcpy (&self->last, address, bytes);
+  memset (&self->from, 0, sizeof self->from);
+  if (address->any.sa_family == AF_INET) {
+    self->from.family = 4;
+    self->from.port = g_ntohs (address->v4.sin_port);
+    memcpy (self->from.bytes, &address->v4.sin_addr, 4);
+  } else if (address->any.sa_family == AF_INET6) {
+    self->from.family = 6;
+    self->from.port = g_ntohs (address->v6.sin6_port);
+    memcpy (self->from.bytes, &address->v6.sin6_addr, 16);
+  }
+}
+
+/* The running time now; none without a clock. */
+static GstClockTime
+get_running_time (GstMccSource *self, GstClock *clock)
+{
+  GstClockTime base, now;
+
+  if (!clock)
+    return GST_CLOCK_TIME_NONE;
+  GST_OBJECT_LOCK (self);
+  base = GST_ELEMENT_CAST (self)->base_time;
+  GST_OBJECT_UNLOCK (self);
+  now = gst_clock_get_time (clock);
+  return now > base ? now - base : 0;
+}
+
+/* TRUE: datagrams may be there. */
+static gboolean
+wait_readable (GstMccSource *self, gboolean socket_too, int timeout_ms)
+{
+  struct pollfd fds[2] = { { .fd = self->wake_fd, .events = POLLIN },
+    { .fd = g_socket_get_fd (self->socket), .events = POLLIN } };
+
+  if (poll (fds, socket_too ? 2 : 1, timeout_ms) <= 0)
+    return FALSE;
+  if (fds[0].revents) {
+    eventfd_t value;
+
+    (void)!eventfd_read (self->wake_fd, &value);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+handle_error (GstMccSource *self, int error)
+{
+  if (error == EAGAIN || error == EWOULDBLOCK || error == EINTR)
+    return;
+  GST_INFO_OBJECT (self, "cannot receive: %s", g_strerror (error));
+  if (!self->failed)
+    GST_ELEMENT_WARNING (self, RESOURCE, READ,
+        ("Cannot receive (%s); trying again. Is the interface up?", g_strerror (error)), (NULL));
+  self->failed = TRUE;
+  wait_readable (self, FALSE, RETRY_MS); /* an error that stays must not spin */
+}
+
+static GstFlowReturn
+read_batch (GstMccSource *self, GstClock *clock)
+{
+  GstFlowReturn flow = GST_FLOW_OK;
+  GstClockTime running_time;
+  MccTime now;
+  int n;
+
+  if (!wait_readable (self, TRUE, -1))
+    return GST_FLOW_OK;
+  for (guint i = 0; i < BATCH; i++)
+    self->messages[i].msg_hdr.msg_namelen = sizeof self->addresses[i];
+  n = recvmmsg (g_socket_get_fd (self->socket), self->messages, BATCH, MSG_DONTWAIT, NULL);
+  if (n <= 0) {
+    handle_error (self, n < 0 ? errno : EAGAIN);
+    return GST_FLOW_OK;
+  }
+  self->failed = FALSE;
+  running_time = get_running_time (self, clock);
+  now = (MccTime)g_get_monotonic_time () * MCC_USECOND;
+  for (int i = 0; i < n && flow == GST_FLOW_OK; i++) {
+    note_address (self, &self->addresses[i]);
+    flow = take (self, self->vectors[i].iov_base, self->messages[i].msg_len, running_time, now);
+  }
+  return flow;
+}
+
+static void
+source_loop (gpointer data)
+{
+  GstMccSource *self = data;
+  GstFlowReturn flow;
+  GstClock *clock = NULL;
+  gboolean eos, done;
+
+  /* a start in between must not be undone: hence the lock over the pause */
+  g_mutex_lock (&self->lock);
+  eos = self->eos;
+  self->eos = FALSE;
+  done = eos || !self->playing;
+  if (done)
+    gst_pad_pause_task (self->src);
+  else if (self->clock)
+    clock = gst_object_ref (self->clock);
+  g_mutex_unlock (&self->lock);
+  if (eos)
+    self->funcs.eos (self->owner);
+  if (done)
+    return;
+  flow = read_batch (self, clock);
+  if (clock)
+    gst_object_unref (clock);
+  if (flow == GST_FLOW_OK)
+    return;
+  GST_DEBUG_OBJECT (self, "stops: %s", gst_flow_get_name (flow));
+  gst_pad_pause_task (self->src);
+  if (flow == GST_FLOW_NOT_LINKED || flow < GST_FLOW_EOS) {
+    GST_ELEMENT_FLOW_ERROR (self, flow);
+    self->funcs.eos (self->owner);
+  }
+}
+
+/* ---- pad and states ---- */
+
+static void
+start_task (GstMccSource *self)
+{
+  g_mutex_lock (&self->lock);
+  self->playing = TRUE;
+  gst_clear_object (&self->clock);
+  self->clock = gst_element_get_clock (GST_ELEMENT (self));
+  gst_pad_start_task (self->src, source_loop, self, NULL);
+  g_mutex_unlock (&self->lock);
+}
+
+/* The task pauses by itself: what it pushes into may wait for the state change that asks. */
+static void
+pause_task (GstMccSource *self)
+{
+  g_mutex_lock (&self->lock);
+  self->playing = FALSE;
+  g_mutex_unlock (&self->lock);
+  wake (self);
+}
+
+static gboolean
+src_activate_mode (GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
+{
+  if (mode != GST_PAD_MODE_PUSH)
+    return FALSE;
+  if (active)
+    return TRUE;
+  pause_task (GST_MCC_SOURCE (parent));
+  return gst_pad_stop_task (pad);
+}
+
+static gboolean
+src_event (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  gst_event_unref (event); /* nothing upstream of a socket */
+  return TRUE;
+}
+
+static gboolean
+src_query (GstPad *pad, GstObject *parent, GstQuery *query)
+{
+  if (GST_QUERY_TYPE (query) != GST_QUERY_LATENCY)
+    return gst_pad_query_default (pad, parent, query);
+  gst_query_set_latency (query, TRUE, 0, GST_CLOCK_TIME_NONE);
+  return TRUE;
+}
+
+/* EOS must come from the task, behind the packets before it. */
+static gboolean
+end_stream (GstMccSource *self)
+{
+  gboolean running;
+
+  GST_OBJECT_LOCK (self->src);
+  running = GST_PAD_MODE (self->src) == GST_PAD_MODE_PUSH;
+  GST_OBJECT_UNLOCK (self->src);
+  if (!running)
+    return FALSE;
+  g_mutex_lock (&self->lock);
+  self->eos = TRUE;
+  gst_pad_start_task (self->src, source_loop, self, NULL);
+  g_mutex_unlock (&self->lock);
+  wake (self);
+  return TRUE;
+}
+
+static gboolean
+gst_mcc_source_send_event (GstElement *element, GstEvent *event)
+{
+  GstMccSource *self = GST_MCC_SOURCE (element);
+  gboolean playing, good;
+
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_EOS:
+      gst_event_unref (event);
+      return end_stream (self);
+    case GST_EVENT_FLUSH_START:
+      return gst_pad_push_event (self->src, event);
+    case GST_EVENT_FLUSH_STOP:
+      good = gst_pad_push_event (self->src, event);
+      g_mutex_lock (&self->lock);
+      playing = self->playing;
+      self->caps_changed = TRUE;
+      g_mutex_unlock (&self->lock);
+      self->started = FALSE;
+      if (playing)
+        start_task (self);
+      return good;
+    default:
+      gst_event_unref (event);
+      return FALSE;
+  }
+}
+
+static GstStateChangeReturn
+gst_mcc_source_change_state (GstElement *element, GstStateChange transition)
+{
+  GstMccSource *self = GST_MCC_SOURCE (element);
+  GstStateChangeReturn result;
+
+  switch (transition) {
+    case GST_STATE_CHANGE_READY_TO_PAUSED:
+      self->started = self->failed = self->eos = FALSE;
+      break;
+    case GST_STATE_CHANGE_PLAYING_TO_PAUSED:
+      pause_task (self);
+      break;
+    default:
+      break;
+  }
+  result = GST_ELEMENT_CLASS (gst_mcc_source_parent_class)->change_state (element, transition);
+  if (result == GST_STATE_CHANGE_FAILURE)
+    return result;
+  switch (transition) {
+    case GST_STATE_CHANGE_READY_TO_PAUSED:
+    case GST_STATE_CHANGE_PLAYING_TO_PAUSED:
+      return GST_STATE_CHANGE_NO_PREROLL;
+    case GST_STATE_CHANGE_PAUSED_TO_PLAYING:
+      start_task (self);
+      break;
+    case GST_STATE_CHANGE_PAUSED_TO_READY:
+      clear_queue (&self->held);
+      clear_queue (&self->waiting);
+      break;
+    default:
+      break;
+  }
+  return result;
+}
+
+/* ---- life ---- */
+
+static void
+gst_mcc_source_finalize (GObject *object)
+{
+  GstMccSource *self = GST_MCC_SOURCE (object);
+
+  clear_queue (&self->held);
+  clear_queue (&self->waiting);
+  gst_clear_caps (&self->caps);
+  gst_clear_caps (&self->fallback);
+  gst_clear_object (&self->clock);
+  gst_clear_object (&self->direct);
+  g_clear_object (&self->socket);
+  g_free (self->data);
+  if (self->wake_fd >= 0)
+    close (self->wake_fd);
+  g_mutex_clear (&self->lock);
+  G_OBJECT_CLASS (gst_mcc_source_parent_class)->finalize (object);
+}
+
+static void
+gst_mcc_source_class_init (GstMccSourceClass *klass)
+{
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+
+  GST_DEBUG_CATEGORY_INIT (gst_mcc_source_debug, "mccsource", 0, "RTP source");
+  G_OBJECT_CLASS (klass)->finalize = gst_mcc_source_finalize;
+  element_class->change_state = gst_mcc_source_change_state;
+  element_class->send_event = gst_mcc_source_send_event;
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_set_static_metadata (
+      element_class, "RTP source", "Source/Network/RTP", "Reads RTP", "adaptivemulticast");
+}
+
+static void
+gst_mcc_source_init (GstMccSource *self)
+{
+  g_mutex_init (&self->lock);
+  g_queue_init (&self->held);
+  g_queue_init (&self->waiting);
+  self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  self->data = g_malloc (BATCH * DATAGRAM_BYTES);
+  for (guint i = 0; i < BATCH; i++) {
+    self->vectors[i]
+        = (struct iovec){ .iov_base = self->data + i * DATAGRAM_BYTES, .iov_len = DATAGRAM_BYTES };
+    self->messages[i].msg_hdr = (struct msghdr){
+      .msg_name = &self->addresses[i], .msg_iov = &self->vectors[i], .msg_iovlen = 1
+    };
+  }
+  GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_SOURCE);
+  self->src = gst_pad_new_from_static_template (&src_template, "src");
+  gst_pad_set_activatemode_function (self->src, src_activate_mode);
+  gst_pad_set_event_function (self->src, src_event);
+  gst_pad_set_query_function (self->src, src_query);
+  gst_element_add_pad (GST_ELEMENT (self), self->src);
+}
+
+GstElement *
+gst_mcc_source_new (GSocket *socket, const GstMccSourceFuncs *funcs, gpointer owner)
+{
+  GstMccSource *self = g_object_new (GST_TYPE_MCC_SOURCE, NULL);
+
+  self->socket = g_object_ref (socket);
+  self->funcs = *funcs;
+  self->owner = owner;
+  return GST_ELEMENT (self);
+}
+
+gboolean
+gst_mcc_source_link (GstMccSource *self, GstPad *sink)
+{
+  if (gst_pad_link (self->src, sink) != GST_PAD_LINK_OK)
+    return FALSE;
+  self->direct = gst_ghost_pad_get_target (GST_GHOST_PAD (sink));
+  return self->direct != NULL;
+}
+
+void
+gst_mcc_source_stop (GstMccSource *self)
+{
+  gst_pad_set_active (self->src, FALSE);
+}
+
+void
+gst_mcc_source_set_caps (GstMccSource *self, GstCaps *caps)
+{
+  g_mutex_lock (&self->lock);
+  if (!self->caps || !gst_caps_is_equal (self->caps, caps)) {
+    gst_caps_replace (&self->caps, caps);
+    gst_caps_replace (&self->fallback, caps);
+    self->caps_changed = TRUE;
+  }
+  g_mutex_unlock (&self->lock);
+}
+
+void
+gst_mcc_source_reset (GstMccSource *self)
+{
+  g_mutex_lock (&self->lock);
+  gst_clear_caps (&self->caps);
+  self->restart = TRUE;
+  g_mutex_unlock (&self->lock);
+}
+
+guint64
+gst_mcc_source_get_dropped (GstMccSource *self)
+{
+  guint64 dropped;
+
+  g_mutex_lock (&self->lock);
+  dropped = self->dropped;
+  g_mutex_unlock (&self->lock);
+  return dropped;
+}

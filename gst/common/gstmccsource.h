@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * gstmccsource: an internal element that reads a receiver's RTP and hands it to rtpbin. It takes
+ * the place of udpsrc, whose objects and signals cost more per packet than all that we do.
+ *
+ * Live: reads only in PLAYING, stamps packets with the running time at which they were read. Asks
+ * `accept` for each datagram before it makes a buffer of it, then holds packets until the caps are
+ * known (rtpbin drops RTP without caps in silence, the first key unit with it): at most
+ * GST_MCC_SOURCE_HOLD long and GST_MCC_SOURCE_PACKETS packets; the oldest give way and are
+ * counted. Packets of a sender that may come to be followed wait apart, as long and as many: once
+ * it is (gst_mcc_source_reset()), they go first, and the key unit that it began with is not lost. A
+ * socket that fails (interface down) is one warning, then it is tried again.
+ */
+#pragma once
+
+#include <gio/gio.h>
+#include <gst/gst.h>
+
+#include "mcctypes.h"
+
+G_BEGIN_DECLS
+
+#define GST_MCC_SOURCE_HOLD MCC_SECOND
+#define GST_MCC_SOURCE_PACKETS 512
+
+#define GST_TYPE_MCC_SOURCE (gst_mcc_source_get_type ())
+G_DECLARE_FINAL_TYPE (GstMccSource, gst_mcc_source, GST, MCC_SOURCE, GstElement)
+
+typedef enum {
+  GST_MCC_SOURCE_DROP,
+  GST_MCC_SOURCE_PASS,
+  GST_MCC_SOURCE_WAIT /* its sender may come to be followed */
+} GstMccSourceVerdict;
+
+/* From the source's thread, without a lock of it. */
+typedef struct {
+  /* @now is gst_mcc_session_clock()'s. */
+  GstMccSourceVerdict (*accept) (
+      gpointer owner, const guint8 *data, gsize size, const MccAddress *from, MccTime now);
+  /* The application ends the stream. */
+  void (*eos) (gpointer owner);
+} GstMccSourceFuncs;
+
+/* A new element, floating. The socket stays open. */
+GstElement *gst_mcc_source_new (GSocket *socket, const GstMccSourceFuncs *funcs, gpointer owner);
+/* Links the src pad to rtpbin's @sink, a ghost pad; buffers go straight to what it ghosts. */
+gboolean gst_mcc_source_link (GstMccSource *self, GstPad *sink);
+/* No callback comes any more when this returns. */
+void gst_mcc_source_stop (GstMccSource *self);
+/* Caps of what comes; any thread. */
+void gst_mcc_source_set_caps (GstMccSource *self, GstCaps *caps);
+/* Another stream begins whose caps are not known yet: holds again. The old caps are taken when no
+ * others come in GST_MCC_SOURCE_HOLD. */
+void gst_mcc_source_reset (GstMccSource *self);
+/* Packets dropped for want of caps. */
+guint64 gst_mcc_source_get_dropped (GstMccSource *self);
+
+G_END_DECLS
