@@ -176,10 +176,10 @@ run_receive (const gchar *mode, guint seconds)
     description = g_strdup ("udpsrc port=55004 caps=\"" CAPS "\" ! fakesink name=out sync=false");
   else if (g_str_equal (mode, "rtpbin"))
     description
-        = g_strdup ("rtpbin name=bin latency=300 rtp-profile=avpf udpsrc port=55004 caps=\"" CAPS
+        = g_strdup ("rtpbin name=bin latency=1000 rtp-profile=avpf udpsrc port=55004 caps=\"" CAPS
                     "\" ! bin.recv_rtp_sink_0 fakesink name=out sync=false async=false");
   else if (g_str_equal (mode, "asmpsrc"))
-    description = g_strdup ("asmpsrc address=127.0.0.1 port=55004 latency=300 caps=\"" CAPS
+    description = g_strdup ("asmpsrc address=127.0.0.1 port=55004 latency=1000 caps=\"" CAPS
                             "\" ! fakesink name=out sync=false");
   else
     return 2;
