@@ -68,7 +68,8 @@ gst_mcc_properties_install (GObjectClass *klass, const gchar *scheme)
   GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
 
   install_addresses (klass, scheme);
-  install_int (klass, GST_MCC_PROPERTY_TTL, "ttl", "TTL of unicast packets, 0-255", DEFAULT_TTL);
+  install_int (klass, GST_MCC_PROPERTY_TTL, "ttl", "TTL of unicast packets, 0-255 (0 is sent as 1)",
+      DEFAULT_TTL);
   install_int (klass, GST_MCC_PROPERTY_TTL_MC, "ttl-mc",
       "TTL of multicast packets, 0-255; receivers adopt the sender's for their reports",
       DEFAULT_TTL);

@@ -518,8 +518,8 @@ open_sender (GstMccSession *self, const GstMccSessionSettings *settings, GError 
     return FALSE;
   g_object_set (self->udp, self->sockets.ipv6 ? "socket-v6" : "socket", self->sockets.rtp,
       "close-socket", FALSE, "auto-multicast", FALSE, "sync", FALSE, "async", FALSE, "host",
-      settings->address, "port", settings->port, "ttl", settings->ttl, "ttl-mc", settings->ttl_mc,
-      "loop", settings->loop, "qos-dscp", settings->qos_dscp, NULL);
+      settings->address, "port", settings->port, "ttl", MAX (settings->ttl, 1), "ttl-mc",
+      settings->ttl_mc, "loop", settings->loop, "qos-dscp", settings->qos_dscp, NULL);
   self->rtp_pad = gst_element_request_pad_simple (self->rtpbin, "send_rtp_sink_0");
   if (!self->rtp_pad
       || !gst_element_link_pads (self->rtpbin, "send_rtp_src_0", self->udp, "sink")) {

@@ -114,7 +114,7 @@ set_common (GSocket *socket, gboolean ipv6, const GstMccSessionSettings *setting
 
   g_socket_set_multicast_loopback (socket, settings->loop);
   g_socket_set_multicast_ttl (socket, (guint)settings->ttl_mc);
-  g_socket_set_ttl (socket, (guint)settings->ttl);
+  g_socket_set_ttl (socket, (guint)MAX (settings->ttl, 1)); /* the kernel knows no 0 there */
   if (settings->qos_dscp >= 0) {
     int tos = settings->qos_dscp << 2;
 
@@ -275,6 +275,29 @@ wildcard (const GstMccSockets *self, guint port)
   return address;
 }
 
+/* 0.0.0.0 or ::, where a unicast receiver may listen. */
+static gboolean
+is_wildcard (const MccAddress *address)
+{
+  static const guint8 zero[sizeof address->bytes];
+
+  return memcmp (address->bytes, zero, sizeof zero) == 0;
+}
+
+static gboolean refuse (GError **error, const gchar *format, ...) G_GNUC_PRINTF (2, 3);
+
+static gboolean
+refuse (GError **error, const gchar *format, ...)
+{
+  va_list args;
+
+  va_start (args, format);
+  if (error)
+    *error = g_error_new_valist (GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, format, args);
+  va_end (args);
+  return FALSE;
+}
+
 static void
 find_feedback (GstMccSockets *self, const GstMccSessionSettings *settings)
 {
@@ -365,6 +388,12 @@ gst_mcc_sockets_open (
     return FALSE;
   }
   gst_mcc_address_parse (settings->address, settings->port, &self->group);
+  if (sender && is_wildcard (&self->group)) {
+    refuse (error, "address: nobody can be sent to at %s; give a group such as 239.255.12.42",
+        settings->address);
+    gst_mcc_sockets_close (self);
+    return FALSE;
+  }
   self->ipv6 = self->group.family == 6;
   self->multicast = gst_mcc_address_is_multicast (&self->group);
   if (settings->source_address) {
@@ -465,20 +494,6 @@ gst_mcc_sockets_get_backlog (GSocket *socket)
   return get_meminfo (socket, MEMINFO_RMEM_ALLOC);
 }
 
-static gboolean refuse (GError **error, const gchar *format, ...) G_GNUC_PRINTF (2, 3);
-
-static gboolean
-refuse (GError **error, const gchar *format, ...)
-{
-  va_list args;
-
-  va_start (args, format);
-  if (error)
-    *error = g_error_new_valist (GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, format, args);
-  va_end (args);
-  return FALSE;
-}
-
 static gboolean
 check_numbers (const GstMccSessionSettings *settings, GError **error)
 {
@@ -494,6 +509,11 @@ check_numbers (const GstMccSessionSettings *settings, GError **error)
   if (settings->feedback_port > 65535)
     return refuse (error, "feedback-port: %d; choose 1 to 65535, or 0 for port + 1",
         (gint)settings->feedback_port);
+  if (settings->session_bandwidth > MCC_APP_RATE_MAX)
+    return refuse (error,
+        "session-bandwidth: %" G_GUINT64_FORMAT " cannot be announced; choose %" G_GUINT64_FORMAT
+        " or less",
+        settings->session_bandwidth, (guint64)MCC_APP_RATE_MAX);
   if (settings->cname && strlen (settings->cname) > 255)
     return refuse (error, "cname: longer than 255 bytes; choose a shorter one");
   return TRUE;
@@ -508,9 +528,10 @@ check_unicast (const gchar *property, const gchar *text, guint8 family, GError *
   if (!text)
     return TRUE;
   if (!gst_mcc_address_parse (text, 0, &address))
-    return refuse (error, "%s: '%s' is not an IP address", property, text);
+    return refuse (error, "%s: '%s' is not an IP address; give a host's", property, text);
   if (address.family != family)
-    return refuse (error, "%s: '%s' is not of the same IP version as address", property, text);
+    return refuse (error, "%s: '%s' is not of the same IP version as address; give one that is",
+        property, text);
   if (gst_mcc_address_is_multicast (&address))
     return refuse (error, "%s: '%s' is a group; give a host's address", property, text);
   return TRUE;
@@ -529,6 +550,9 @@ gst_mcc_session_settings_check (const GstMccSessionSettings *settings, GError **
       || !check_unicast ("source-address", settings->source_address, address.family, error)
       || !check_unicast ("feedback-address", settings->feedback_address, address.family, error))
     return FALSE;
+  if (address.family == 4 && memcmp (address.bytes, "\xff\xff\xff\xff", 4) == 0)
+    return refuse (error, "address: %s is for broadcast; give a group such as 239.255.12.42",
+        settings->address);
   if (!gst_mcc_address_is_multicast (&address))
     return TRUE;
   if (address.family == 4 && memcmp (address.bytes, "\xe0\0\0", 3) == 0)

@@ -71,6 +71,7 @@ take_rtp (AsmpPeer *self, const guint8 *data, gsize size)
   self->media_ssrc = GST_READ_UINT32_BE (data + 8);
   self->packets++;
   self->bytes += size + 28;
+  self->largest = MAX (self->largest, (guint64)size + 28);
   self->last_rtp_us = g_get_monotonic_time ();
   if (size >= 20 && (data[0] & 0x10) && GST_READ_UINT16_BE (data + 12) == 0xbede
       && data[16] == (EXTENSION_ID << 4 | 2)) {

@@ -18,6 +18,7 @@ typedef struct {
   guint32 number;         /* of our next report */
 
   guint64 packets, bytes; /* RTP */
+  guint64 largest;        /* RTP packet */
   guint gaps, unstamped;  /* sequence, abs-send-time of the announced id (or 14) */
   guint16 seq;            /* newest */
   guint32 media_ssrc;

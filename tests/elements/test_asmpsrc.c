@@ -286,12 +286,37 @@ test_states (void)
 static void
 test_bad_settings (void)
 {
-  static const gchar *const bad[][2] = { { "port=5005", "port" }, { "address=x", "address" },
-    { "ttl=256", "ttl" }, { "ttl-mc=-1", "ttl-mc" }, { "qos-dscp=64", "qos-dscp" },
-    { "multicast-iface=nosuch0", "multicast-iface" }, { "source-address=x", "source-address" },
-    { "feedback-address=239.1.1.1", "feedback-address" },
-    { "feedback-port=65536", "feedback-port" }, { "latency=60001", "latency" },
-    { "encoding-name=nosuch", "encoding-name" }, { "caps=video/x-raw", "caps" } };
+  static const gchar *const bad[][3] = {
+    { "port=5005", "port", "even" },
+    { "port=0", "port", "even" },
+    { "port=-2", "port", "even" },
+    { "port=65535", "port", "even" },
+    { "port=65536", "port", "65534" },
+    { "address=x", "address", "239.255.12.42" },
+    { "address=\"\"", "address", "239.255.12.42" },
+    { "address=224.0.0.1", "address", "239.255.12.42" },
+    { "address=255.255.255.255", "address", "239.255.12.42" },
+    { "address=192.0.2.77", "address", "choose another" },
+    { "ttl=256", "ttl", "0 to 255" },
+    { "ttl=-1", "ttl", "0 to 255" },
+    { "ttl-mc=256", "ttl-mc", "0 to 255" },
+    { "ttl-mc=-1", "ttl-mc", "0 to 255" },
+    { "qos-dscp=64", "qos-dscp", "0 to 63" },
+    { "qos-dscp=-2", "qos-dscp", "0 to 63" },
+    { "multicast-iface=nosuch0", "multicast-iface", "ip link" },
+    { "source-address=x", "source-address", "IP address" },
+    { "source-address=239.1.1.1", "source-address", "host" },
+    { "source-address=fd00::1", "source-address", "IP version" },
+    { "feedback-address=239.1.1.1", "feedback-address", "host" },
+    { "feedback-address=x", "feedback-address", "IP address" },
+    { "feedback-port=65536", "feedback-port", "65535" },
+    { "feedback-port=-1", "feedback-port", "65535" },
+    { "session-bandwidth=281474976710656", "session-bandwidth", "281474976710655" },
+    { "latency=60001", "latency", "60000" },
+    { "latency=4294967295", "latency", "60000" },
+    { "encoding-name=nosuch", "encoding-name", "" },
+    { "caps=video/x-raw", "caps", "" },
+  };
 
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
     gchar *text = g_strdup_printf ("asmpsrc multicast-iface=lo %s ! fakesink", bad[i][0]);
@@ -305,11 +330,37 @@ test_bad_settings (void)
     message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
     g_assert_nonnull (message);
     gst_message_parse_error (message, &error, NULL);
+    g_test_message ("%s", error->message);
     g_assert_true (g_str_has_prefix (error->message, bad[i][1]));
+    g_assert_nonnull (strstr (error->message, bad[i][2]));
     g_clear_error (&error);
     gst_message_unref (message);
     gst_element_set_state (pipeline, GST_STATE_NULL);
     gst_object_unref (bus);
+    gst_object_unref (pipeline);
+    g_free (text);
+  }
+}
+
+static void
+test_bounds (void)
+{
+  static const gchar *const good[] = { "port=65534", "ttl=0", "ttl=255", "ttl-mc=0", "ttl-mc=255",
+    "qos-dscp=0", "qos-dscp=63", "latency=0", "latency=60000", "ssrc=1", "ssrc=4294967295",
+    "session-bandwidth=1", "session-bandwidth=281474976710655", "feedback-port=65535",
+    "feedback-address=127.0.0.1", "stats-interval=1", "stats-interval=4294967295",
+    "seed=18446744073709551615", "address=127.0.0.1 port=15206", "address=0.0.0.0 port=15206",
+    "address=239.255.255.255", "address=ff15::42", "address=224.0.1.0" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (good); i++) {
+    gchar *text = g_strdup_printf ("asmpsrc multicast-iface=lo port=15208 %s ! fakesink", good[i]);
+    GstElement *pipeline = gst_parse_launch (text, NULL);
+
+    g_test_message ("%s", text);
+    g_assert_cmpint (
+        gst_element_set_state (pipeline, GST_STATE_PLAYING), !=, GST_STATE_CHANGE_FAILURE);
+    g_usleep (20000);
+    gst_element_set_state (pipeline, GST_STATE_NULL);
     gst_object_unref (pipeline);
     g_free (text);
   }
@@ -528,6 +579,7 @@ main (int argc, char **argv)
   GST_ELEMENT_REGISTER (asmpsrc, NULL);
   g_test_add_func ("/asmpsrc/states", test_states);
   g_test_add_func ("/asmpsrc/bad-settings-name-the-property", test_bad_settings);
+  g_test_add_func ("/asmpsrc/bounds", test_bounds);
   g_test_add_func ("/asmpsrc/announced-caps-and-reports", test_announced_caps_and_reports);
   g_test_add_func ("/asmpsrc/restart-is-one-stream", test_restart_is_one_stream);
   g_test_add_func ("/asmpsrc/key-unit-requests", test_key_unit_requests);
