@@ -201,7 +201,7 @@ prepare (GstAsmpSink *self)
 }
 
 /* READY->PAUSED, before the data flows */
-static void
+static gboolean
 make_core (GstAsmpSink *self)
 {
   GstAsmpSinkSettings settings = get_settings (self);
@@ -214,6 +214,8 @@ make_core (GstAsmpSink *self)
     .ssrc = gst_mcc_session_get_ssrc (self->session) };
   GInetAddress *inet;
 
+  if (!check_rates (self, &settings)) /* they may have changed since NULL->READY */
+    return FALSE;
   g_mutex_lock (&self->network.lock);
   config.variant = self->network.variant;
   config.session_bandwidth_bps = self->network.settings.session_bandwidth;
@@ -235,6 +237,7 @@ make_core (GstAsmpSink *self)
   self->above_since = self->next_stats = MCC_TIME_NONE;
   self->next_ask = 0;
   g_mutex_unlock (&self->lock);
+  return TRUE;
 }
 
 static void
@@ -258,7 +261,8 @@ gst_asmp_sink_change_state (GstElement *element, GstStateChange transition)
         return GST_STATE_CHANGE_FAILURE;
       break;
     case GST_STATE_CHANGE_READY_TO_PAUSED:
-      make_core (self);
+      if (!make_core (self))
+        return GST_STATE_CHANGE_FAILURE;
       break;
     case GST_STATE_CHANGE_PAUSED_TO_READY:
       gst_mcc_pump_stop (self->pump);
@@ -330,7 +334,10 @@ apply_bounds (GstAsmpSink *self)
   if (s.min_bps < LOWEST_BPS || s.max_bps > HIGHEST_BPS || s.min_bps > s.max_bps) {
     if (GST_STATE (self) > GST_STATE_READY)
       GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
-          ("min-bitrate and max-bitrate do not go together and are not used yet."), (NULL));
+          ("min-bitrate (%" BPS ") and max-bitrate (%" BPS ") do not go together and are not used; "
+           "set them so that %d <= min-bitrate <= max-bitrate.",
+              s.min_bps, s.max_bps, LOWEST_BPS),
+          (NULL));
     return;
   }
   g_mutex_lock (&self->lock);
@@ -557,6 +564,8 @@ gst_asmp_sink_get_property (GObject *object, guint id, GValue *value, GParamSpec
   }
 }
 
+/* Read from NULL to READY; from READY to PAUSED; at any time. */
+#define STOPPED (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS)
 #define READY (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY)
 #define LIVE (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING)
 
@@ -633,10 +642,10 @@ install_encoder (GObjectClass *klass)
   g_object_class_install_property (klass, PROP_ENCODER_BITRATE_PROPERTY,
       g_param_spec_string ("encoder-bitrate-property", "Bitrate property",
           "Property of the encoder that takes its bitrate (unset: from the table of encoders)",
-          NULL, READY));
+          NULL, STOPPED));
   g_object_class_install_property (klass, PROP_ENCODER_BITRATE_UNIT,
       g_param_spec_enum ("encoder-bitrate-unit", "Bitrate unit", "Unit of encoder-bitrate-property",
-          GST_TYPE_MCC_ENCODER_UNIT, GST_MCC_UNIT_UNKNOWN, READY));
+          GST_TYPE_MCC_ENCODER_UNIT, GST_MCC_UNIT_UNKNOWN, STOPPED));
 }
 
 static void

@@ -676,14 +676,7 @@ uri_get_uri (GstURIHandler *handler)
 static gboolean
 uri_set_uri (GstURIHandler *handler, const gchar *uri, GError **error)
 {
-  GstElement *element = GST_ELEMENT (handler);
-
-  if (GST_STATE (element) > GST_STATE_NULL) {
-    g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_STATE,
-        "the URI can be set only while the element is in NULL");
-    return FALSE;
-  }
-  return gst_mcc_uri_set (element, GST_ASMP_SRC_SCHEME, uri, error);
+  return gst_mcc_uri_set (GST_ELEMENT (handler), GST_ASMP_SRC_SCHEME, uri, error);
 }
 
 static void
@@ -719,15 +712,18 @@ gst_asmp_src_class_init (GstAsmpSrcClass *klass)
   GObjectClass *object = G_OBJECT_CLASS (klass);
   GstElementClass *element = GST_ELEMENT_CLASS (klass);
 
-  GST_DEBUG_CATEGORY_INIT (gst_asmp_src_debug, "asmpsrc", 0, "ASMP receiver");
+  GST_DEBUG_CATEGORY_INIT (gst_asmp_src_debug, "asmpsrc", 0, "adaptive multicast receiver");
   object->set_property = gst_asmp_src_set_property;
   object->get_property = gst_asmp_src_get_property;
   object->finalize = gst_asmp_src_finalize;
   gst_asmp_src_install_properties (object);
   element->change_state = gst_asmp_src_change_state;
   gst_element_class_add_static_pad_template (element, &src_template);
-  gst_element_class_set_static_metadata (element, "ASMP receiver", "Source/Network/RTP",
-      "Receives an adaptive stream from a multicast group and reports the rate its path can take",
+  gst_element_class_set_static_metadata (element, "Adaptive multicast receiver (ASMP)",
+      "Source/Network/RTP",
+      "Receives an adaptive RTP stream from a multicast group and reports to its sender the rate "
+      "that "
+      "the path can take",
       "adaptivemulticast");
   gst_type_mark_as_plugin_api (GST_TYPE_MCC_VARIANT, 0);
 }

@@ -15,7 +15,8 @@ enum {
 void
 gst_asmp_src_install_properties (GObjectClass *object)
 {
-  GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+  /* read from NULL to READY */
+  GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
   GParamFlags read = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
 
   gst_mcc_properties_install (object, GST_ASMP_SRC_SCHEME);
@@ -35,13 +36,15 @@ gst_asmp_src_install_properties (GObjectClass *object)
   g_object_class_install_property (object, PROP_SSRC,
       g_param_spec_uint ("ssrc", "ssrc",
           "SSRC of the sender to follow when there are several (0: the first heard)", 0, G_MAXUINT,
-          0, flags));
+          0, flags | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (object, PROP_ESTIMATED_BITRATE,
       g_param_spec_uint64 ("estimated-bitrate", "estimated-bitrate",
-          "TCP-friendly rate of the path in bit/s, as reported to the sender", 0, G_MAXUINT64, 0,
-          read));
+          "TCP-friendly rate of the path, bit/s on the wire, as reported to the sender", 0,
+          G_MAXUINT64, 0, read));
   g_object_class_install_property (object, PROP_STATS,
-      g_param_spec_boxed ("stats", "stats", "Figures of this receiver", GST_TYPE_STRUCTURE, read));
+      g_param_spec_boxed ("stats", "stats",
+          "application/x-adaptive-multicast-receiver-stats: rates, loss, RTT, queue, reports",
+          GST_TYPE_STRUCTURE, read));
 }
 
 void

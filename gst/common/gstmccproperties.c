@@ -8,6 +8,9 @@
 #define DEFAULT_TTL 64
 #define DEFAULT_LATENCY_MS 300
 
+/* The sockets are made from NULL to READY: no mutability flag, a later value waits for NULL. */
+#define NETWORK (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS)
+
 GType
 gst_mcc_variant_get_type (void)
 {
@@ -27,18 +30,16 @@ static void
 install_string (
     GObjectClass *klass, guint id, const gchar *name, const gchar *blurb, const gchar *preset)
 {
-  g_object_class_install_property (klass, id,
-      g_param_spec_string (name, name, blurb, preset,
-          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property (
+      klass, id, g_param_spec_string (name, name, blurb, preset, NETWORK));
 }
 
 static void
 install_int (GObjectClass *klass, guint id, const gchar *name, const gchar *blurb, gint preset)
 {
   /* the whole range: a value that is out of bounds shall fail the state change, with a reason */
-  g_object_class_install_property (klass, id,
-      g_param_spec_int (name, name, blurb, G_MININT, G_MAXINT, preset,
-          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property (
+      klass, id, g_param_spec_int (name, name, blurb, G_MININT, G_MAXINT, preset, NETWORK));
 }
 
 static void
@@ -65,7 +66,6 @@ install_addresses (GObjectClass *klass, const gchar *scheme)
 void
 gst_mcc_properties_install (GObjectClass *klass, const gchar *scheme)
 {
-  GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
 
   install_addresses (klass, scheme);
   install_int (klass, GST_MCC_PROPERTY_TTL, "ttl", "TTL of unicast packets, 0-255 (0 is sent as 1)",
@@ -75,27 +75,27 @@ gst_mcc_properties_install (GObjectClass *klass, const gchar *scheme)
       DEFAULT_TTL);
   g_object_class_install_property (klass, GST_MCC_PROPERTY_LOOP,
       g_param_spec_boolean (
-          "loop", "loop", "Let other programs on this host hear our multicast", TRUE, flags));
+          "loop", "loop", "Let other programs on this host hear our multicast", TRUE, NETWORK));
   install_int (klass, GST_MCC_PROPERTY_QOS_DSCP, "qos-dscp",
       "DSCP of all packets sent, 0-63 (-1: leave it to the system)", -1);
   g_object_class_install_property (klass, GST_MCC_PROPERTY_VARIANT,
       g_param_spec_enum ("variant", "variant", "Which form of the protocol runs",
-          GST_TYPE_MCC_VARIANT, MCC_VARIANT_ENHANCED, flags));
+          GST_TYPE_MCC_VARIANT, MCC_VARIANT_ENHANCED, NETWORK | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (klass, GST_MCC_PROPERTY_SESSION_BANDWIDTH,
       g_param_spec_uint64 ("session-bandwidth", "session-bandwidth",
           "Bandwidth of the whole session in bit/s; RTCP never takes more than 5 % of it "
           "(0: max-bitrate, or what the sender announces)",
-          0, G_MAXUINT64, 0, flags));
+          0, G_MAXUINT64, 0, NETWORK));
   install_string (klass, GST_MCC_PROPERTY_CNAME, "cname",
       "Canonical name in RTCP (unset: a random one, RFC 7022)", NULL);
   g_object_class_install_property (klass, GST_MCC_PROPERTY_SEED,
       g_param_spec_uint64 ("seed", "seed",
           "Seed of all randomness of the protocol (0: from the operating system)", 0, G_MAXUINT64,
-          0, flags));
+          0, NETWORK | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (klass, GST_MCC_PROPERTY_STATS_INTERVAL,
       g_param_spec_uint ("stats-interval", "stats-interval",
           "Milliseconds between two adaptive-multicast-stats messages (0: none)", 0, G_MAXUINT, 0,
-          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
+          NETWORK | GST_PARAM_MUTABLE_PLAYING));
 }
 
 void
@@ -116,6 +116,7 @@ gst_mcc_properties_init (GstMccProperties *self, const gchar *scheme)
 void
 gst_mcc_properties_settings_clear (GstMccSessionSettings *settings)
 {
+  g_free (settings->bad_uri);
   g_free (settings->address);
   g_free (settings->multicast_iface);
   g_free (settings->source_address);
@@ -193,6 +194,26 @@ set_locked (GstMccProperties *self, guint id, const GValue *value)
   }
 }
 
+/* A property cannot refuse a value: what is wrong is kept and fails the change to READY. */
+static void
+set_uri (GstMccProperties *self, GObject *object, const gchar *uri)
+{
+  GError *error = NULL;
+  gchar *bad = NULL;
+
+  if (uri && !gst_mcc_uri_set (GST_ELEMENT (object), self->scheme, uri, &error)) {
+    if (g_error_matches (error, GST_URI_ERROR, GST_URI_ERROR_BAD_STATE))
+      g_warning ("uri: %s", error->message);
+    else
+      bad = g_strdup (error->message);
+    g_clear_error (&error);
+  }
+  g_mutex_lock (&self->lock);
+  g_free (self->settings.bad_uri);
+  self->settings.bad_uri = bad;
+  g_mutex_unlock (&self->lock);
+}
+
 gboolean
 gst_mcc_properties_set (GstMccProperties *self, GObject *object, guint id, const GValue *value)
 {
@@ -200,14 +221,7 @@ gst_mcc_properties_set (GstMccProperties *self, GObject *object, guint id, const
   gboolean known = TRUE;
 
   if (id == GST_MCC_PROPERTY_URI) {
-    GError *error = NULL;
-
-    if (g_value_get_string (value)
-        && !gst_mcc_uri_set (
-            GST_ELEMENT (object), self->scheme, g_value_get_string (value), &error)) {
-      g_warning ("uri: %s", error->message);
-      g_clear_error (&error);
-    }
+    set_uri (self, object, g_value_get_string (value));
     return TRUE;
   }
   g_mutex_lock (&self->lock);
@@ -217,6 +231,8 @@ gst_mcc_properties_set (GstMccProperties *self, GObject *object, guint id, const
 
     g_free (*string);
     *string = text && *text ? g_strdup (text) : NULL;
+    if (id == GST_MCC_PROPERTY_ADDRESS)
+      g_clear_pointer (&self->settings.bad_uri, g_free);
   } else {
     known = set_locked (self, id, value);
   }
@@ -290,6 +306,7 @@ gst_mcc_properties_get_settings (GstMccProperties *self, GstMccSessionSettings *
 {
   g_mutex_lock (&self->lock);
   *out = self->settings;
+  out->bad_uri = g_strdup (out->bad_uri);
   out->address = g_strdup (out->address);
   out->multicast_iface = g_strdup (out->multicast_iface);
   out->source_address = g_strdup (out->source_address);

@@ -25,6 +25,7 @@ typedef struct _GstMccSession GstMccSession;
 
 /* The network side of interface.md's properties; the owner frees its strings. */
 typedef struct {
+  gchar *bad_uri;         /* why `uri` was refused; NULL = it was not */
   gchar *address;         /* group or host */
   guint port;             /* RTP, even; RTCP is port + 1 */
   gchar *multicast_iface; /* NULL = by the routes */

@@ -542,6 +542,8 @@ gst_mcc_session_settings_check (const GstMccSessionSettings *settings, GError **
 {
   MccAddress address;
 
+  if (settings->bad_uri)
+    return refuse (error, "uri: %s", settings->bad_uri);
   if (!settings->address || !gst_mcc_address_parse (settings->address, 0, &address))
     return refuse (error,
         "address: '%s' is not an IP address; give a group such as 239.255.12.42 or ff15::42",

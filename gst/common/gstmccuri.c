@@ -163,6 +163,11 @@ gst_mcc_uri_set (GstElement *element, const gchar *scheme, const gchar *uri, GEr
   const gchar *query, *path;
   gboolean good;
 
+  if (GST_STATE (element) > GST_STATE_NULL) {
+    g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_STATE,
+        "the URI can be set only while the element is in NULL");
+    return FALSE;
+  }
   parsed = uri ? g_uri_parse (uri, G_URI_FLAGS_ENCODED_QUERY, &why) : NULL;
   if (!parsed || g_ascii_strcasecmp (g_uri_get_scheme (parsed), scheme) != 0) {
     g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI, "'%s' is no %s:// URI%s%s",

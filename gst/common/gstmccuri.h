@@ -13,7 +13,7 @@
 
 G_BEGIN_DECLS
 
-/* Sets address, port, source-address and the query's properties of @element. */
+/* Sets address, port, source-address and the query's properties of @element, which is in NULL. */
 gboolean gst_mcc_uri_set (
     GstElement *element, const gchar *scheme, const gchar *uri, GError **error);
 /* The element's URI: address, port, source-address, and the network properties that are not at

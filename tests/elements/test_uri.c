@@ -5,6 +5,7 @@
 #include <gst/gst.h>
 
 #include "gstasmpsrc.h"
+#include "gstasmpsink.h"
 #include "gstmccuri.h"
 
 static GstElement *
@@ -134,6 +135,76 @@ test_handler (void)
   gst_object_unref (element);
 }
 
+/* A state change that fails with an error that has @part in it. */
+static void
+assert_fails (GstElement *element, GstState state, const gchar *part)
+{
+  GstBus *bus = gst_bus_new ();
+  GstMessage *message;
+  GError *error = NULL;
+
+  gst_element_set_bus (element, bus);
+  g_assert_cmpint (gst_element_set_state (element, state), ==, GST_STATE_CHANGE_FAILURE);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  gst_message_parse_error (message, &error, NULL);
+  g_assert_nonnull (strstr (error->message, part));
+  g_error_free (error);
+  gst_message_unref (message);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_element_set_bus (element, NULL);
+  gst_object_unref (bus);
+}
+
+/* It does not play the default group instead. */
+static void
+test_bad_property_fails (void)
+{
+  GstElement *element = make ();
+
+  g_object_set (element, "uri", "asmp://239.1.2.3:6001", NULL);
+  assert_fails (element, GST_STATE_READY, "uri: port 6001");
+  g_object_set (element, "uri", "asmp://127.0.0.1:61236", NULL);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_object_unref (element);
+}
+
+static void
+test_only_in_null (void)
+{
+  GstElement *element = g_object_new (GST_TYPE_ASMP_SINK, NULL);
+  GError *error = NULL;
+
+  gst_object_ref_sink (element);
+  g_object_set (element, "address", "127.0.0.1", "port", 61236, NULL);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
+  g_assert_false (gst_uri_handler_set_uri (GST_URI_HANDLER (element), "asmp://127.0.0.2", &error));
+  g_assert_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_STATE);
+  g_clear_error (&error);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_object_unref (element);
+}
+
+/* What may change in READY is checked once more on the way to PAUSED. */
+static void
+test_checked_again (void)
+{
+  static const gchar *const bad[] = { "min-bitrate", "start-bitrate" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    GstElement *element = g_object_new (GST_TYPE_ASMP_SINK, NULL);
+
+    gst_object_ref_sink (element);
+    g_object_set (element, "address", "127.0.0.1", "port", 61236, NULL);
+    g_assert_cmpint (
+        gst_element_set_state (element, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
+    g_object_set (element, bad[i], (guint64)20000000, NULL);
+    assert_fails (element, GST_STATE_PAUSED, bad[i]);
+    gst_object_unref (element);
+  }
+}
+
 static void
 test_properties_round_trip (void)
 {
@@ -174,6 +245,9 @@ main (int argc, char **argv)
   g_test_add_func ("/uri/bad-changes-nothing", test_bad_changes_nothing);
   g_test_add_func ("/uri/no-files", test_no_files);
   g_test_add_func ("/uri/handler", test_handler);
+  g_test_add_func ("/uri/bad-property-fails", test_bad_property_fails);
+  g_test_add_func ("/uri/only-in-null", test_only_in_null);
+  g_test_add_func ("/properties/checked-again-below-paused", test_checked_again);
   g_test_add_func ("/properties/round-trip", test_properties_round_trip);
   return g_test_run ();
 }
