@@ -380,6 +380,17 @@ start (Host *self, bool realtime)
   self->emulator.net = emu_net_new (self->emulator.topology, emu_clock ());
 }
 
+static void
+init_host (Host *self)
+{
+  self->epoll_fd = epoll_create1 (EPOLL_CLOEXEC);
+  self->listen_fd = -1;
+  for (int i = 0; i < EMU_MAX_NODES; i++)
+    self->tuns[i] = -1;
+  for (int i = 1; i < MAX_CLIENTS; i++)
+    self->clients[i].in = -1;
+}
+
 int
 main (int argc, char **argv)
 {
@@ -387,12 +398,7 @@ main (int argc, char **argv)
   const char *path = NULL, *control = NULL;
   bool realtime = true, describe = false;
 
-  self.epoll_fd = epoll_create1 (EPOLL_CLOEXEC);
-  self.listen_fd = -1;
-  for (int i = 0; i < EMU_MAX_NODES; i++)
-    self.tuns[i] = -1;
-  for (int i = 1; i < MAX_CLIENTS; i++)
-    self.clients[i].in = -1;
+  init_host (&self);
   for (int i = 1; i < argc; i++) {
     if (strcmp (argv[i], "--describe") == 0)
       describe = true;
