@@ -66,7 +66,6 @@ install_addresses (GObjectClass *klass, const gchar *scheme)
 void
 gst_mcc_properties_install (GObjectClass *klass, const gchar *scheme)
 {
-
   install_addresses (klass, scheme);
   install_int (klass, GST_MCC_PROPERTY_TTL, "ttl", "TTL of unicast packets, 0-255 (0 is sent as 1)",
       DEFAULT_TTL);
