@@ -671,6 +671,7 @@ gst_mcc_session_close (GstMccSession *self)
   g_clear_pointer (&self->cname, g_free);
   self->ssrc = self->media_ssrc = self->source_ssrc = 0;
   self->packets = self->octets = 0;
+  self->route_lost = FALSE;
   memset (&self->learned, 0, sizeof self->learned);
   memset (&self->reception, 0, sizeof self->reception);
 }

@@ -117,10 +117,31 @@ is_address (const gchar *text)
   return gst_mcc_address_parse (text, 0, &address);
 }
 
+/* @text may be in brackets, as an IPv6 host is. */
+static gboolean
+add_source (GstElement *element, GArray *settings, const gchar *text, GError **error)
+{
+  gsize length = text ? strlen (text) : 0;
+  gboolean bracketed = length > 2 && text[0] == '[' && text[length - 1] == ']', good;
+  gchar *source;
+
+  if (length == 0)
+    return TRUE;
+  source = bracketed ? g_strndup (text + 1, length - 2) : g_strdup (text);
+  good = is_address (source);
+  if (good)
+    good = add_setting (element, settings, "source-address", source, error);
+  else
+    g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI,
+        "'%s@': the source of a source-specific group is an IP address", text);
+  g_free (source);
+  return good;
+}
+
 static gboolean
 add_host (GstElement *element, GArray *settings, GUri *parsed, GError **error)
 {
-  const gchar *host = g_uri_get_host (parsed), *source = g_uri_get_userinfo (parsed);
+  const gchar *host = g_uri_get_host (parsed);
   gint port = g_uri_get_port (parsed);
 
   if (!host || !*host) {
@@ -143,15 +164,7 @@ add_host (GstElement *element, GArray *settings, GUri *parsed, GError **error)
     if (!good)
       return FALSE;
   }
-  if (source && *source) {
-    if (!is_address (source)) {
-      g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI,
-          "'%s@': the source of a source-specific group is an IP address", source);
-      return FALSE;
-    }
-    return add_setting (element, settings, "source-address", source, error);
-  }
-  return TRUE;
+  return add_source (element, settings, g_uri_get_userinfo (parsed), error);
 }
 
 gboolean

@@ -32,6 +32,8 @@ test_good (void)
         "asmp://10.0.0.1@232.1.2.3:6000" },
     { "asmp://fd00::1@[ff35::42]:6000", "ff35::42", "fd00::1", 6000,
         "asmp://fd00::1@[ff35::42]:6000" },
+    { "asmp://[fd00::1]@[ff35::42]:6000", "ff35::42", "fd00::1", 6000,
+        "asmp://fd00::1@[ff35::42]:6000" },
     { "asmp://239.1.2.3:6000?ttl-mc=3&multicast-iface=eth0&loop=false", "239.1.2.3", NULL, 6000,
         "asmp://239.1.2.3:6000?multicast-iface=eth0&ttl-mc=3&loop=false" },
     { "asmp://239.1.2.3:6000?latency=500;variant=published", "239.1.2.3", NULL, 6000,
