@@ -24,6 +24,7 @@
 #define SLOW_START_MIN (400 * MCC_MSECOND) /* shorter than the sender's lag nothing is seen */
 #define SLOW_START_QUEUE (10 * MCC_MSECOND)
 #define SLOW_START_QUEUE_MAX (50 * MCC_MSECOND)
+#define SLOW_START_GROWTH (3 * MCC_MSECOND) /* of the standing queue, twice running: the end */
 #define SLOW_START_EXIT 0.9
 #define TARGET_QUEUE (15 * MCC_MSECOND)
 #define TARGET_QUEUE_RTT_MAX (15 * MCC_MSECOND) /* + RTT/16, at most this */
@@ -38,6 +39,7 @@
 #define NEAR 1.05            /* ... up to this, which disproves it when no queue comes of it */
 #define NEAR_TIME (1 * MCC_SECOND)
 #define GROWTH_PROVEN 0.6 /* received / rate that allows growth */
+#define GROWTH_CAP 1.25   /* ... no further than this times the received rate */
 #define DRAIN_S 0.3       /* a queue above its target is to be gone in this time */
 #define DRAIN_MIN 0.97
 #define DRAIN_MAX 0.7                  /* ... but the rate falls no further than this at once */
@@ -69,7 +71,7 @@ typedef struct {
   MccTime first, last; /* decisions with data */
   unsigned decisions;
   MccTime hold_until; /* the last cut cannot be seen before */
-  MccTime queue_last;
+  MccTime queue_last, queue_before;
   double buffer_s;       /* queue at which packets were lost; INFINITY: none yet */
   double target_limit_s; /* a shallow buffer overflows above; INFINITY: none known */
   MccTime calm_since;    /* no sign of congestion since */
@@ -154,10 +156,12 @@ static void
 decide_slow_start (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, MccTime dt)
 {
   MccTime limit = mcc_time_clamp (input->rtt / 8, SLOW_START_QUEUE, SLOW_START_QUEUE_MAX);
-  if (new_loss || input->queue_delay > limit) {
+  bool grows = input->queue_delay >= self->queue_last + SLOW_START_GROWTH
+               && self->queue_last >= self->queue_before + SLOW_START_GROWTH;
+  if (new_loss || grows || input->queue_delay > limit) {
     if (new_loss && input->queue_peak > limit)
       note_overflow (self, input);
-    else if (input->queue_delay > limit)
+    else if (grows || input->queue_delay > limit)
       note_capacity (self, input);
     cut (self, input, SLOW_START_EXIT * (double)input->received_now_bps);
     self->base.mode = MCC_RATE_DELAY;
@@ -194,7 +198,9 @@ grow (MccRateEnhanced *self, const MccRateInput *input, MccTime target, MccTime 
       self->capacity_bps = 0.0;
   }
   double room = 1.0 - (double)input->queue_delay / (double)target;
-  *rate *= 1.0 + growth * room * mcc_time_to_seconds (dt);
+  double next = *rate * (1.0 + growth * room * mcc_time_to_seconds (dt));
+  /* What encoder and path have not shown yet shall not grow on. */
+  *rate = fmax (*rate, fmin (next, GROWTH_CAP * (double)input->received_bps));
 }
 
 static void
@@ -408,6 +414,7 @@ enhanced_decide (MccRate *base, const MccRateInput *input)
     judge_rivals (self, input, dt);
     bound (self, input, previous_bps);
   }
+  self->queue_before = self->queue_last;
   self->queue_last = input->queue_delay;
 }
 

@@ -110,6 +110,52 @@ slow_start_doubles (void)
   mcc_rate_free (rate);
 }
 
+/* Neither encoder nor path has shown more than was received. */
+static void
+growth_waits_for_what_arrives (void)
+{
+  MccRateInput input;
+  MccRate *rate = in_delay_mode (&input);
+  for (guint i = 0; i < 300; i++)
+    step (rate, &input);
+  g_assert_cmpuint (mcc_rate_get_bps (rate), >=, 1240000);
+  g_assert_cmpuint (mcc_rate_get_bps (rate), <=, 1250000);
+  input.received_bps = input.received_now_bps = 1200000;
+  for (guint i = 0; i < 300; i++)
+    step (rate, &input);
+  g_assert_cmpuint (mcc_rate_get_bps (rate), >=, 1490000);
+  g_assert_cmpuint (mcc_rate_get_bps (rate), <=, 1500000);
+  /* that less arrives for a while cuts nothing */
+  input.received_bps = input.received_now_bps = 1000000;
+  step (rate, &input);
+  g_assert_cmpuint (mcc_rate_get_bps (rate), >=, 1490000);
+  mcc_rate_free (rate);
+}
+
+static void
+slow_start_ends_with_a_growing_queue (void)
+{
+  static const struct {
+    guint first_ms, second_ms;
+    gboolean ends;
+  } cases[] = { { 4, 8, TRUE }, { 3, 6, TRUE }, { 8, 9, FALSE }, { 4, 4, FALSE }, { 1, 5, FALSE },
+    { 4, 0, FALSE }, { 0, 11, TRUE } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    MccRate *rate = mcc_rate_new (&mcc_rate_enhanced, 150000);
+    MccRateInput input = usual ();
+    for (guint n = 0; n < 4; n++)
+      step (rate, &input);
+    input.queue_delay = cases[i].first_ms * MCC_MSECOND;
+    step (rate, &input);
+    g_assert_cmpint (mcc_rate_mode (rate), ==, MCC_RATE_SLOW_START);
+    input.queue_delay = cases[i].second_ms * MCC_MSECOND;
+    step (rate, &input);
+    g_assert_cmpint (
+        mcc_rate_mode (rate), ==, cases[i].ends ? MCC_RATE_DELAY : MCC_RATE_SLOW_START);
+    mcc_rate_free (rate);
+  }
+}
+
 /* Nothing proves more than twice what came, in any mode and after any history. */
 static void
 bounds (void)
@@ -239,6 +285,9 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-enhanced/no-limit-before-measuring", starts_without_limit);
   g_test_add_func ("/rate-enhanced/a-loss-ends-the-start", loss_ends_start);
   g_test_add_func ("/rate-enhanced/slow-start-doubles-per-400-ms", slow_start_doubles);
+  g_test_add_func (
+      "/rate-enhanced/slow-start-ends-with-a-growing-queue", slow_start_ends_with_a_growing_queue);
+  g_test_add_func ("/rate-enhanced/growth-waits-for-what-arrives", growth_waits_for_what_arrives);
   g_test_add_func ("/rate-enhanced/bounded-whatever-comes", bounds);
   g_test_add_func ("/rate-enhanced/one-episode-one-reaction", one_reaction);
   g_test_add_func ("/rate-enhanced/takes-the-capacity-again", restores);
