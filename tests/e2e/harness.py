@@ -207,6 +207,9 @@ class Play:
         self.suite.result(good, f"{self.title}: {text}", detail)
         return good
 
+    def skip(self, text, reason):
+        self.suite.result(True, f"{self.title}: {text}", skip=reason)
+
     def until(self, condition, timeout):
         """The time at which @condition came true, None after @timeout seconds."""
         end = time.monotonic() + timeout
@@ -289,11 +292,12 @@ class Suite:
         self.failures = []
         self.env = environment()
 
-    def result(self, good, text, detail=""):
+    def result(self, good, text, detail="", skip=""):
         with self.lock:
             self.count += 1
             text = text.replace("#", "")
             line = f"{'ok' if good else 'not ok'} {self.count} - {text}"
+            line += f" # SKIP {skip}" if skip else ""
             print(line, flush=True)
             if not good:
                 self.failures.append(f"{text}: {detail}")

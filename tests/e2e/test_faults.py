@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Bad input and faults: forgers, floods, garbage, bad paths, a dead interface, a sudden scene."""
 
+import glob
 import sys
 import time
 
@@ -31,6 +32,10 @@ host xe
 link se se g delay=10ms
 link re re g delay=10ms
 link xe xe g delay=10ms
+host sf
+host rf
+link sf sf g delay=10ms
+link rf rf g delay=10ms
 host sd
 host rd
 link sd sd g delay=10ms
@@ -155,9 +160,9 @@ def test_collision(play):
     row = rows(sender)[play.address("re")]
     forge = (group, 5004, "--ssrc", row["ssrc"], "--count", 5)
     attack(play, "report", *forge, "--rate", 20000, host="xe")
-    attack(play, "bye", *forge, host="xe")
+    attack(play, "bye", *forge[:-1], 20, host="xe")
     media = receiver.stats["source-ssrc"]
-    attack(play, "bye", group, 5004, "--ssrc", media, "--count", 5, host="xe")
+    attack(play, "bye", group, 5004, "--ssrc", media, "--count", 25, host="xe")
     time.sleep(2)
     at_max(play, sender)
     now = rows(sender).get(play.address("re"), {})
@@ -165,6 +170,13 @@ def test_collision(play):
     play.check(now.get("address") == row["address"], "by the same address", str(now))
     play.check(len(rows(sender)) == 1, "and the forger is forgotten", str(rows(sender)))
     play.pictures(receiver, 30, 3, "pictures go on")
+    # 25 claims to each SSRC in 3 s: the second change would be due after 10 s (gstmccscreen.h)
+    joined = [line["fields"] for line in sender.of("message") if "state" in line["fields"]]
+    own = row["address"]
+    ssrcs = {fields["ssrc"] for fields in joined if fields["address"] == own}
+    play.check(len(ssrcs) <= 2, "the victim changed its SSRC once", str(ssrcs))
+    media = set(values(receiver, "source-ssrc")) - {0}
+    play.check(len(media) <= 2, "and the sender at most once", str(media))
     play.clean(sender, receiver)
 
 
@@ -213,6 +225,57 @@ def test_interface(play):
     play.check(alive, "both still run")
 
 
+def set_clock(path, offset):
+    path.with_suffix(".new").write_text(offset + "\n", encoding="utf-8")
+    path.with_suffix(".new").replace(path)  # whoever reads it sees the old or the new
+
+
+def test_clock(play):
+    """The clock on the wall jumps, at the receiver and at the sender: nobody measures by it."""
+    library = sorted(glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1"))
+    if not library:
+        play.skip("clock jumps", "no libfaketime (Debian: faketime)")
+        return
+    clocks = {}
+    envs = {}
+    for host in ("sf", "rf"):
+        clocks[host] = play.record.directory / f"clock-{host}"
+        set_clock(clocks[host], "+0")
+        envs[host] = {
+            "LD_PRELOAD": library[0],
+            "FAKETIME_TIMESTAMP_FILE": str(clocks[host]),
+            "FAKETIME_NO_CACHE": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+            "DONT_FAKE_MONOTONIC": "1",
+        }
+    sender = play.sender("sf", "address=239.1.2.6 max-bitrate=400000", env=envs["sf"])
+    receiver = play.receiver("rf", "address=239.1.2.6", env=envs["rf"])
+    at_max(play, sender)
+    for host in ("rf", "sf"):
+        for offset in ("+3600", "-86400"):
+            begin = play.now()
+            set_clock(clocks[host], offset)
+            told = play.program(host, f"date{begin:.0f}", ["date", "+%s"], env=envs[host])
+            told.ended(5)
+            jump = int(told.text() or 0) - time.time()
+            play.check(abs(jump - int(offset)) < 60, f"{host}'s clock jumps", f"by {jump:.0f} s")
+            what = f"{host}'s clock at {offset} s"
+            time.sleep(2.5)
+            settled(sender)
+            low = min(values(sender, "target-bitrate", begin), default=0)
+            play.check(low >= 0.9 * 400000, f"{what}: the target stays", f"{low}")
+            used = values(receiver, "received-bitrate", begin)
+            mean = sum(used) / max(1, len(used))
+            play.check(mean >= 0.9 * 400000, f"{what}: so does the rate", str(used))
+            rtt = max(values(receiver, "rtt", begin), default=0)
+            play.check(0 < rtt < harness.SECOND / 5, f"{what}: and the RTT", f"{rtt} ns")
+            play.pictures(receiver, 30, 3, f"{what}: pictures go on")
+    for node in (sender, receiver):
+        with open(f"/proc/{node.process.pid}/maps", encoding="utf-8") as maps:
+            play.check(library[0] in maps.read(), f"{node.name} lived by that clock")
+    play.clean(sender, receiver)
+
+
 def test_scene(play):
     """An easy scene proves nothing about the path: a hard one after it must not flood it."""
     pattern = harness.picture(640, 360).replace("pattern=smpte horizontal-speed=4", "pattern=black")
@@ -234,5 +297,12 @@ def test_scene(play):
 
 
 if __name__ == "__main__":
-    tests = [test_attacks, test_collision, test_reordering, test_interface, test_scene]
+    tests = [
+        test_attacks,
+        test_collision,
+        test_reordering,
+        test_interface,
+        test_scene,
+        test_clock,
+    ]
     sys.exit(harness.main("faults", TOPOLOGY, tests))
