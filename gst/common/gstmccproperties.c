@@ -45,12 +45,15 @@ install_int (GObjectClass *klass, guint id, const gchar *name, const gchar *blur
 static void
 install_addresses (GObjectClass *klass, const gchar *scheme)
 {
+  gchar *blurb = g_strdup_printf (
+      "%s://[source@]host:port?property=value&..., sets the other properties", scheme);
+
   install_string (klass, GST_MCC_PROPERTY_ADDRESS, "address",
       "Multicast group (IPv4 or IPv6) of the stream; a unicast address works too", DEFAULT_ADDRESS);
   install_int (klass, GST_MCC_PROPERTY_PORT, "port",
       "UDP port of RTP, even, 2-65534; RTCP is port + 1", DEFAULT_PORT);
-  install_string (klass, GST_MCC_PROPERTY_URI, "uri",
-      "scheme://[source@]host:port?property=value&..., sets the other properties", NULL);
+  install_string (klass, GST_MCC_PROPERTY_URI, "uri", g_intern_string (blurb), NULL);
+  g_free (blurb);
   install_string (klass, GST_MCC_PROPERTY_MULTICAST_IFACE, "multicast-iface",
       "Network interface for multicast, by name, e.g. eth0 (unset: by the routes)", NULL);
   install_string (klass, GST_MCC_PROPERTY_SOURCE_ADDRESS, "source-address",
