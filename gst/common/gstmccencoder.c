@@ -18,6 +18,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_mcc_encoder_debug);
 struct _GstMccEncoder {
   gint refs;
   GstElement *owner; /* outlives us; the worker holds its own reference */
+  GWeakRef alive;    /* the owner, for the timer, which may come as the owner goes */
   GstMccEncoderChanged changed;
   GstClock *clock;
 
@@ -233,6 +234,7 @@ gst_mcc_encoder_new (GstElement *owner, GstMccEncoderChanged changed)
   self->clock = gst_system_clock_obtain ();
   self->configure = TRUE;
   g_mutex_init (&self->lock);
+  g_weak_ref_init (&self->alive, owner);
   g_weak_ref_init (&self->chosen, NULL);
   g_weak_ref_init (&self->encoder, NULL);
   return self;
@@ -252,6 +254,7 @@ encoder_unref (gpointer data)
 
   if (!g_atomic_int_dec_and_test (&self->refs))
     return;
+  g_weak_ref_clear (&self->alive);
   g_weak_ref_clear (&self->chosen);
   g_weak_ref_clear (&self->encoder);
   g_free (self->name);
@@ -358,7 +361,10 @@ static gboolean
 on_timer (GstClock *clock, GstClockTime time, GstClockID id, gpointer data)
 {
   GstMccEncoder *self = data;
+  GstElement *owner = g_weak_ref_get (&self->alive);
 
+  if (!owner)
+    return TRUE;
   g_mutex_lock (&self->lock);
   if (self->timer == id) {
     self->timer = NULL;
@@ -366,6 +372,7 @@ on_timer (GstClock *clock, GstClockTime time, GstClockID id, gpointer data)
   }
   g_mutex_unlock (&self->lock);
   schedule (self);
+  gst_object_unref (owner);
   return TRUE;
 }
 

@@ -60,7 +60,7 @@ void gst_mcc_messages_target (GstMccMessages *self, guint64 bitrate, guint64 pre
 /* adaptive-multicast-switch */
 void gst_mcc_messages_switch (
     GstMccMessages *self, gint from, gint to, const gchar *reason, MccTime duration, MccTime now);
-/* adaptive-multicast-receiver; @state: joined, left, timed out, quarantined */
+/* adaptive-multicast-receiver; @state: joined, left, timed out */
 void gst_mcc_messages_receiver (GstMccMessages *self, guint32 ssrc, const MccAddress *address,
     const gchar *state, const gchar *reason, MccTime now);
 /* adaptive-multicast-stats: takes @stats; its fields become the message's */
