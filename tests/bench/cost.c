@@ -3,16 +3,23 @@
  * One side of the cost benchmark (tests/bench/cost): pushes or receives RTP at a steady rate, so
  * that two designs do the same work.
  *
- *   cost send MODE SECONDS      MODE: generator, rtpbin, asmpsink
+ *   cost send MODE SECONDS      MODE: generator, rtpbin, asmpsink, unpaced (asmpsink, each frame at
+ *                               once)
+ *   cost bare BURST SECONDS     a plain thread and sendmmsg(2): BURST packets each 5 ms until the
+ *                               frame is sent
  *   cost receive MODE SECONDS   MODE: udpsrc, rtpbin, asmpsrc
  *   cost blast SECONDS          plain UDP sender for `receive`
  *
  * 4 Mb/s in frames of 30 a second, 1200-byte RTP packets with a reserved abs-send-time extension,
  * each frame one GstBufferList, to loopback. Prints packets, user and system CPU seconds.
  */
+#define _GNU_SOURCE
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <gio/gio.h>
 #include <gst/gst.h>
@@ -68,6 +75,9 @@ sender_description (const gchar *mode)
            "in.send_rtp_src_0 ! udpsink host=127.0.0.1 port=55004 sync=false async=false";
   if (g_str_equal (mode, "asmpsink"))
     return "asmpsink name=in address=127.0.0.1 port=55004 encoder-control=none "
+           "min-bitrate=4000000 start-bitrate=6000000 max-bitrate=8000000 no-feedback=hold";
+  if (g_str_equal (mode, "unpaced"))
+    return "asmpsink name=in address=127.0.0.1 port=55004 encoder-control=none pacing-factor=100 "
            "min-bitrate=4000000 start-bitrate=6000000 max-bitrate=8000000 no-feedback=hold";
   return NULL;
 }
@@ -144,6 +154,47 @@ run_send (const gchar *mode, guint seconds)
   gst_pad_set_active (src, FALSE);
   gst_object_unref (src);
   gst_object_unref (pipeline);
+  return 0;
+}
+
+/* What waking up and sending costs on this machine without GStreamer. */
+static int
+run_bare (guint burst, guint seconds)
+{
+  static guint8 data[PACKET_BYTES];
+  struct sockaddr_in to = {
+    .sin_family = AF_INET, .sin_port = g_htons (PORT), .sin_addr = { g_htonl (INADDR_LOOPBACK) }
+  };
+  struct iovec vector = { data, sizeof data };
+  struct mmsghdr messages[PACKETS_PER_FRAME];
+  struct rusage before;
+  gint64 start = g_get_monotonic_time ();
+  int fd = socket (AF_INET, SOCK_DGRAM, 0);
+  guint64 packets = 0;
+
+  if (fd < 0 || burst == 0)
+    return 2;
+  for (guint i = 0; i < PACKETS_PER_FRAME; i++)
+    messages[i] = (struct mmsghdr){
+      .msg_hdr = { .msg_name = &to, .msg_namelen = sizeof to, .msg_iov = &vector, .msg_iovlen = 1 }
+    };
+  getrusage (RUSAGE_SELF, &before);
+  for (guint frame = 0; frame < seconds * FRAMES_PER_SECOND; frame++) {
+    gint64 due = start + frame * G_USEC_PER_SEC / FRAMES_PER_SECOND;
+
+    for (guint sent = 0; sent < PACKETS_PER_FRAME; due += 5000) {
+      gint64 wait = due - g_get_monotonic_time ();
+      int n = (int)MIN (burst, PACKETS_PER_FRAME - sent);
+
+      if (wait > 0)
+        g_usleep ((gulong)wait);
+      sendmmsg (fd, messages, (guint)n, 0);
+      sent += (guint)n;
+    }
+    packets += PACKETS_PER_FRAME;
+  }
+  report (packets, &before);
+  close (fd);
   return 0;
 }
 
@@ -251,6 +302,9 @@ main (int argc, char **argv)
     return run_receive (argv[2], (guint)atoi (argv[3]));
   if (argc == 3 && g_str_equal (argv[1], "blast"))
     return run_blast ((guint)atoi (argv[2]));
-  g_printerr ("usage: cost send|receive MODE SECONDS, cost blast SECONDS\n");
+  if (argc == 4 && g_str_equal (argv[1], "bare"))
+    return run_bare ((guint)atoi (argv[2]), (guint)atoi (argv[3]));
+  g_printerr (
+      "usage: cost send|receive MODE SECONDS, cost bare BURST SECONDS, cost blast SECONDS\n");
   return 2;
 }
