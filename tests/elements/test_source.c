@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * gstmccsource: what udpsrc did for the receiver, with a fakesink in the place of rtpbin.
+ */
+#include <string.h>
+
+#include "gstmccsource.h"
+
+typedef struct {
+  GstElement *pipeline, *source, *sink;
+  GSocket *in, *out;
+  GSocketAddress *to;
+  GstMccSourceVerdict verdict;
+  gint accepted, ends, buffers; /* atomic */
+  guint8 last;
+  GstClockTime stamp;
+  MccAddress from;
+} World;
+
+static GstMccSourceVerdict
+on_accept (gpointer owner, const guint8 *data, gsize size, const MccAddress *from, MccTime now)
+{
+  World *world = owner;
+
+  world->from = *from;
+  g_atomic_int_inc (&world->accepted);
+  return world->verdict;
+}
+
+static void
+on_eos (gpointer owner)
+{
+  g_atomic_int_inc (&((World *)owner)->ends);
+}
+
+static void
+on_handoff (GstElement *sink, GstBuffer *buffer, GstPad *pad, World *world)
+{
+  gst_buffer_extract (buffer, 12, &world->last, 1);
+  g_assert_cmpuint (gst_buffer_get_size (buffer), ==, 13);
+  g_assert_cmpuint (GST_BUFFER_PTS (buffer), ==, GST_BUFFER_DTS (buffer));
+  world->stamp = GST_BUFFER_PTS (buffer);
+  g_atomic_int_inc (&world->buffers);
+}
+
+static GSocket *
+make_socket (GSocketAddress **address)
+{
+  GSocket *socket = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, 0, NULL);
+  GSocketAddress *any = g_inet_socket_address_new_from_string ("127.0.0.1", 0);
+
+  g_assert_true (g_socket_bind (socket, any, FALSE, NULL));
+  g_object_unref (any);
+  *address = g_socket_get_local_address (socket, NULL);
+  return socket;
+}
+
+static gboolean
+reached (const gint *value, gint least)
+{
+  for (guint i = 0; i < 300 && g_atomic_int_get (value) < least; i++)
+    g_usleep (10000);
+  return g_atomic_int_get (value) >= least;
+}
+
+static void
+send_packets (World *world, guint8 first, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    guint8 packet[13] = { 0x80, 96, 0, first, 0, 0, 0, 0, 1, 2, 3, 4, 0 };
+
+    packet[12] = (guint8)(first + i);
+    g_assert_cmpint (
+        g_socket_send_to (world->out, world->to, (const gchar *)packet, sizeof packet, NULL, NULL),
+        ==, sizeof packet);
+  }
+}
+
+static void
+world_start (World *world)
+{
+  static const GstMccSourceFuncs funcs = { .accept = on_accept, .eos = on_eos };
+  GstElement *bin = gst_bin_new (NULL);
+  GSocketAddress *unused;
+  GstPad *pad, *ghost;
+
+  memset (world, 0, sizeof *world);
+  world->verdict = GST_MCC_SOURCE_PASS;
+  world->in = make_socket (&world->to);
+  world->out = make_socket (&unused);
+  g_object_unref (unused);
+  world->pipeline = gst_pipeline_new (NULL);
+  world->source = gst_mcc_source_new (world->in, &funcs, world);
+  world->sink = gst_element_factory_make ("fakesink", NULL);
+  g_object_set (world->sink, "signal-handoffs", TRUE, "sync", FALSE, "async", FALSE, NULL);
+  g_signal_connect (world->sink, "handoff", G_CALLBACK (on_handoff), world);
+  gst_bin_add (GST_BIN (bin), world->sink);
+  pad = gst_element_get_static_pad (world->sink, "sink");
+  ghost = gst_ghost_pad_new ("sink", pad);
+  gst_element_add_pad (bin, ghost);
+  gst_object_unref (pad);
+  gst_bin_add_many (GST_BIN (world->pipeline), world->source, bin, NULL);
+  g_assert_true (gst_mcc_source_link (GST_MCC_SOURCE (world->source), ghost));
+}
+
+static void
+world_caps (World *world)
+{
+  GstCaps *caps = gst_caps_new_empty_simple ("application/x-rtp");
+
+  gst_mcc_source_set_caps (GST_MCC_SOURCE (world->source), caps);
+  gst_caps_unref (caps);
+}
+
+static void
+world_stop (World *world)
+{
+  gst_element_set_state (world->pipeline, GST_STATE_NULL);
+  gst_object_unref (world->pipeline);
+  g_assert_false (g_socket_is_closed (world->in));
+  g_object_unref (world->in);
+  g_object_unref (world->out);
+  g_object_unref (world->to);
+}
+
+static void
+test_holds_for_caps (void)
+{
+  World world;
+
+  world_start (&world);
+  g_assert_cmpint (
+      gst_element_set_state (world.pipeline, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_NO_PREROLL);
+  gst_element_set_state (world.pipeline, GST_STATE_PLAYING);
+  send_packets (&world, 1, 20);
+  g_assert_true (reached (&world.accepted, 20));
+  g_assert_cmpint (g_atomic_int_get (&world.buffers), ==, 0);
+  world_caps (&world);
+  send_packets (&world, 21, 1);
+  g_assert_true (reached (&world.buffers, 21));
+  g_assert_cmpuint (world.last, ==, 21);
+  g_assert_true (GST_CLOCK_TIME_IS_VALID (world.stamp));
+  g_assert_cmpuint (world.stamp, <, 30 * GST_SECOND); /* a running time, not the clock's */
+  g_assert_cmpuint (world.from.family, ==, 4);
+  g_assert_cmpuint (world.from.bytes[0], ==, 127);
+  world.verdict = GST_MCC_SOURCE_DROP;
+  send_packets (&world, 22, 1);
+  g_assert_true (reached (&world.accepted, 22));
+  g_usleep (20000);
+  g_assert_cmpint (g_atomic_int_get (&world.buffers), ==, 21);
+  world_stop (&world);
+}
+
+static void
+test_reads_only_in_playing (void)
+{
+  World world;
+
+  world_start (&world);
+  world_caps (&world);
+  for (gint i = 1; i <= 3; i++) {
+    gst_element_set_state (world.pipeline, GST_STATE_PLAYING);
+    g_assert_true (reached (&world.buffers, i - 1)); /* what came while paused */
+    gst_element_set_state (world.pipeline, i == 2 ? GST_STATE_READY : GST_STATE_PAUSED);
+    g_usleep (50000);
+    send_packets (&world, (guint8)i, 1);
+    g_usleep (50000);
+    g_assert_cmpint (g_atomic_int_get (&world.accepted), ==, i - 1);
+  }
+  world_stop (&world);
+}
+
+static void
+test_eos (void)
+{
+  World world;
+
+  world_start (&world);
+  g_assert_false (gst_element_send_event (world.source, gst_event_new_eos ()));
+  gst_element_set_state (world.pipeline, GST_STATE_PAUSED);
+  g_assert_true (gst_element_send_event (world.source, gst_event_new_eos ()));
+  g_assert_true (reached (&world.ends, 1));
+  gst_element_set_state (world.pipeline, GST_STATE_PLAYING);
+  g_assert_true (gst_element_send_event (world.source, gst_event_new_eos ()));
+  g_assert_true (reached (&world.ends, 2));
+  world_stop (&world);
+}
+
+/* An error of the socket: one warning, and what comes later is read. */
+static void
+test_socket_error (void)
+{
+  World world;
+  GSocketAddress *nobody;
+  GSocket *other = make_socket (&nobody);
+  GstMessage *message;
+  GstBus *bus;
+  guint warnings = 0;
+
+  world_start (&world);
+  world_caps (&world);
+  gst_element_set_state (world.pipeline, GST_STATE_PLAYING);
+  g_socket_close (other, NULL);
+  g_object_unref (other);
+  g_assert_true (g_socket_connect (world.in, nobody, NULL, NULL));
+  for (guint i = 0; i < 3; i++) { /* nobody hears them: ECONNREFUSED when reading */
+    g_socket_send (world.in, "x", 1, NULL, NULL);
+    g_usleep (150000);
+  }
+  bus = gst_element_get_bus (world.pipeline);
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR))) {
+    g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_WARNING);
+    warnings++;
+    gst_message_unref (message);
+  }
+  gst_object_unref (bus);
+  g_assert_cmpuint (warnings, ==, 1);
+  other = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, 0, NULL);
+  g_assert_true (g_socket_bind (other, nobody, FALSE, NULL));
+  g_object_unref (world.out);
+  world.out = other;
+  send_packets (&world, 1, 1);
+  g_assert_true (reached (&world.buffers, 1));
+  g_object_unref (nobody);
+  world_stop (&world);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  gst_init (&argc, &argv);
+  g_test_add_func ("/source/holds-for-caps", test_holds_for_caps);
+  g_test_add_func ("/source/reads-only-in-playing", test_reads_only_in_playing);
+  g_test_add_func ("/source/eos-from-its-thread", test_eos);
+  g_test_add_func ("/source/socket-error-is-one-warning", test_socket_error);
+  return g_test_run ();
+}
