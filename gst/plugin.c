@@ -19,4 +19,4 @@ plugin_init (GstPlugin *plugin)
 
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, adaptivemulticast,
     "TCP-friendly adaptive RTP streaming to multicast groups", plugin_init, PACKAGE_VERSION, "LGPL",
-    PACKAGE_NAME, "https://gstreamer.freedesktop.org")
+    PACKAGE_NAME, "Unknown package origin")

@@ -15,6 +15,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_mcc_source_debug);
 #define BATCH 8              /* datagrams of one system call */
 #define DATAGRAM_BYTES 65536 /* untouched pages cost nothing */
 #define RETRY_MS 100         /* after an error that might stay */
+#define NO_EVENT_POLL_MS 100
 
 typedef union {
   struct sockaddr any;
@@ -261,6 +262,9 @@ wait_readable (GstMccSource *self, gboolean socket_too, int timeout_ms)
   struct pollfd fds[2] = { { .fd = self->wake_fd, .events = POLLIN },
     { .fd = g_socket_get_fd (self->socket), .events = POLLIN } };
 
+  /* Without an eventfd (no descriptor was left) the end of reading is noticed by looking. */
+  if (self->wake_fd < 0 && (timeout_ms < 0 || timeout_ms > NO_EVENT_POLL_MS))
+    timeout_ms = NO_EVENT_POLL_MS;
   if (poll (fds, socket_too ? 2 : 1, timeout_ms) <= 0)
     return FALSE;
   if (fds[0].revents) {
@@ -340,7 +344,11 @@ source_loop (gpointer data)
   if (flow == GST_FLOW_OK)
     return;
   GST_DEBUG_OBJECT (self, "stops: %s", gst_flow_get_name (flow));
-  gst_pad_pause_task (self->src);
+  g_mutex_lock (&self->lock);
+  /* While somebody flushes, packets are dropped; a pause could undo the start after the flush. */
+  if (flow != GST_FLOW_FLUSHING || !self->playing)
+    gst_pad_pause_task (self->src);
+  g_mutex_unlock (&self->lock);
   if (flow == GST_FLOW_NOT_LINKED || flow < GST_FLOW_EOS) {
     GST_ELEMENT_FLOW_ERROR (self, flow);
     self->funcs.eos (self->owner);
