@@ -49,7 +49,7 @@ test_properties (void)
   gst_util_set_object_arg (G_OBJECT (sink), "no-feedback", "stop");
   gst_util_set_object_arg (G_OBJECT (sink), "encoder-control", "none");
   gst_util_set_object_arg (G_OBJECT (sink), "encoder-bitrate-unit", "kbit");
-  encoder = gst_element_factory_make ("identity", NULL);
+  encoder = gst_object_ref_sink (gst_element_factory_make ("identity", NULL));
   g_object_set (sink, "encoder", encoder, "encoder-name", "x", "sdp-location", "/tmp/x",
       "encoder-bitrate-property", "y", "sync", FALSE, "max-receivers", 10u, NULL);
   g_object_get (sink, "encoder", &back, "encoder-name", &text, "sync", &flag, NULL);
@@ -62,6 +62,7 @@ test_properties (void)
   g_assert_cmpuint (get_uint (sink, "encoder-control"), ==, 1);
   g_assert_cmpuint (get_uint (sink, "encoder-bitrate-unit"), ==, 2);
   gst_object_unref (sink);
+  gst_object_unref (encoder);
 }
 
 /* Fails, and the message says which property, and how to mend it. */
