@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "multicast.h"
+
+namespace sim
+{
+
+extern const MulticastProtocol cbr_protocol;
+
+static const MulticastProtocol *const protocols[] = {
+  &cbr_protocol,
+};
+
+const MulticastProtocol *
+FindMulticastProtocol (const std::string &name)
+{
+  for (const MulticastProtocol *protocol : protocols)
+    if (name == protocol->name)
+      return protocol;
+  return nullptr;
+}
+
+} // namespace sim

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * record: what a run leaves behind, in bins of virtual time; becomes the JSON result (README.md).
+ */
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sim
+{
+
+constexpr double BIN = 0.1; /* s */
+
+/* Sums per bin; the time is that of the simulator when it is called. */
+class Bins
+{
+public:
+  void Add (double amount);
+  const std::vector<double> &Values () const
+  {
+    return m_values;
+  }
+
+private:
+  std::vector<double> m_values;
+};
+
+/* A value that changes now and then: (s, value) at each change. */
+class Steps
+{
+public:
+  void Set (double value);
+  const std::vector<std::pair<double, double>> &Values () const
+  {
+    return m_values;
+  }
+
+private:
+  std::vector<std::pair<double, double>> m_values;
+};
+
+/* Means per bin: sum and count. */
+class Means
+{
+public:
+  void Add (double value);
+  const Bins &Sum () const
+  {
+    return m_sum;
+  }
+  const Bins &Count () const
+  {
+    return m_count;
+  }
+
+private:
+  Bins m_sum, m_count;
+};
+
+struct SenderRecord {
+  Bins bytes;         /* media, IP bytes as they leave */
+  Bins packets;       /* media */
+  Bins control_bytes; /* RTCP or the protocol's own control */
+  Bins reports;       /* feedback packets that arrived */
+  Steps target_bps;
+  Steps limiting; /* HostId of the limiting receiver, CLR or acker; -1 = none */
+};
+
+struct ReceiverRecord {
+  Bins bytes, packets, lost; /* media; lost as the receiver's own protocol counts them */
+  Bins control_bytes;        /* sent */
+  Bins reports;              /* sent */
+  Means delay;               /* one way, s, of media packets; true time, not the host's clock */
+  Steps rate_bps;            /* its own estimate */
+  Steps loss_ratio;          /* its own estimate: loss (event) rate */
+  Steps rtt;                 /* its own estimate, s */
+  Steps member;              /* 1 from its join, 0 from its leave */
+};
+
+} // namespace sim
