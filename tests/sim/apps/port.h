@@ -33,6 +33,7 @@ struct Datagram {
   bool ce;                  /* marked by a queue (RFC 3168) */
   const std::uint8_t *data; /* the bytes given to Send, valid during the call */
   std::size_t size;
+  double delay; /* s, one way, true time: for the record, not for a protocol */
 };
 
 class Port
