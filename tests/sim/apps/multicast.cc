@@ -5,11 +5,9 @@ namespace sim
 {
 
 extern const MulticastProtocol cbr_protocol;
-extern const MulticastProtocol pgmcc_protocol;
 
 static const MulticastProtocol *const protocols[] = {
   &cbr_protocol,
-  &pgmcc_protocol,
 };
 
 const MulticastProtocol *

@@ -1,0 +1,408 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The scenario file's sections: every key, its type, its default. README.md explains them."""
+
+from . import measure
+from .document import Scalar
+from .schema import (
+    BAD,
+    REQUIRED,
+    Flag,
+    Items,
+    List,
+    Member,
+    Name,
+    Or,
+    Pair,
+    Probability,
+    Quantity,
+    Record,
+    Section,
+    Spread,
+    Table,
+    Tagged,
+    Text,
+    Whole,
+    Word,
+)
+from .units import UnitError, parse, split
+
+LONG = 24 * 3600
+TIME = Quantity("time", 0, LONG)
+SPAN = Quantity("time", 0, LONG, above=True)
+RATE = Quantity("rate", 0, 100e9, above=True)
+PACKET = Quantity("size", 64, 9000)
+RATIO = Quantity("ratio", 0, 1)
+NUMBER = Quantity("number")
+
+
+class QueueSize(Quantity):
+    """(unit, number): packets, bytes or bdp."""
+
+    def __init__(self, bdp=True):
+        super().__init__("queue", 0, 10_000_000, above=True)
+        self.bdp = bdp
+
+    def parse(self, text):
+        value = super().parse(text)
+        unit = split(text, "queue")[1]
+        if unit == "bdp" and not self.bdp:
+            raise UnitError(f"'{text}': packets or bytes are allowed here")
+        return (unit if unit == "bdp" else "packets" if unit[0] == "p" else "bytes", value)
+
+    def show(self, value):
+        return f"{value:g}"
+
+
+QUEUE = QueueSize()
+
+# The multicast protocols mccsim knows. A new one: a line here, and its options below.
+PROTOCOLS = ("published", "enhanced", "tfmcc", "pgmcc", "tfrc", "cbr")
+CONTROL = "tcp"  # the variant without multicast
+
+ASMP = ("published", "enhanced")
+# option -> (type, the protocols that have it); others do not get it.
+OPTIONS = {
+    "report_interval": (Or("rtcp", SPAN), ("published",)),  # rtcp: RFC 3550 6.2
+    "smoothing": (Flag(), ("published",)),  # false: gamma = 1 in ASMP eq. 14
+    "loss": (Word("interval", "lip", "lap", "window"), ASMP),
+    "history": (Whole(1, 128), ASMP),
+    "no_feedback": (Word("minimum", "hold", "stop"), ASMP),
+    "session_bandwidth": (RATE, ASMP),
+}
+
+
+def queue(name, **fields):
+    common = {"type": (Word(name), REQUIRED), "bdp_rtt": (SPAN, None)}
+    return Section(f"a {name} queue", common | fields)
+
+
+QUEUES = Tagged(
+    "a queue",
+    "type",
+    {
+        "droptail": queue("droptail", size=(QUEUE, REQUIRED)),
+        "red": queue(
+            "red",
+            size=(QUEUE, REQUIRED),
+            min=(QUEUE, None),
+            max=(QUEUE, None),
+            max_p=(Probability(), 0.1),
+            weight=(Probability(), 0.002),
+            gentle=(Flag(), True),
+            ecn=(Flag(), False),
+        ),
+        "codel": queue(
+            "codel",
+            size=(QUEUE, REQUIRED),
+            target=(SPAN, 0.005),
+            interval=(SPAN, 0.1),
+            ecn=(Flag(), False),
+        ),
+    },
+)
+LOSSES = Tagged(
+    "a loss model",
+    "type",
+    {
+        "bernoulli": Section(
+            "Bernoulli loss", {"type": (Word("bernoulli"), REQUIRED), "ratio": (RATIO, REQUIRED)}
+        ),
+        "gilbert": Section(
+            "Gilbert-Elliott loss",
+            {
+                "type": (Word("gilbert"), REQUIRED),
+                "good_to_bad": (Probability(), REQUIRED),
+                "bad_to_good": (Probability(), REQUIRED),
+                "bad_loss": (Probability(), REQUIRED),
+                "good_loss": (Probability(), 0.0),
+            },
+        ),
+    },
+)
+DELAY = Spread("time", 0, 10)
+ACCESS = Section(
+    "access",
+    {
+        "rate": (Spread("rate", 0, 100e9, above=True), None),
+        "delay": (DELAY, None),
+        "loss": (LOSSES, None),
+        "queue": (QueueSize(bdp=False), None),
+    },
+)
+DEFAULT_ACCESS = {"rate": 100_000_000, "delay": [0.0005, 0.003]}
+DEFAULT_QUEUE = {"type": "droptail", "size": ("packets", 1000)}
+REVERSE = Section(
+    "reverse", {"rate": (RATE, None), "queue": (QUEUES, None), "loss": (LOSSES, None)}
+)
+LINK = Section(
+    "a link",
+    {
+        "id": (Name(), REQUIRED),
+        "from": (Name(), REQUIRED),
+        "to": (Name(), REQUIRED),
+        "rate": (RATE, REQUIRED),
+        "delay": (Quantity("time", 0, 10), REQUIRED),
+        "queue": (QUEUES, lambda: dict(DEFAULT_QUEUE)),
+        "loss": (LOSSES, None),
+        "reverse": (REVERSE, None),
+    },
+)
+
+
+def onoff_section(name, **fields):
+    common = {"on": (SPAN, REQUIRED), "off": (SPAN, REQUIRED)}
+    return Section("onoff", common | {"distribution": (Word(name), REQUIRED)} | fields)
+
+
+ONOFF = Tagged(
+    "onoff",
+    "distribution",
+    {
+        "pareto": onoff_section("pareto", shape=(Quantity("number", 1, 100, above=True), 1.5)),
+        "exponential": onoff_section("exponential"),
+        "constant": onoff_section("constant"),
+    },
+)
+SOURCES = Tagged(
+    "a source",
+    "type",
+    {
+        "cbr": Section("a CBR source", {"type": (Word("cbr"), REQUIRED)}),
+        "video": Section(
+            "a video source",
+            {
+                "type": (Word("video"), REQUIRED),
+                "trace": (Name(), REQUIRED),
+                "fps": (Quantity("number", 1, 240), 25.0),
+            },
+        ),
+    },
+)
+AGAIN = List(Pair(TIME))
+RECEIVER = Section(
+    "a receiver",
+    {
+        "id": (Name(), REQUIRED),
+        "at": (Name(), REQUIRED),
+        "count": (Whole(1, 100_000), 1),
+        "join": (TIME, 0.0),
+        "join_spread": (TIME, 0.0),
+        "leave": (TIME, None),
+        "crash": (TIME, None),
+        "again": (AGAIN, lambda: Items(0)),
+        "access": (ACCESS, None),
+        "loss": (LOSSES, None),
+    },
+)
+OPTION_SECTION = Section("options", {name: (kind, None) for name, (kind, _) in OPTIONS.items()})
+FLOWS = Tagged(
+    "a flow",
+    "type",
+    {
+        "multicast": Section(
+            "a multicast flow",
+            {
+                "id": (Name(), REQUIRED),
+                "type": (Word("multicast"), REQUIRED),
+                "from": (Name(), REQUIRED),
+                "start": (Spread("time", 0, LONG), 0.0),
+                "stop": (SPAN, None),
+                "again": (AGAIN, lambda: Items(0)),
+                "start_rate": (RATE, 150_000),
+                "min_rate": (RATE, 16_000),
+                "max_rate": (RATE, 20_000_000),
+                "packet_size": (PACKET, 1000),
+                "source": (SOURCES, lambda: {"type": "cbr"}),
+                "ecn": (Flag(), False),
+                "feedback": (Word("group", "unicast"), "group"),
+                "options": (OPTION_SECTION, lambda: Record(0)),
+                "access": (ACCESS, None),
+                "receivers": (List(RECEIVER, 1), REQUIRED),
+            },
+        ),
+        "tcp": Section(
+            "a TCP flow",
+            {
+                "id": (Name(), REQUIRED),
+                "type": (Word("tcp"), REQUIRED),
+                "from": (Name(), REQUIRED),
+                "to": (Name(), REQUIRED),
+                "count": (Whole(1, 1000), 1),
+                "congestion": (Word("reno", "newreno", "cubic", "bbr"), "reno"),
+                "start": (Spread("time", 0, LONG), 0.0),
+                "stop": (SPAN, None),
+                "again": (AGAIN, lambda: Items(0)),
+                "segment": (PACKET, 1000),
+                "ecn": (Flag(), False),
+                "onoff": (ONOFF, None),
+                "access": (ACCESS, None),
+            },
+        ),
+        "udp": Section(
+            "a UDP flow",
+            {
+                "id": (Name(), REQUIRED),
+                "type": (Word("udp"), REQUIRED),
+                "from": (Name(), REQUIRED),
+                "to": (Name(), REQUIRED),
+                "count": (Whole(1, 1000), 1),
+                "rate": (RATE, REQUIRED),
+                "packet_size": (PACKET, 1000),
+                "start": (Spread("time", 0, LONG), 0.0),
+                "stop": (SPAN, None),
+                "again": (AGAIN, lambda: Items(0)),
+                "onoff": (ONOFF, None),
+                "access": (ACCESS, None),
+            },
+        ),
+    },
+)
+CHANGE = Section(
+    "a change",
+    {
+        "at": (TIME, REQUIRED),
+        "link": (Name(), REQUIRED),
+        "rate": (RATE, None),
+        "delay": (Quantity("time", 0, 10), None),
+        "loss": (LOSSES, None),
+        "reverse": (Section("reverse", {"rate": (RATE, None), "loss": (LOSSES, None)}), None),
+        "ramp": (SPAN, None),
+    },
+)
+PLOT = Section(
+    "a plot",
+    {
+        "what": (Word("rates", "target", "loss", "delay", "queue"), REQUIRED),
+        "flows": (List(Member()), None),
+        "links": (List(Name()), None),
+        "variants": (List(Name()), None),
+        "title": (Text(), REQUIRED),
+        "figure": (Text(), None),
+    },
+)
+
+
+class Goal(Quantity):
+    """'>= 95 %', '95 % .. 105 %', '<= 0.5 x NAME' (a variant's value, or another measure's)."""
+
+    def __init__(self, unit):
+        super().__init__(unit, None)
+        self.allowed = "'>= VALUE', '<= VALUE', 'VALUE .. VALUE' or '<= FACTOR x NAME'"
+
+    def parse(self, text):
+        out = {"text": " ".join(text.split())}
+        low, dots, high = text.partition("..")
+        if dots:
+            out |= {"lo": parse(low, self.dimension), "hi": parse(high, self.dimension)}
+            if out["lo"] > out["hi"]:
+                raise UnitError(f"'{text}': the lower value comes first")
+            return out
+        side = {">=": "lo", "<=": "hi"}.get(text[:2])
+        if side is None:
+            raise UnitError(f"'{text}' is no goal; {self.allowed} is allowed")
+        factor, times, name = text[2:].partition(" x ")
+        if times:
+            return out | {side: parse(factor, "number"), "of": Name().parse(name.strip())}
+        return out | {side: parse(text[2:], self.dimension)}
+
+
+class Value(Quantity):
+    """A measure's value, in its unit."""
+
+    def __init__(self, unit):
+        super().__init__(unit, None)
+
+    def parse(self, text):
+        return parse(text, self.dimension)
+
+
+def measure_section(kind):
+    band = Table(Pair(Value(kind.unit), same=True))
+    common = {
+        "id": (Name(), REQUIRED),
+        "what": (Word(kind.name), REQUIRED),
+        "title": (Text(), None),
+        "published": (Table(Value(kind.unit)), None),
+        "differs": (Table(Text()), None),
+        "goal": (Goal(kind.unit), None),
+        "band": (band, None),
+        "smoke": (
+            Section(
+                "a measure's smoke",
+                {
+                    name: (measure.Moment(), None)
+                    for name in ("from", "to", "event")
+                    if name in kind.arguments
+                }
+                | {"band": (band, None)},
+            ),
+            None,
+        ),
+    }
+    return Section(f"the measure '{kind.name}'", common | kind.arguments)
+
+
+MEASURES = Tagged(
+    "a measure", "what", {name: measure_section(kind) for name, kind in measure.KINDS.items()}
+)
+VARIANT = Section(
+    "a variant",
+    {
+        "id": (Name(), REQUIRED),
+        "protocol": (Word(*PROTOCOLS), REQUIRED),
+        "options": (OPTION_SECTION, lambda: Record(0)),
+    },
+)
+
+
+class Variant(Word):
+    """A protocol, 'tcp', or a protocol with options of its own."""
+
+    def __init__(self):
+        super().__init__(*PROTOCOLS, CONTROL)
+        self.allowed += ", or {id:, protocol:, options:}"
+
+    def read(self, node, errors):
+        if not isinstance(node, Scalar):
+            return VARIANT.read(node, errors)
+        word = super().read(node, errors)
+        if word is BAD:
+            return BAD
+        out = Record(node.line)
+        out.update(id=word, protocol=word, options=Record(node.line))
+        return out
+
+
+SCENARIO = Section(
+    "a scenario",
+    {
+        "id": (Name(), REQUIRED),
+        "title": (Text(), REQUIRED),
+        "source": (Text(), None),
+        "chosen": (Text(), None),
+        "differs": (Text(), None),
+        "duration": (Quantity("time", 1, LONG), REQUIRED),
+        "seeds": (Whole(1, 1000), 10),
+        "variants": (List(Variant(), 1), REQUIRED),
+        "smoke": (
+            Section(
+                "smoke",
+                {
+                    "duration": (Quantity("time", 1, LONG), None),
+                    "seeds": (Whole(1, 1000), 1),
+                    "variants": (List(Name(), 1), None),
+                },
+            ),
+            None,
+        ),
+        "network": (Word("ns3", "light"), "ns3"),
+        "clocks": (Word("random", "synchronised"), None),
+        "leave_latency": (Quantity("time", 0, 600), 0.0),
+        "access": (ACCESS, None),
+        "links": (List(LINK), lambda: Items(0)),
+        "flows": (List(FLOWS, 1), REQUIRED),
+        "changes": (List(CHANGE), lambda: Items(0)),
+        "measures": (List(MEASURES), lambda: Items(0)),
+        "plots": (List(PLOT), lambda: Items(0)),
+    },
+)
