@@ -92,6 +92,7 @@ private:
     m_expected = seq + 1;
     m_record.packets.Add (1);
     m_record.bytes.Add (datagram.ip_bytes);
+    m_record.delay.Add (datagram.delay);
   }
 
   Port &m_port;

@@ -81,4 +81,11 @@ struct ReceiverRecord {
   Steps member;              /* 1 from its join, 0 from its leave */
 };
 
+/* A TCP or UDP flow, at its receiver's IP layer. */
+struct FlowRecord {
+  Bins bytes, packets;
+  Bins lost;   /* packets to the receiver that were dropped on the way */
+  Means delay; /* s, one way */
+};
+
 } // namespace sim

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * linkrecord: what one direction of a link leaves behind; a "links" entry of the result.
+ */
+#pragma once
+
+#include <vector>
+
+#include "record.h"
+
+namespace sim
+{
+
+struct LinkRecord {
+  Steps rate_bps;
+  Bins bytes, packets; /* that left it */
+  Bins queue_drops, random_drops, marks;
+  Means delay;               /* s in the queue, of what left it */
+  std::vector<float> delays; /* each of them, for the quantiles */
+};
+
+} // namespace sim

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * network: a scenario's tree of routers and links in ns-3, with a node and a link of its own for
+ * every host.
+ *
+ * A link has one rate and one delay for both directions, unless "reverse" says otherwise; queue,
+ * loss and records belong to the data direction from -> to. Links of hosts are drop tail, 1000
+ * packets; their loss strikes towards the host. "changes" of rate and delay apply to both
+ * directions (rate: as long as "reverse" has none of its own), of loss to the data direction; a
+ * ramp moves in steps of at most 100 ms and 1 % of its length.
+ */
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <ns3/node.h>
+
+#include "link.h"
+#include "routing.h"
+#include "topology.h"
+
+namespace sim
+{
+
+class Network : public Topology
+{
+public:
+  explicit Network (const nlohmann::json &scenario);
+  ~Network () override;
+
+  HostId AddHost (
+      const std::string &name, const std::string &router, const nlohmann::json &access) override;
+  std::unique_ptr<Port> NewPort (HostId host, unsigned flow) override;
+  nlohmann::json Links () const override;
+
+  ns3::Ptr<ns3::Node> NodeOf (HostId host) const;
+  static ns3::Ipv4Address AddressOf (HostId host);
+  /* Every packet that arrives at @host from the network, with its IP header. */
+  void OnArrival (HostId host, Link::DeliverHandler handler);
+  /* Every packet for @host that was dropped on the way. */
+  void OnDrop (HostId host, std::function<void ()> handler);
+  /* Packets that leave @host carry their time of sending (tags.h). */
+  void Stamp (HostId host);
+
+private:
+  struct Router {
+    ns3::Ptr<ns3::Node> node;
+    ns3::Ptr<Routing> routing;
+    std::vector<std::pair<std::string, std::uint32_t>> neighbours; /* and the interface to them */
+  };
+  struct Host {
+    std::string name;
+    ns3::Ptr<ns3::Node> node;
+    ns3::Ptr<Routing> routing;
+    ns3::Ptr<Link> up, down;
+    std::function<void ()> drop;
+  };
+  struct Pair {
+    ns3::Ptr<Link> forward, back;
+    bool own_back_rate;
+    LinkRecord record;
+  };
+  struct Ends {
+    ns3::Ptr<Link> there, back;
+  };
+
+  Router &FindRouter (const std::string &name);
+  Ends Connect (ns3::Ptr<ns3::Node> a, ns3::Ptr<Routing> a_routing, ns3::Ptr<ns3::Node> b,
+      ns3::Ptr<Routing> b_routing, bool b_is_host);
+  void AddLink (const nlohmann::json &link);
+  void AddRoutes (HostId host, const std::string &router, std::uint32_t interface);
+  void AddChange (const nlohmann::json &change);
+  void Ramp (double ramp, std::function<void (double)> set);
+  void ChangeRate (const std::vector<ns3::Ptr<Link>> &links, double to, double ramp);
+  void ChangeDelay (Pair &pair, double to, double ramp);
+  void ChangeLoss (ns3::Ptr<Link> link, const nlohmann::json &to, double ramp);
+  void Dropped (ns3::Ipv4Address destination);
+
+  std::uint64_t m_seed;
+  bool m_random_clocks;
+  ns3::Time m_leave_latency;
+  nlohmann::json m_access;
+  std::map<std::string, Router> m_routers;
+  std::vector<Host> m_hosts;
+  std::map<std::string, Pair> m_links;
+};
+
+} // namespace sim
