@@ -3,6 +3,15 @@
 
 from .table import rate
 
+# What the project has promised of step_figures(): at least, at most. Loss is a ratio.
+STEP_GOALS = {
+    "below_capacity_s": (None, 3),
+    "loss_after_5s": (None, 0.01),
+    "reach_90_s": (None, 15),
+    "steady_loss": (None, 0.005),
+    "lowest_in_low": (0.5, None),
+}
+
 
 def below_after(record, time, limit, window=0.5, hold=2.0):
     """Seconds after @time until the sent rate (means over @window) is below @limit and stays so
@@ -35,7 +44,8 @@ def lowest(record, begin, end, window=1.0):
 
 
 def step_figures(record, receivers, down, up, end, low, high):
-    """The figures of a run high -> low (at @down) -> high (at @up) that ends at @end."""
+    """The figures of a run high -> low (at @down) -> high (at @up) that ends at @end. Steady is
+    everything but the first 10 s and the 5 s after each step."""
     alive = [name for name in receivers if record.nodes[name].stats]
     settle = 10.0
     steady = []
