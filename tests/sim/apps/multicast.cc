@@ -5,11 +5,13 @@ namespace sim
 {
 
 extern const MulticastProtocol cbr_protocol;
+extern const MulticastProtocol pgmcc_protocol;
 extern const MulticastProtocol tfmcc_protocol;
 extern const MulticastProtocol tfrc_protocol;
 
 static const MulticastProtocol *const protocols[] = {
   &cbr_protocol,
+  &pgmcc_protocol,
   &tfmcc_protocol,
   &tfrc_protocol,
 };
