@@ -95,6 +95,8 @@ decide (MccAsmpReceiver *self)
   if (!mcc_asmp_receiver_is_enhanced (self)) {
     mcc_loss_handle_interval (self->path.loss);
     input.gamma = mcc_congestion_handle_interval (&self->path.congestion);
+    if (self->config.unsmoothed)
+      input.gamma = 1.0;
   }
   mcc_asmp_path_decide (&self->path, &input, self->now);
   self->loss_ratio = input.loss_ratio;
@@ -155,6 +157,8 @@ mcc_asmp_receiver_new (const MccAsmpReceiverConfig *config, MccTime now)
   mcc_asmp_source_init (&self->source, config->source_ssrc, MCC_ASMP_SOURCE_TIMEOUT);
   mcc_asmp_schedule_init (&self->schedule, config->variant, config->hears_group,
       config->report_interval, self->config.compound_bytes, config->seed);
+  if (config->least_interval > 0)
+    self->schedule.least = config->least_interval;
   self->now = now;
   self->next_decision = self->event = MCC_TIME_NONE;
   return self;

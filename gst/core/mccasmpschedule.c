@@ -24,6 +24,7 @@ mcc_asmp_schedule_init (MccAsmpSchedule *self, MccVariant variant, bool hears_gr
   self->variant = variant;
   self->hears_group = hears_group;
   self->fixed = fixed;
+  self->least = PUBLISHED_INTERVAL;
   self->compound_bytes = compound_bytes;
   mcc_rng_init (&self->rng, seed);
   self->last = self->next = self->early = MCC_TIME_NONE;
@@ -50,7 +51,7 @@ regular_interval (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input
   MccTime all = mcc_rtcp_interval (
       input->target_bps, input->session_bps, OUR_SHARE, n, self->compound_bytes);
   if (self->variant == MCC_VARIANT_PUBLISHED)
-    return mcc_time_max (all, PUBLISHED_INTERVAL);
+    return mcc_time_max (all, self->least);
   if (input->limiting) {
     MccTime own = mcc_rtcp_interval (
         input->target_bps, input->session_bps, MCC_RTCP_LIMITING_SHARE, 1, self->compound_bytes);
@@ -99,7 +100,7 @@ mcc_asmp_schedule_start (MccAsmpSchedule *self, const MccAsmpScheduleInput *inpu
   self->waiting = self->skipped = false;
   self->debt = 0;
   memset (self->heard, 0, sizeof self->heard);
-  self->joiners = 0;
+  self->heard_bits = self->joiners = 0;
   self->heard_bps = self->reported_bps = UINT64_MAX;
   self->interval = regular_interval (self, input);
   /* RFC 3550 6.2: half the interval before the first; ours is bounded, for nobody knows us yet. */
@@ -198,11 +199,12 @@ static void
 count_joiner (MccAsmpSchedule *self, uint32_t ssrc)
 {
   uint32_t bit = (ssrc * UINT32_C (2654435761)) >> (32 - 10);
-  self->heard[bit / 64] |= UINT64_C (1) << (bit % 64);
-  unsigned clear = 0;
-  for (unsigned i = 0; i < MCC_ASMP_HEARD_BITS; i++)
-    clear += (self->heard[i / 64] >> (i % 64) & 1) == 0;
-  double share = fmax (clear, 1.0) / MCC_ASMP_HEARD_BITS;
+  uint64_t mask = UINT64_C (1) << (bit % 64);
+  if ((self->heard[bit / 64] & mask) != 0)
+    return;
+  self->heard[bit / 64] |= mask;
+  self->heard_bits++;
+  double share = fmax (MCC_ASMP_HEARD_BITS - self->heard_bits, 1.0) / MCC_ASMP_HEARD_BITS;
   self->joiners = (unsigned)(-MCC_ASMP_HEARD_BITS * log (share) + 0.5);
 }
 

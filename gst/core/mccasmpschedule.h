@@ -45,6 +45,7 @@ typedef struct {
   MccVariant variant;
   bool hears_group;
   MccTime fixed; /* 0 = RTCP rules */
+  MccTime least; /* published, RTCP rules: of Td */
   double compound_bytes;
   MccRng rng;
   bool active;
@@ -58,6 +59,7 @@ typedef struct {
   bool skipped;     /* the previous regular one was covered */
   bool limiting;
   uint64_t heard[MCC_ASMP_HEARD_BITS / 64]; /* who reported before we did, hashed */
+  unsigned heard_bits;                      /* ... bits set */
   unsigned joiners;                         /* ... about so many */
   uint64_t reported_bps;                    /* UINT64_MAX: no limit */
   uint64_t heard_bps;                       /* lowest lately heard; UINT64_MAX none */

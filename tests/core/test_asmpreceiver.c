@@ -450,6 +450,44 @@ published_by_rtcp_rules (void)
   clear (&f);
 }
 
+/* RFC 3550 6.2: 5 s without the reduced minimum, randomised to 2.05 ... 6.16 s, mean 4.1 s. */
+static void
+published_at_rfc3550_minimum (void)
+{
+  MccAsmpReceiverConfig config = { .variant = MCC_VARIANT_PUBLISHED,
+    .ssrc = OURS,
+    .seed = 7,
+    .hears_group = true,
+    .least_interval = 5 * MCC_SECOND };
+  Fixture f;
+  init (&f, &config);
+  announce (&f);
+  stream (&f, 410);
+  g_assert_cmpuint (f.closest, >=, 2050 * MCC_MSECOND);
+  g_assert_cmpuint (f.reports, >=, 90);
+  g_assert_cmpuint (f.reports, <=, 110);
+  clear (&f);
+}
+
+/* gamma = 1: the whole P/RTT of eq. 13 at each report. */
+static void
+published_without_smoothing (void)
+{
+  MccAsmpReceiverConfig config = { .variant = MCC_VARIANT_PUBLISHED,
+    .ssrc = OURS,
+    .seed = 7,
+    .hears_group = true,
+    .report_interval = MCC_SECOND,
+    .unsmoothed = true };
+  Fixture f;
+  init (&f, &config);
+  announce (&f);
+  stream (&f, 20.5);
+  g_assert_cmpuint (f.report.rate_bps, >=, 150000 + 20 * 15990);
+  g_assert_cmpuint (f.report.rate_bps, <=, 150000 + 21 * 16010);
+  clear (&f);
+}
+
 /* Same input, same output. */
 static void
 deterministic (void)
@@ -714,6 +752,8 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpreceiver/one-overflow-one-loss-event", one_episode);
   g_test_add_func ("/asmpreceiver/published-reports-each-interval", published);
   g_test_add_func ("/asmpreceiver/published-not-above-one-a-second", published_by_rtcp_rules);
+  g_test_add_func ("/asmpreceiver/published/rfc3550-minimum", published_at_rfc3550_minimum);
+  g_test_add_func ("/asmpreceiver/published/unsmoothed", published_without_smoothing);
   g_test_add_func ("/asmpreceiver/same-input-same-trace", deterministic);
   g_test_add_func ("/asmpreceiver/abuse", abuse);
   g_test_add_func ("/asmpreceiver/leave", leave);
