@@ -95,8 +95,10 @@ Experiment::Experiment (const json &scenario)
     auto network = std::make_unique<Network> (scenario);
     m_network = network.get ();
     m_topology = std::move (network);
+  } else if (kind == "light") {
+    m_topology = NewLightStar (scenario);
   } else {
-    throw ScenarioError ("network: there is no \"" + kind + "\": ns3");
+    throw ScenarioError ("network: there is no \"" + kind + "\": ns3, light");
   }
   std::vector<Ends> ends;
   for (const json &flow : scenario.at ("flows"))
