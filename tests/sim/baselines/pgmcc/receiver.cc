@@ -17,8 +17,7 @@ Receiver::Lose (std::uint64_t seq)
 {
   Count (true);
   m_lost++;
-  if (!m_is_acker)
-    m_to_nak.push_back (seq);
+  m_to_nak.push_back (seq);
 }
 
 void
@@ -60,8 +59,6 @@ Receiver::HandleData (const Data &data, bool ce, MccTime now)
     m_stamp = data.stamp;
     m_arrival = now;
   }
-  if (m_is_acker)
-    m_to_nak.clear ();
 
   /* What comes late was not lost, unless it was given up before. */
   auto late = std::find_if (m_missing.begin (), m_missing.end (),
@@ -85,6 +82,8 @@ Receiver::HandleData (const Data &data, bool ce, MccTime now)
       Count (false);
   }
 
+  if (m_is_acker)
+    m_to_nak.clear ();
   if (data.acker == m_config.id)
     m_out.push_back (Report (Kind::ACK, now));
   ScheduleNak (now);

@@ -502,9 +502,13 @@ TestReceiverAck ()
   g_assert_cmpuint (receiver.NextTimeout (), ==, MCC_TIME_NONE); /* ACKs do for NAKs */
   while (receiver.Poll (&ack))
     ;
+  for (std::uint64_t seq : { 52, 53, 54, 55 })
+    Give (receiver, seq);
+  g_assert_cmpuint (receiver.NextTimeout (), !=, MCC_TIME_NONE);
   Give (receiver, 90, ME);
   g_assert_true (receiver.Poll (&ack));
   g_assert_cmpuint (ack.map, ==, 1);
+  g_assert_cmpuint (receiver.NextTimeout (), ==, MCC_TIME_NONE);
 }
 
 /* A receiver that lost 3 and 5 of 1..8. */
