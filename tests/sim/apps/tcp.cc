@@ -166,7 +166,7 @@ void
 RecordFlow (Network &network, HostId from, HostId to, FlowRecord &record)
 {
   network.Stamp (from);
-  network.OnArrival (to, [&record] (Ptr<const ns3::Packet> packet) {
+  network.OnArrival (to, [&record] (Ptr<ns3::Packet> packet) {
     record.bytes.Add (packet->GetSize ());
     record.packets.Add (1);
     OriginTag tag;

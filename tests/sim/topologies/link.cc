@@ -74,28 +74,32 @@ Link::QueueDropped (ns3::Ipv4Address destination)
     m_drop (destination);
 }
 
-static ns3::Ipv4Address
-Destination (const ns3::Ptr<ns3::Packet> &packet)
+ns3::Ipv4Address
+Destination (const ns3::Packet &packet)
 {
-  ns3::Ipv4Header header;
-  packet->PeekHeader (header);
-  return header.GetDestination ();
+  std::uint8_t header[20];
+  packet.CopyData (header, sizeof header);
+  return ns3::Ipv4Address::Deserialize (header + 16);
 }
 
 bool
 Link::Send (ns3::Ptr<ns3::Packet> packet, const ns3::Address &, std::uint16_t)
 {
-  if (m_stamps) {
-    OriginTag tag;
-    if (!packet->PeekPacketTag (tag)) {
-      tag.sent = Simulator::Now ().GetSeconds ();
-      packet->AddPacketTag (tag);
-    }
+  OriginTag tag;
+  if (m_stamps && !packet->PeekPacketTag (tag)) {
+    tag.sent = Simulator::Now ().GetSeconds ();
+    packet->AddPacketTag (tag);
   }
+  Pass (packet);
+  return true;
+}
+
+void
+Link::Pass (ns3::Ptr<ns3::Packet> packet)
+{
   Enqueue (packet);
   if (!m_sending)
     SendNext ();
-  return true;
 }
 
 void
@@ -114,7 +118,7 @@ Link::Enqueue (ns3::Ptr<ns3::Packet> packet)
                                      : m_fifo.size () + 1 <= m_limit.size;
   /* A free link takes a packet past its queue, even when the queue holds none. */
   if (!fits && m_sending) {
-    QueueDropped (Destination (packet));
+    QueueDropped (Destination (*packet));
     return;
   }
   m_fifo.push_back ({ packet, Simulator::Now () });
@@ -161,7 +165,7 @@ Link::Sent ()
     if (m_record != nullptr)
       m_record->random_drops.Add (1);
     if (m_drop)
-      m_drop (Destination (packet));
+      m_drop (Destination (*packet));
   } else {
     if (m_record != nullptr) {
       const double waited = m_sending->since.GetSeconds ();
@@ -171,8 +175,7 @@ Link::Sent ()
       m_record->delays.push_back (static_cast<float> (waited));
     }
     m_last_arrival = std::max (m_last_arrival, Simulator::Now () + m_delay);
-    Simulator::ScheduleWithContext (m_peer->m_node->GetId (), m_last_arrival - Simulator::Now (),
-        &Link::Receive, m_peer, packet);
+    Simulator::Schedule (m_last_arrival - Simulator::Now (), &Link::Receive, m_peer, packet);
   }
   SendNext ();
 }
@@ -180,9 +183,10 @@ Link::Sent ()
 void
 Link::Receive (ns3::Ptr<ns3::Packet> packet)
 {
-  if (m_deliver)
-    m_deliver (packet);
-  m_receive (this, packet, IPV4, m_peer->m_address);
+  if (m_arrival)
+    m_arrival (packet);
+  if (m_node)
+    m_receive (this, packet, IPV4, m_peer->m_address);
 }
 
 void

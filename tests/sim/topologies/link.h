@@ -40,13 +40,16 @@ struct QueueLimit {
   std::uint64_t size;
 };
 
+/* Of an IP packet, read from its bytes. */
+ns3::Ipv4Address Destination (const ns3::Packet &packet);
+
 class Link : public ns3::NetDevice
 {
 public:
   static ns3::TypeId GetTypeId ();
   /* A packet for @destination was dropped, by a queue or at random. */
   using DropHandler = std::function<void (ns3::Ipv4Address destination)>;
-  using DeliverHandler = std::function<void (ns3::Ptr<const ns3::Packet>)>;
+  using ArrivalHandler = std::function<void (ns3::Ptr<ns3::Packet>)>;
 
   void SetPeer (ns3::Ptr<Link> peer)
   {
@@ -74,12 +77,12 @@ public:
   {
     m_drop = std::move (handler);
   }
-  /* Sees what arrives over the peer's direction, before the node does. */
-  void SetDeliverHandler (DeliverHandler handler)
+  /* Gets what arrives from the peer; on a host before ns-3's node gets it. */
+  void SetArrivalHandler (ArrivalHandler handler)
   {
-    m_deliver = std::move (handler);
+    m_arrival = std::move (handler);
   }
-  /* Gives what leaves without one a tag with the time, for FlowDelay (tags.h). */
+  /* Gives what leaves without one a tag with the time, for RecordFlow (tags.h). */
   void SetStamps (bool stamps)
   {
     m_stamps = stamps;
@@ -97,6 +100,9 @@ public:
   {
     return *m_loss;
   }
+
+  /* Sends or drops it; what Send () does for ns-3. */
+  void Pass (ns3::Ptr<ns3::Packet> packet);
 
   bool Send (ns3::Ptr<ns3::Packet> packet, const ns3::Address &to, std::uint16_t protocol) override;
   bool SendFrom (ns3::Ptr<ns3::Packet> packet, const ns3::Address &from, const ns3::Address &to,
@@ -157,7 +163,7 @@ private:
   std::optional<Loss> m_loss;
   LinkRecord *m_record = nullptr;
   DropHandler m_drop;
-  DeliverHandler m_deliver;
+  ArrivalHandler m_arrival;
   bool m_stamps = false;
 
   std::deque<Waiting> m_fifo;

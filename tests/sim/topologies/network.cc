@@ -32,7 +32,7 @@ public:
   }
   Ptr<ns3::Ipv4RoutingProtocol> Create (Ptr<ns3::Node>) const override
   {
-    return ns3::CreateObject<Routing> ();
+    return ns3::CreateObject<HostRouting> ();
   }
 };
 
@@ -47,31 +47,10 @@ NewNode ()
   return node;
 }
 
-Ptr<Routing>
+Ptr<HostRouting>
 RoutingOf (Ptr<ns3::Node> node)
 {
-  return ns3::DynamicCast<Routing> (node->GetObject<ns3::Ipv4> ()->GetRoutingProtocol ());
-}
-
-Ptr<Link>
-NewLink (Ptr<ns3::Node> node, ns3::Ipv4Address address)
-{
-  auto link = ns3::CreateObject<Link> ();
-  link->SetAddress (ns3::Mac48Address::Allocate ());
-  node->AddDevice (link);
-  auto ipv4 = node->GetObject<ns3::Ipv4> ();
-  const std::uint32_t interface = ipv4->AddInterface (link);
-  NS_ABORT_UNLESS (interface == link->GetIfIndex ());
-  ipv4->AddAddress (interface, ns3::Ipv4InterfaceAddress (address, ns3::Ipv4Mask::GetOnes ()));
-  ipv4->SetUp (interface);
-  return link;
-}
-
-/* Routers have addresses of their own range, for ns-3's sake. */
-ns3::Ipv4Address
-RouterAddress (std::size_t number)
-{
-  return ns3::Ipv4Address ((172u << 24 | 16u << 16) + 1 + static_cast<std::uint32_t> (number));
+  return ns3::DynamicCast<HostRouting> (node->GetObject<ns3::Ipv4> ()->GetRoutingProtocol ());
 }
 
 } // namespace
@@ -89,51 +68,54 @@ Network::Network (const json &scenario)
 
 Network::~Network () = default;
 
-Network::Router &
-Network::FindRouter (const std::string &name)
+Network::Place &
+Network::FindPlace (const std::string &name)
 {
-  const auto found = m_routers.find (name);
-  if (found != m_routers.end ())
-    return found->second;
-  Router &router = m_routers[name];
-  router.node = NewNode ();
-  router.routing = RoutingOf (router.node);
-  router.routing->SetLeaveLatency (m_leave_latency);
-  return router;
+  Place &place = m_places[name];
+  if (!place.router)
+    place.router = std::make_unique<Router> (m_leave_latency);
+  return place;
 }
 
-Network::Ends
-Network::Connect (Ptr<ns3::Node> a, Ptr<Routing> a_routing, Ptr<ns3::Node> b,
-    Ptr<Routing> b_routing, bool b_is_host)
+/* @node: a host's, or null: of a router. */
+Ptr<Link>
+Network::NewLink (Ptr<ns3::Node> node)
 {
-  auto address = [&] (bool host) {
-    return host ? AddressOf (static_cast<HostId> (m_hosts.size ())) : RouterAddress (a->GetId ());
-  };
-  Ptr<Link> there = NewLink (a, address (false));
-  Ptr<Link> back = NewLink (b, b_is_host ? address (true) : RouterAddress (b->GetId ()));
-  there->SetPeer (back);
-  back->SetPeer (there);
-  a_routing->AddInterface (there, b_routing, back->GetIfIndex () - 1, b_is_host);
-  b_routing->AddInterface (back, a_routing, there->GetIfIndex () - 1, false);
-  for (Ptr<Link> link : { there, back })
-    link->SetDropHandler ([this] (ns3::Ipv4Address to) { Dropped (to); });
-  return { there, back };
+  auto link = ns3::CreateObject<Link> ();
+  link->SetAddress (ns3::Mac48Address::Allocate ());
+  link->SetDropHandler ([this] (ns3::Ipv4Address to) { Dropped (to); });
+  if (!node)
+    return link;
+  node->AddDevice (link);
+  auto ipv4 = node->GetObject<ns3::Ipv4> ();
+  const std::uint32_t interface = ipv4->AddInterface (link);
+  NS_ABORT_UNLESS (interface == link->GetIfIndex ());
+  const auto address = HostAddress (static_cast<HostId> (m_hosts.size ()));
+  ipv4->AddAddress (interface, ns3::Ipv4InterfaceAddress (address, ns3::Ipv4Mask::GetOnes ()));
+  ipv4->SetUp (interface);
+  return link;
 }
 
 void
 Network::AddLink (const json &link)
 {
   const std::string id = link.at ("id"), from = link.at ("from"), to = link.at ("to");
-  Router &a = FindRouter (from), &b = FindRouter (to);
-  const Ends ends = Connect (a.node, a.routing, b.node, b.routing, false);
-  a.neighbours.emplace_back (to, ends.there->GetIfIndex () - 1);
-  b.neighbours.emplace_back (from, ends.back->GetIfIndex () - 1);
+  Place &a = FindPlace (from), &b = FindPlace (to);
+  Pair &pair = m_links[id];
+  pair.forward = NewLink (nullptr);
+  pair.back = NewLink (nullptr);
+  pair.forward->SetPeer (pair.back);
+  pair.back->SetPeer (pair.forward);
+  const std::uint32_t a_interface = a.router->Interfaces ();
+  const std::uint32_t b_interface
+      = b.router->AddInterface (pair.back, a.router.get (), a_interface);
+  a.router->AddInterface (pair.forward, b.router.get (), b_interface);
+  a.neighbours.emplace_back (to, a_interface);
+  b.neighbours.emplace_back (from, b_interface);
 
   const double rate = link.at ("rate");
   const json reverse = link.value ("reverse", json::object ());
   const double back_rate = reverse.value ("rate", rate);
-  Pair &pair = m_links[id];
-  pair = { ends.there, ends.back, reverse.contains ("rate"), {} };
   pair.forward->SetRecord (&pair.record);
   pair.forward->SetRate (rate);
   pair.back->SetRate (back_rate);
@@ -152,19 +134,21 @@ Network::AddLink (const json &link)
 HostId
 Network::AddHost (const std::string &name, const std::string &router_name, const json &own_access)
 {
-  const auto router = m_routers.find (router_name);
-  if (router == m_routers.end ())
+  const auto place = m_places.find (router_name);
+  if (place == m_places.end ())
     throw ScenarioError (name + ": no link names the router \"" + router_name + "\"");
+  Router *router = place->second.router.get ();
   const auto id = static_cast<HostId> (m_hosts.size ());
   Host host;
   host.name = name;
   host.node = NewNode ();
   host.routing = RoutingOf (host.node);
-  host.routing->SetHost (AddressOf (id));
-  const Ends ends
-      = Connect (router->second.node, router->second.routing, host.node, host.routing, true);
-  host.down = ends.there;
-  host.up = ends.back;
+  host.up = NewLink (host.node);
+  host.down = NewLink (nullptr);
+  host.up->SetPeer (host.down);
+  host.down->SetPeer (host.up);
+  const std::uint32_t interface = router->AddInterface (host.down);
+  host.routing->Connect (HostAddress (id), host.up, router, interface);
 
   json access = m_access;
   if (own_access.is_object ())
@@ -172,6 +156,8 @@ Network::AddHost (const std::string &name, const std::string &router_name, const
   Random random (m_seed, "access " + name);
   const double rate = random.Draw (access.at ("rate"));
   const ns3::Time delay = ns3::Seconds (random.Draw (access.at ("delay")));
+  if (access.contains ("queue") && !access.at ("queue").is_null ())
+    SetQueue (*host.down, { { "type", "droptail" }, { "size", access.at ("queue") } }, rate, 0);
   for (Ptr<Link> link : { host.up, host.down }) {
     link->SetRate (rate);
     link->SetDelay (delay);
@@ -179,7 +165,7 @@ Network::AddHost (const std::string &name, const std::string &router_name, const
   host.down->SetLoss (Loss (
       LossParameters::FromJson (access.value ("loss", json ())), Random (m_seed, "loss " + name)));
   m_hosts.push_back (host);
-  AddRoutes (id, router_name, host.down->GetIfIndex () - 1);
+  AddRoutes (id, router_name, interface);
   return id;
 }
 
@@ -192,11 +178,11 @@ Network::AddRoutes (HostId host, const std::string &router, std::uint32_t interf
   while (!open.empty ()) {
     const auto [name, out] = open.back ();
     open.pop_back ();
-    m_routers.at (name).routing->SetRoute (host, out);
-    for (const auto &[neighbour, unused] : m_routers.at (name).neighbours) {
+    m_places.at (name).router->SetRoute (host, out);
+    for (const auto &[neighbour, unused] : m_places.at (name).neighbours) {
       if (!seen.insert (neighbour).second)
         continue;
-      for (const auto &[back, back_interface] : m_routers.at (neighbour).neighbours)
+      for (const auto &[back, back_interface] : m_places.at (neighbour).neighbours)
         if (back == name)
           open.emplace_back (neighbour, back_interface);
     }
@@ -256,7 +242,7 @@ Network::AddChange (const json &change)
   Simulator::Schedule (ns3::Seconds (change.at ("at").get<double> ()), [this, &pair, change, ramp] {
     const json reverse = change.value ("reverse", json::object ());
     std::vector<Ptr<Link>> both = { pair.forward };
-    if (!pair.own_back_rate)
+    if (pair.back->Rate () == pair.forward->Rate ())
       both.push_back (pair.back);
     if (change.contains ("rate"))
       ChangeRate (both, change.at ("rate"), ramp);
@@ -264,10 +250,8 @@ Network::AddChange (const json &change)
       ChangeDelay (pair, change.at ("delay"), ramp);
     if (change.contains ("loss"))
       ChangeLoss (pair.forward, change.at ("loss"), ramp);
-    if (reverse.contains ("rate")) {
-      pair.own_back_rate = true;
+    if (reverse.contains ("rate"))
       ChangeRate ({ pair.back }, reverse.at ("rate"), ramp);
-    }
     if (reverse.contains ("loss"))
       ChangeLoss (pair.back, reverse.at ("loss"), ramp);
   });
@@ -295,13 +279,13 @@ Network::NodeOf (HostId host) const
 ns3::Ipv4Address
 Network::AddressOf (HostId host)
 {
-  return Routing::AddressOf (host);
+  return HostAddress (host);
 }
 
 void
-Network::OnArrival (HostId host, Link::DeliverHandler handler)
+Network::OnArrival (HostId host, Link::ArrivalHandler handler)
 {
-  m_hosts.at (host).up->SetDeliverHandler (std::move (handler));
+  m_hosts.at (host).up->SetArrivalHandler (std::move (handler));
 }
 
 void
@@ -319,7 +303,7 @@ Network::Stamp (HostId host)
 void
 Network::Dropped (ns3::Ipv4Address destination)
 {
-  const HostId index = Routing::IndexOf (destination);
+  const HostId index = HostIndex (destination);
   if (index < m_hosts.size () && m_hosts[index].drop)
     m_hosts[index].drop ();
 }

@@ -5,9 +5,9 @@
  *
  * A link has one rate and one delay for both directions, unless "reverse" says otherwise; queue,
  * loss and records belong to the data direction from -> to. Links of hosts are drop tail, 1000
- * packets; their loss strikes towards the host. "changes" of rate and delay apply to both
- * directions (rate: as long as "reverse" has none of its own), of loss to the data direction; a
- * ramp moves in steps of at most 100 ms and 1 % of its length.
+ * packets; their loss strikes towards the host. "changes" of delay apply to both directions, of
+ * rate too while both have the same, of loss to the data direction; a ramp moves in steps of at
+ * most 100 ms and 1 % of its length.
  */
 #pragma once
 
@@ -20,7 +20,8 @@
 #include <ns3/node.h>
 
 #include "link.h"
-#include "routing.h"
+#include "hostrouting.h"
+#include "router.h"
 #include "topology.h"
 
 namespace sim
@@ -40,37 +41,31 @@ public:
   ns3::Ptr<ns3::Node> NodeOf (HostId host) const;
   static ns3::Ipv4Address AddressOf (HostId host);
   /* Every packet that arrives at @host from the network, with its IP header. */
-  void OnArrival (HostId host, Link::DeliverHandler handler);
+  void OnArrival (HostId host, Link::ArrivalHandler handler);
   /* Every packet for @host that was dropped on the way. */
   void OnDrop (HostId host, std::function<void ()> handler);
   /* Packets that leave @host carry their time of sending (tags.h). */
   void Stamp (HostId host);
 
 private:
-  struct Router {
-    ns3::Ptr<ns3::Node> node;
-    ns3::Ptr<Routing> routing;
+  struct Place {
+    std::unique_ptr<Router> router;
     std::vector<std::pair<std::string, std::uint32_t>> neighbours; /* and the interface to them */
   };
   struct Host {
     std::string name;
     ns3::Ptr<ns3::Node> node;
-    ns3::Ptr<Routing> routing;
+    ns3::Ptr<HostRouting> routing;
     ns3::Ptr<Link> up, down;
     std::function<void ()> drop;
   };
   struct Pair {
     ns3::Ptr<Link> forward, back;
-    bool own_back_rate;
     LinkRecord record;
   };
-  struct Ends {
-    ns3::Ptr<Link> there, back;
-  };
 
-  Router &FindRouter (const std::string &name);
-  Ends Connect (ns3::Ptr<ns3::Node> a, ns3::Ptr<Routing> a_routing, ns3::Ptr<ns3::Node> b,
-      ns3::Ptr<Routing> b_routing, bool b_is_host);
+  Place &FindPlace (const std::string &name);
+  ns3::Ptr<Link> NewLink (ns3::Ptr<ns3::Node> node);
   void AddLink (const nlohmann::json &link);
   void AddRoutes (HostId host, const std::string &router, std::uint32_t interface);
   void AddChange (const nlohmann::json &change);
@@ -84,7 +79,7 @@ private:
   bool m_random_clocks;
   ns3::Time m_leave_latency;
   nlohmann::json m_access;
-  std::map<std::string, Router> m_routers;
+  std::map<std::string, Place> m_places;
   std::vector<Host> m_hosts;
   std::map<std::string, Pair> m_links;
 };

@@ -25,8 +25,8 @@ PortNumber (unsigned flow)
   return static_cast<std::uint16_t> (5000 + flow);
 }
 
-NsPort::NsPort (
-    HostId host, ns3::Ptr<ns3::Node> node, ns3::Ptr<Routing> routing, unsigned flow, Clock clock)
+NsPort::NsPort (HostId host, ns3::Ptr<ns3::Node> node, ns3::Ptr<HostRouting> routing, unsigned flow,
+    Clock clock)
     : m_host (host), m_routing (routing), m_flow (flow), m_clock (clock),
       m_socket (ns3::Socket::CreateSocket (node, ns3::UdpSocketFactory::GetTypeId ()))
 {
@@ -80,7 +80,7 @@ NsPort::SendGroup (
 void
 NsPort::SendTo (HostId to, const void *data, std::size_t size, std::uint32_t ip_bytes, bool ect)
 {
-  Send (Routing::AddressOf (to), -1, data, size, ip_bytes, ect);
+  Send (HostAddress (to), -1, data, size, ip_bytes, ect);
 }
 
 void

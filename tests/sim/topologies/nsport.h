@@ -8,7 +8,7 @@
 #include <ns3/socket.h>
 
 #include "port.h"
-#include "routing.h"
+#include "hostrouting.h"
 
 namespace sim
 {
@@ -22,8 +22,8 @@ struct Clock {
 class NsPort : public Port
 {
 public:
-  NsPort (
-      HostId host, ns3::Ptr<ns3::Node> node, ns3::Ptr<Routing> routing, unsigned flow, Clock clock);
+  NsPort (HostId host, ns3::Ptr<ns3::Node> node, ns3::Ptr<HostRouting> routing, unsigned flow,
+      Clock clock);
   ~NsPort () override;
 
   HostId Host () const override
@@ -47,7 +47,7 @@ private:
   void Deliver (ns3::Ptr<ns3::Packet> packet);
 
   HostId m_host;
-  ns3::Ptr<Routing> m_routing;
+  ns3::Ptr<HostRouting> m_routing;
   unsigned m_flow;
   Clock m_clock;
   ns3::Ptr<ns3::Socket> m_socket;

@@ -32,11 +32,11 @@ SizeOf (QueueLimit limit)
       static_cast<std::uint32_t> (limit.size));
 }
 
-/* A number in the unit of the size, or as a size. */
+/* In the unit of the size; not always whole. */
 static double
-Threshold (const nlohmann::json &value)
+Threshold (const nlohmann::json &value, QueueLimit limit)
 {
-  return value.is_object () ? static_cast<double> (ReadLimit (value).size) : value.get<double> ();
+  return value.at (limit.in_bytes ? "bytes" : "packets").get<double> ();
 }
 
 static ns3::Ptr<ns3::QueueDisc>
@@ -45,8 +45,8 @@ NewRed (const nlohmann::json &queue, QueueLimit limit, double rate_bps, std::int
   constexpr std::uint32_t MEAN_PACKET = 1000;
   auto red = ns3::CreateObject<ns3::RedQueueDisc> ();
   red->SetAttribute ("MaxSize", ns3::QueueSizeValue (SizeOf (limit)));
-  red->SetAttribute ("MinTh", ns3::DoubleValue (Threshold (queue.at ("min"))));
-  red->SetAttribute ("MaxTh", ns3::DoubleValue (Threshold (queue.at ("max"))));
+  red->SetAttribute ("MinTh", ns3::DoubleValue (Threshold (queue.at ("min"), limit)));
+  red->SetAttribute ("MaxTh", ns3::DoubleValue (Threshold (queue.at ("max"), limit)));
   red->SetAttribute ("LInterm", ns3::DoubleValue (1 / queue.value ("max_p", 0.1)));
   red->SetAttribute ("QW", ns3::DoubleValue (queue.value ("weight", 0.002)));
   red->SetAttribute ("Gentle", ns3::BooleanValue (queue.value ("gentle", true)));
