@@ -384,9 +384,10 @@ static void
 on_sent (gpointer owner, guint packets, guint64 bytes, guint32 highest_seq)
 {
   GstAsmpSink *self = owner;
-  gboolean ask = FALSE;
+  gboolean ask = FALSE, mute;
 
   g_mutex_lock (&self->lock);
+  mute = self->mute;
   self->ended = FALSE;
   if (self->core) {
     MccTime now = gst_mcc_pump_now (self->pump);
@@ -400,6 +401,10 @@ on_sent (gpointer owner, guint packets, guint64 bytes, guint32 highest_seq)
   gst_asmp_sink_drain (self);
   if (ask)
     ask_encoder (self);
+  /* Not when they come: some payloaders have better ones before the first packet. */
+  if (mute && warn_once (self, WARNED_CAPS))
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+        ("The stream's caps cannot be announced: receivers need caps of their own."), (NULL));
 }
 
 typedef struct {
@@ -471,13 +476,12 @@ on_caps (gpointer owner, GstCaps *caps, guint8 send_time_id)
   g_mutex_lock (&self->lock);
   if (self->core)
     good &= mcc_asmp_sender_set_caps (self->core, &stream, gst_mcc_pump_now (self->pump));
+  self->mute = !good;
   g_mutex_unlock (&self->lock);
-  if (!good && warn_once (self, WARNED_CAPS))
-    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-        ("The stream's caps cannot be announced: receivers need caps of their own."),
-        ("%" GST_PTR_FORMAT, caps));
+  GST_INFO_OBJECT (self, "%s announced: %" GST_PTR_FORMAT, good ? "are" : "cannot be", caps);
   gst_asmp_sink_look_upstream (self, TRUE);
-  start_sdp (self, caps);
+  if (gst_structure_has_field (gst_caps_get_structure (caps, 0), "clock-rate"))
+    start_sdp (self, caps);
 }
 
 static void

@@ -60,6 +60,7 @@ struct _GstAsmpSink {
   MccAsmpSender *core; /* NULL below PAUSED */
   guint64 target_bps;
   gboolean ended; /* BYE was said: announce no more */
+  gboolean mute;  /* the caps cannot be announced */
   guint warned;
   MccTime above_since; /* unsteered input is above the target; MCC_TIME_NONE = it is not */
   MccTime next_stats;

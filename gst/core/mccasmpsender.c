@@ -199,7 +199,7 @@ mcc_asmp_sender_next_timeout (const MccAsmpSender *self)
 void
 mcc_asmp_sender_push_target (MccAsmpSender *self, uint64_t previous_bps)
 {
-  const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
+  const MccReceiver *limiting = mcc_asmp_sender_named (self);
   MccTargetChange change
       = { .target_bps = self->target_bps, .previous_bps = previous_bps, .reason = self->reason };
   if (limiting != NULL) {

@@ -152,6 +152,14 @@ mcc_asmp_sender_limiting (const MccAsmpSender *self)
   return self->limiting != MCC_RECEIVERS_NONE ? &self->receivers.slot[self->limiting] : NULL;
 }
 
+/* Whose rate the target is (or would be, were it not below min): who is told of as limiting. */
+static inline const MccReceiver *
+mcc_asmp_sender_named (const MccAsmpSender *self)
+{
+  bool limits = self->reason == MCC_TARGET_RECEIVER || self->reason == MCC_TARGET_MIN;
+  return limits ? mcc_asmp_sender_limiting (self) : NULL;
+}
+
 /* mccasmpsender.c */
 void mcc_asmp_sender_advance (MccAsmpSender *self, MccTime now);
 MccDrop mcc_asmp_sender_drop (MccAsmpSender *self, MccDrop drop, uint32_t ssrc);

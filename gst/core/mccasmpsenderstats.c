@@ -7,7 +7,7 @@
 void
 mcc_asmp_sender_get_stats (const MccAsmpSender *self, MccTime now, MccAsmpSenderStats *out)
 {
-  const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
+  const MccReceiver *limiting = mcc_asmp_sender_named (self);
   memset (out, 0, sizeof *out);
   out->target_bps = self->target_bps;
   out->sent_bps = mcc_meter_rate_bps (&self->sent, MCC_SENDER_APP_WINDOW, now);

@@ -22,6 +22,7 @@ typedef struct {
   uint32_t seq;
   uint64_t max_step; /* largest single rise of the target seen */
   uint64_t target;   /* of the last action */
+  uint32_t target_ssrc;
   uint64_t sum_change;
   unsigned targets, sessions, lost, found, stops, resumes, key_units;
   unsigned active, left, timed_out;
@@ -57,6 +58,7 @@ note_target (Fixture *self, const MccSenderAction *action)
     self->rise_gap_min = MIN (self->rise_gap_min, self->now - self->last_rise);
     self->last_rise = self->now;
   }
+  self->target_ssrc = action->ssrc;
   self->target = action->target_bps;
   self->reason = action->reason;
   self->targets++;

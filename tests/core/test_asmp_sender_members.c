@@ -600,6 +600,38 @@ test_reason_without_limit (void)
   fixture_clear (&f);
 }
 
+/* Who limits is named, in stats and messages alike, only while it does. */
+static void
+test_names_who_limits (void)
+{
+  static const struct {
+    uint64_t rate_bps;
+    MccTargetReason reason;
+    uint32_t named;
+  } table[] = {
+    { 500000, MCC_TARGET_RECEIVER, 11 },
+    { 5000000, MCC_TARGET_MAX, 0 },
+    { 50000, MCC_TARGET_MIN, 11 },
+  };
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_PUBLISHED);
+  config.max_bps = 2000000;
+
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    Peer peer = { .ssrc = 11, .host = 1, .rate_bps = table[row].rate_bps, .rtt = 50 * MCC_MSECOND };
+    MccAsmpSenderStats stats;
+    fixture_init (&f, &config);
+    run_peers (&f, &peer, 1, 200 * MCC_MSECOND, 3 * MCC_SECOND);
+    mcc_asmp_sender_get_stats (f.sender, f.now, &stats);
+    g_assert_cmpint (stats.reason, ==, table[row].reason);
+    g_assert_cmpuint (stats.limiting_ssrc, ==, table[row].named);
+    g_assert_cmpint (stats.limiting_address.family, ==, table[row].named ? 4 : 0);
+    g_assert_cmpint (f.reason, ==, table[row].reason);
+    g_assert_cmpuint (f.target_ssrc, ==, table[row].named);
+    fixture_clear (&f);
+  }
+}
+
 /* The sender's process stood still: its receivers did not. */
 static void
 test_own_absence (void)
@@ -690,6 +722,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/members/receiver-restarts", test_receiver_restarts);
   g_test_add_func ("/asmp-sender/members/address-changes", test_address_changes);
   g_test_add_func ("/asmp-sender/members/expiry", test_expiry);
+  g_test_add_func ("/asmp-sender/stats/names-who-limits", test_names_who_limits);
   g_test_add_func ("/asmp-sender/members/grace-for-the-limiting", test_grace_for_the_new_limiting);
   g_test_add_func ("/asmp-sender/members/leaving-without-bye", test_leaving);
   g_test_add_func ("/asmp-sender/members/regular-rtcp-keeps", test_regular_rtcp_keeps);

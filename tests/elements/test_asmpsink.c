@@ -668,6 +668,40 @@ test_pre_encoded_warns_once (void)
   teardown (&f);
 }
 
+/* rtpmp4vpay's first caps have no clock rate; those that its packets leave with are complete. */
+static void
+test_caps_in_two_steps (void)
+{
+  Fixture f;
+
+  if (!setup (&f, "videotestsrc is-live=true ! video/x-raw,width=320,height=240,framerate=30/1 ! "
+                  "avenc_mpeg4 ! rtpmp4vpay ! @encoder-control=none"))
+    return;
+  play (&f);
+  meet (&f);
+  g_assert_cmpstr (f.peer.session.encoding_name, ==, "MP4V-ES");
+  g_assert_cmpuint (f.peer.session.clock_rate, ==, 90000);
+  g_assert_cmpuint (count_warnings (&f, "cannot be announced"), ==, 0);
+  teardown (&f);
+}
+
+/* Packets that leave without caps that can be announced: said once. */
+static void
+test_mute_warns_once (void)
+{
+  Fixture f;
+  gint64 until = g_get_monotonic_time () + 5 * G_USEC_PER_SEC;
+
+  if (!setup (&f, LIVE "capssetter replace=true caps=application/x-rtp,media=video,payload=96 ! @"))
+    return;
+  play (&f);
+  while (f.peer.packets < 30 && g_get_monotonic_time () < until)
+    asmp_peer_run (&f.peer, 10);
+  g_assert_cmpuint (f.peer.packets, >=, 30);
+  g_assert_cmpuint (count_warnings (&f, "cannot be announced"), ==, 1);
+  teardown (&f);
+}
+
 static void
 test_refused_encoder_warns_once (void)
 {
@@ -706,6 +740,8 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpsink/sdp", test_sdp);
   g_test_add_func ("/asmpsink/warns-once/no-feedback", test_no_feedback_warns_once);
   g_test_add_func ("/asmpsink/warns-once/pre-encoded", test_pre_encoded_warns_once);
+  g_test_add_func ("/asmpsink/caps-in-two-steps", test_caps_in_two_steps);
+  g_test_add_func ("/asmpsink/warns-once/caps", test_mute_warns_once);
   g_test_add_func ("/asmpsink/warns-once/refused-encoder", test_refused_encoder_warns_once);
   g_test_add_func ("/asmpsink/no-feedback-stops", test_no_feedback_stops);
   return g_test_run ();
