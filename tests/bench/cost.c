@@ -3,15 +3,17 @@
  * One side of the cost benchmark (tests/bench/cost): pushes or receives RTP at a steady rate, so
  * that two designs do the same work.
  *
- *   cost send MODE SECONDS      MODE: generator, rtpbin, asmpsink, unpaced (asmpsink, each frame at
- *                               once)
- *   cost bare BURST SECONDS     a plain thread and sendmmsg(2): BURST packets each 5 ms until the
- *                               frame is sent
- *   cost receive MODE SECONDS   MODE: udpsrc, rtpbin, asmpsrc
- *   cost blast SECONDS          plain UDP sender for `receive`
+ *   cost PORT send MODE SECONDS     MODE: generator, rtpbin, asmpsink, unpaced (asmpsink, each
+ *                                   frame at once)
+ *   cost PORT bare BURST SECONDS    a plain thread and sendmmsg(2): BURST packets each 5 ms until
+ *                                   the frame is sent
+ *   cost PORT receive MODE SECONDS  MODE: udpsrc, rtpbin, asmpsrc
+ *   cost PORT blast SECONDS         plain UDP sender for `receive`
  *
  * 4 Mb/s in frames of 30 a second, 1200-byte RTP packets with a reserved abs-send-time extension,
- * each frame one GstBufferList, to loopback. Prints packets, user and system CPU seconds.
+ * each frame one GstBufferList, to loopback. What is measured begins after a second, when all runs:
+ * prints the packets, user and system CPU seconds of SECONDS; callgrind (--instr-atstart=no) counts
+ * for that long.
  */
 #define _GNU_SOURCE
 #include <netinet/in.h>
@@ -25,14 +27,24 @@
 #include <gst/gst.h>
 #include <gst/rtp/gstrtpbuffer.h>
 
-#define PORT 55004
+#ifdef HAVE_CALLGRIND
+#include <valgrind/callgrind.h>
+#else
+#define CALLGRIND_START_INSTRUMENTATION
+#define CALLGRIND_STOP_INSTRUMENTATION
+#endif
+
 #define PACKET_BYTES 1200
 #define FRAMES_PER_SECOND 30
 #define PACKETS_PER_FRAME 14 /* 4.03 Mb/s */
+#define WARM_UP 1            /* s */
+#define GIVE_UP 30           /* s that a receiver takes longer at most */
 #define SEND_TIME_ID 1
 #define CAPS                                                                                       \
   "application/x-rtp,media=video,clock-rate=90000,encoding-name=H264,payload=96,"                  \
   "ssrc=(uint)12345678,extmap-1=http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time"
+
+static guint16 port;
 
 static GstBuffer *
 make_packet (guint16 seq, guint32 timestamp, gboolean marker)
@@ -53,10 +65,18 @@ make_packet (guint16 seq, guint32 timestamp, gboolean marker)
 }
 
 static void
+begin (struct rusage *before)
+{
+  getrusage (RUSAGE_SELF, before);
+  CALLGRIND_START_INSTRUMENTATION;
+}
+
+static void
 report (guint64 packets, const struct rusage *before)
 {
   struct rusage after;
 
+  CALLGRIND_STOP_INSTRUMENTATION;
   getrusage (RUSAGE_SELF, &after);
   g_print ("packets %" G_GUINT64_FORMAT " user %.4f sys %.4f\n", packets,
       (double)(after.ru_utime.tv_sec - before->ru_utime.tv_sec)
@@ -65,20 +85,25 @@ report (guint64 packets, const struct rusage *before)
           + 1e-6 * (double)(after.ru_stime.tv_usec - before->ru_stime.tv_usec));
 }
 
-static const gchar *
+#define ASMPSINK                                                                                   \
+  "asmpsink name=in address=127.0.0.1 port=%u encoder-control=none min-bitrate=4000000 "           \
+  "start-bitrate=6000000 max-bitrate=8000000 no-feedback=hold"
+
+/* NULL: no such mode. */
+static gchar *
 sender_description (const gchar *mode)
 {
   if (g_str_equal (mode, "generator"))
-    return "fakesink name=in sync=false async=false";
+    return g_strdup ("fakesink name=in sync=false async=false");
   if (g_str_equal (mode, "rtpbin"))
-    return "rtpbin name=in rtp-profile=avpf "
-           "in.send_rtp_src_0 ! udpsink host=127.0.0.1 port=55004 sync=false async=false";
+    return g_strdup_printf (
+        "rtpbin name=in rtp-profile=avpf "
+        "in.send_rtp_src_0 ! udpsink host=127.0.0.1 port=%u sync=false async=false",
+        port);
   if (g_str_equal (mode, "asmpsink"))
-    return "asmpsink name=in address=127.0.0.1 port=55004 encoder-control=none "
-           "min-bitrate=4000000 start-bitrate=6000000 max-bitrate=8000000 no-feedback=hold";
+    return g_strdup_printf (ASMPSINK, port);
   if (g_str_equal (mode, "unpaced"))
-    return "asmpsink name=in address=127.0.0.1 port=55004 encoder-control=none pacing-factor=100 "
-           "min-bitrate=4000000 start-bitrate=6000000 max-bitrate=8000000 no-feedback=hold";
+    return g_strdup_printf (ASMPSINK " pacing-factor=100", port);
   return NULL;
 }
 
@@ -86,7 +111,8 @@ static GstPad *
 open_sender (const gchar *mode, GstElement **pipeline)
 {
   GError *error = NULL;
-  GstElement *bin = gst_parse_launch (sender_description (mode), &error);
+  gchar *description = sender_description (mode);
+  GstElement *bin = description ? gst_parse_launch (description, &error) : NULL;
   GstElement *in;
   GstPad *src = gst_pad_new ("src", GST_PAD_SRC);
   GstPad *sink;
@@ -94,7 +120,8 @@ open_sender (const gchar *mode, GstElement **pipeline)
   GstCaps *caps = gst_caps_from_string (CAPS);
 
   if (!bin)
-    g_error ("%s", error->message);
+    g_error ("%s", error ? error->message : "no such mode");
+  g_free (description);
   *pipeline = bin;
   if (!GST_IS_PIPELINE (bin)) {
     *pipeline = gst_pipeline_new (NULL);
@@ -129,12 +156,9 @@ run_send (const gchar *mode, guint seconds)
   struct rusage before;
   gint64 start;
   guint64 packets = 0;
-  guint frames = seconds * FRAMES_PER_SECOND;
+  guint frames = (WARM_UP + seconds) * FRAMES_PER_SECOND;
 
-  if (!sender_description (mode))
-    return 2;
   src = open_sender (mode, &pipeline);
-  getrusage (RUSAGE_SELF, &before);
   start = g_get_monotonic_time ();
   for (guint frame = 0; frame < frames; frame++) {
     GstBufferList *list = gst_buffer_list_new_sized (PACKETS_PER_FRAME);
@@ -142,6 +166,8 @@ run_send (const gchar *mode, guint seconds)
 
     if (wait > 0)
       g_usleep ((gulong)wait);
+    if (frame == WARM_UP * FRAMES_PER_SECOND)
+      begin (&before);
     for (guint i = 0; i < PACKETS_PER_FRAME; i++, packets++)
       gst_buffer_list_add (
           list, make_packet ((guint16)packets, frame * 3000, i == PACKETS_PER_FRAME - 1));
@@ -149,7 +175,7 @@ run_send (const gchar *mode, guint seconds)
       g_error ("%s does not take packets", mode);
   }
   g_usleep (200000);
-  report (packets, &before);
+  report (packets - WARM_UP * FRAMES_PER_SECOND * PACKETS_PER_FRAME, &before);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_pad_set_active (src, FALSE);
   gst_object_unref (src);
@@ -163,7 +189,7 @@ run_bare (guint burst, guint seconds)
 {
   static guint8 data[PACKET_BYTES];
   struct sockaddr_in to = {
-    .sin_family = AF_INET, .sin_port = g_htons (PORT), .sin_addr = { g_htonl (INADDR_LOOPBACK) }
+    .sin_family = AF_INET, .sin_port = g_htons (port), .sin_addr = { g_htonl (INADDR_LOOPBACK) }
   };
   struct iovec vector = { data, sizeof data };
   struct mmsghdr messages[PACKETS_PER_FRAME];
@@ -214,24 +240,38 @@ on_pad_added (GstElement *rtpbin, GstPad *pad, GstElement *sink)
   gst_object_unref (target);
 }
 
+/* Until the receiver has handed out @wanted packets. */
+static void
+wait_packets (volatile const guint64 *packets, guint64 wanted, guint seconds)
+{
+  gint64 until = g_get_monotonic_time () + seconds * G_USEC_PER_SEC;
+
+  while (*packets < wanted && g_get_monotonic_time () < until)
+    g_usleep (10000);
+}
+
 static int
 run_receive (const gchar *mode, guint seconds)
 {
+  const guint rate = FRAMES_PER_SECOND * PACKETS_PER_FRAME;
   GstElement *pipeline, *sink, *rtpbin;
   GError *error = NULL;
   struct rusage before;
-  guint64 packets = 0;
+  guint64 packets = 0, first;
   gchar *description;
 
   if (g_str_equal (mode, "udpsrc"))
-    description = g_strdup ("udpsrc port=55004 caps=\"" CAPS "\" ! fakesink name=out sync=false");
-  else if (g_str_equal (mode, "rtpbin"))
     description
-        = g_strdup ("rtpbin name=bin latency=1000 rtp-profile=avpf udpsrc port=55004 caps=\"" CAPS
-                    "\" ! bin.recv_rtp_sink_0 fakesink name=out sync=false async=false");
+        = g_strdup_printf ("udpsrc port=%u caps=\"" CAPS "\" ! fakesink name=out sync=false", port);
+  else if (g_str_equal (mode, "rtpbin"))
+    description = g_strdup_printf (
+        "rtpbin name=bin latency=1000 rtp-profile=avpf udpsrc port=%u caps=\"" CAPS
+        "\" ! bin.recv_rtp_sink_0 fakesink name=out sync=false async=false",
+        port);
   else if (g_str_equal (mode, "asmpsrc"))
-    description = g_strdup ("asmpsrc address=127.0.0.1 port=55004 latency=1000 caps=\"" CAPS
-                            "\" ! fakesink name=out sync=false");
+    description = g_strdup_printf ("asmpsrc address=127.0.0.1 port=%u latency=1000 caps=\"" CAPS
+                                   "\" ! fakesink name=out sync=false",
+        port);
   else
     return 2;
   pipeline = gst_parse_launch (description, &error);
@@ -248,9 +288,11 @@ run_receive (const gchar *mode, guint seconds)
   }
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   g_print ("ready\n");
-  getrusage (RUSAGE_SELF, &before);
-  g_usleep (seconds * (gulong)G_USEC_PER_SEC);
-  report (packets, &before);
+  wait_packets (&packets, WARM_UP * rate, GIVE_UP);
+  begin (&before);
+  first = packets;
+  wait_packets (&packets, first + seconds * rate, seconds + GIVE_UP);
+  report (packets - first, &before);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (sink);
   gst_object_unref (pipeline);
@@ -261,11 +303,11 @@ static int
 run_blast (guint seconds)
 {
   GSocket *socket = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, 0, NULL);
-  GSocketAddress *to = g_inet_socket_address_new_from_string ("127.0.0.1", PORT);
+  GSocketAddress *to = g_inet_socket_address_new_from_string ("127.0.0.1", port);
   gint64 start = g_get_monotonic_time ();
   guint16 seq = 0;
 
-  for (guint frame = 0; frame < seconds * FRAMES_PER_SECOND; frame++) {
+  for (guint frame = 0; frame < (WARM_UP + seconds) * FRAMES_PER_SECOND; frame++) {
     for (guint i = 0; i < PACKETS_PER_FRAME; i++) {
       /* Evenly over the frame's time, as a pacer does. */
       gint64 due = start
@@ -296,15 +338,17 @@ int
 main (int argc, char **argv)
 {
   gst_init (&argc, &argv);
-  if (argc == 4 && g_str_equal (argv[1], "send"))
-    return run_send (argv[2], (guint)atoi (argv[3]));
-  if (argc == 4 && g_str_equal (argv[1], "receive"))
-    return run_receive (argv[2], (guint)atoi (argv[3]));
-  if (argc == 3 && g_str_equal (argv[1], "blast"))
-    return run_blast ((guint)atoi (argv[2]));
-  if (argc == 4 && g_str_equal (argv[1], "bare"))
-    return run_bare ((guint)atoi (argv[2]), (guint)atoi (argv[3]));
-  g_printerr (
-      "usage: cost send|receive MODE SECONDS, cost bare BURST SECONDS, cost blast SECONDS\n");
+  if (argc >= 2)
+    port = (guint16)atoi (argv[1]);
+  if (argc == 5 && g_str_equal (argv[2], "send"))
+    return run_send (argv[3], (guint)atoi (argv[4]));
+  if (argc == 5 && g_str_equal (argv[2], "receive"))
+    return run_receive (argv[3], (guint)atoi (argv[4]));
+  if (argc == 4 && g_str_equal (argv[2], "blast"))
+    return run_blast ((guint)atoi (argv[3]));
+  if (argc == 5 && g_str_equal (argv[2], "bare"))
+    return run_bare ((guint)atoi (argv[3]), (guint)atoi (argv[4]));
+  g_printerr ("usage: cost PORT send|receive MODE SECONDS, cost PORT bare BURST SECONDS, "
+              "cost PORT blast SECONDS\n");
   return 2;
 }
