@@ -80,34 +80,33 @@ apply_caps (GstAsmpSrc *self, const MccAppSession *session)
   gst_caps_unref (caps);
 }
 
-/* An announced address must be the announcer's own host: else one forged packet could turn the
- * reports of a whole group on anybody. */
+/* Where reports go: as the user says, else as the announcement. */
 static void
 apply_feedback (GstAsmpSrc *self, const MccAppSession *session, const MccAddress *announcer)
 {
-  MccAddress address = session->feedback;
-  gboolean set, told;
+  MccAddress address;
+  gboolean good = mcc_app_session_feedback (session, announcer, &address), set, told;
 
   g_mutex_lock (&self->properties.lock);
   set = self->properties.settings.feedback_address != NULL;
   g_mutex_unlock (&self->properties.lock);
-  if (set || (address.family && !gst_mcc_address_same_host (&address, announcer))) {
-    if (!set) {
-      gchar *text = gst_mcc_address_to_string (&address);
+  if (set)
+    memset (&address, 0, sizeof address);
+  if (!set && !good) {
+    g_mutex_lock (&self->lock);
+    told = self->feedback_told;
+    self->feedback_told = TRUE;
+    g_mutex_unlock (&self->lock);
+    if (!told) {
+      gchar *text = gst_mcc_address_to_string (&session->feedback);
 
-      g_mutex_lock (&self->lock);
-      told = self->feedback_told;
-      self->feedback_told = TRUE;
-      g_mutex_unlock (&self->lock);
-      if (!told)
-        GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
-            ("The sender asks for reports at %s, which is not its own address; they go to the "
-             "group. Set feedback-address if that is right.",
-                text),
-            (NULL));
+      GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+          ("The sender asks for reports at %s, which is not its own address; they go to the "
+           "group. Set feedback-address if that is right.",
+              text),
+          (NULL));
       g_free (text);
     }
-    memset (&address, 0, sizeof address);
   }
   gst_mcc_session_set_feedback (self->session, &address, session->ttl);
 }

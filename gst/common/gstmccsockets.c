@@ -93,12 +93,6 @@ gst_mcc_address_is_multicast (const MccAddress *address)
                                 : FALSE;
 }
 
-gboolean
-gst_mcc_address_same_host (const MccAddress *a, const MccAddress *b)
-{
-  return a->family == b->family && memcmp (a->bytes, b->bytes, sizeof a->bytes) == 0;
-}
-
 static GInetAddress *
 to_inet (const MccAddress *address)
 {

@@ -55,6 +55,5 @@ gboolean gst_mcc_address_from_socket (GSocketAddress *address, MccAddress *out);
 GSocketAddress *gst_mcc_address_to_socket (const MccAddress *address, guint32 scope);
 gboolean gst_mcc_address_is_multicast (const MccAddress *address);
 /* The same host; ports may differ. */
-gboolean gst_mcc_address_same_host (const MccAddress *a, const MccAddress *b);
 
 G_END_DECLS

@@ -116,6 +116,12 @@ MccDrop mcc_app_decode (const uint8_t *data, size_t size, MccApp *out);
  * MCC_APP_REPORT_RATE_MAX, a loss ratio within 0..1, an RTT of at most MCC_RTT_MAX. */
 bool mcc_app_report_plausible (const MccAppReport *report);
 
+/* Where a receiver's reports go as @session, which came from @announcer, has it: *out, family 0 for
+ * the group. An announced address must be the announcer's own host, else one forged packet could
+ * turn the reports of a whole group on anybody: false and the group. */
+bool mcc_app_session_feedback (
+    const MccAppSession *session, const MccAddress *announcer, MccAddress *out);
+
 /* The strings that @session leaves out, from @known, an earlier announcement of the same sender
  * (NULL: none); without them it has no caps yet. */
 void mcc_app_session_complete (MccAppSession *session, const MccAppSession *known);

@@ -15,6 +15,15 @@ mcc_app_report_plausible (const MccAppReport *report)
          && report->loss_ratio <= 1.0 && report->rtt <= MCC_RTT_MAX;
 }
 
+bool
+mcc_app_session_feedback (
+    const MccAppSession *session, const MccAddress *announcer, MccAddress *out)
+{
+  bool own = session->feedback.family == 0 || mcc_address_same_host (&session->feedback, announcer);
+  *out = own ? session->feedback : (MccAddress){ 0 };
+  return own;
+}
+
 void
 mcc_app_session_complete (MccAppSession *session, const MccAppSession *known)
 {

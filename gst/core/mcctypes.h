@@ -31,6 +31,13 @@ mcc_address_equal (const MccAddress *a, const MccAddress *b)
   return memcmp (a, b, sizeof *a) == 0;
 }
 
+/* The same but for the port. */
+static inline bool
+mcc_address_same_host (const MccAddress *a, const MccAddress *b)
+{
+  return a->family == b->family && memcmp (a->bytes, b->bytes, sizeof a->bytes) == 0;
+}
+
 /* An RTP packet as the receiving core sees it. */
 typedef struct {
   uint32_t ssrc;

@@ -643,6 +643,32 @@ test_decode_noise (void)
   g_rand_free (rand);
 }
 
+/* An announced feedback address counts only where it is the announcer's own host. */
+static void
+test_feedback (void)
+{
+  static const struct {
+    MccAddress feedback, announcer;
+    bool good, used;
+  } table[] = {
+    { { 0 }, { 4, 0, 5005, { 10, 0, 0, 1 } }, true, false },
+    { { 4, 0, 7000, { 10, 0, 0, 1 } }, { 4, 0, 5005, { 10, 0, 0, 1 } }, true, true },
+    { { 4, 0, 5005, { 10, 0, 0, 2 } }, { 4, 0, 5005, { 10, 0, 0, 1 } }, false, false },
+    { { 6, 0, 5005, { 10, 0, 0, 1 } }, { 4, 0, 5005, { 10, 0, 0, 1 } }, false, false },
+    { { 6, 0, 7000, { 0xfd, [15] = 1 } }, { 6, 0, 5005, { 0xfd, [15] = 1 } }, true, true },
+    { { 6, 0, 7000, { 0xfd, [15] = 2 } }, { 6, 0, 5005, { 0xfd, [15] = 1 } }, false, false },
+  };
+
+  for (unsigned i = 0; i < G_N_ELEMENTS (table); i++) {
+    MccAppSession session = { .feedback = table[i].feedback };
+    MccAddress out, group = { 0 };
+    memset (&out, 0xff, sizeof out);
+    bool good = mcc_app_session_feedback (&session, &table[i].announcer, &out);
+    g_assert_cmpint (good, ==, table[i].good);
+    g_assert_true (mcc_address_equal (&out, table[i].used ? &table[i].feedback : &group));
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -663,5 +689,6 @@ main (int argc, char **argv)
   g_test_add_func ("/app/decode/address6", test_decode_address6);
   g_test_add_func ("/app/decode/mutated-is-dropped-or-stable", test_decode_mutated);
   g_test_add_func ("/app/decode/noise", test_decode_noise);
+  g_test_add_func ("/app/session/feedback-is-the-announcers", test_feedback);
   return g_test_run ();
 }
