@@ -173,7 +173,7 @@ public:
   /* Only the CLR says goodbye. */
   void Leave (MccTime now);
 
-  double RateBps (MccTime now) const; /* X_r */
+  double RateBps (MccTime now) const; /* X_r; 0 = not known yet */
   double Rtt () const;                /* R, s */
   bool HaveRtt () const
   {
@@ -213,6 +213,7 @@ private:
   bool m_is_clr = false, m_fresh = false; /* data since the last report */
   MccTime m_next_report = 0;              /* of the CLR */
 
+  bool m_in_round = false;
   std::uint16_t m_round = 0;
   double m_suppress = TFMCC_RATE_MAX;
   double m_round_rate = 0;         /* X_r as the round began */

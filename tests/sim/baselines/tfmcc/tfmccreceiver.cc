@@ -57,10 +57,7 @@ TfmccReceiver::RateBps (MccTime now) const
 
   if (p > 0)
     return TfrcRate (m_config.packet_bytes, Rtt (), p);
-  double received = m_meter.Between (mcc_time_from_seconds (RECEIVE_RTTS * Rtt ()), now);
-  if (received <= 0) /* one packet so far: what the sender starts with (3.1) */
-    received = 8 * m_config.packet_bytes / m_max_rtt;
-  return SLOW_START_GAIN * received;
+  return SLOW_START_GAIN * m_meter.Between (mcc_time_from_seconds (RECEIVE_RTTS * Rtt ()), now);
 }
 
 /* 4.3 */
@@ -96,6 +93,7 @@ TfmccReceiver::UpdateRtt (const TfmccData &data, MccTime now)
 void
 TfmccReceiver::StartRound (const TfmccData &data, MccTime now)
 {
+  m_in_round = true;
   m_round = data.round;
   m_round_rate = RateBps (now);
   m_timer = MCC_TIME_NONE;
@@ -119,8 +117,6 @@ TfmccReceiver::Suppressed (MccTime now) const
 void
 TfmccReceiver::HandleData (const TfmccData &data, std::uint32_t ip_bytes, bool ce, MccTime now)
 {
-  bool first = !m_any;
-
   m_any = true;
   m_max_rtt = std::max (data.max_rtt_us * 1e-6, RTT_MIN);
   m_last_timestamp = data.timestamp_us;
@@ -146,7 +142,8 @@ TfmccReceiver::HandleData (const TfmccData &data, std::uint32_t ip_bytes, bool c
     m_history.SetFirstInterval (packets * packets);
   }
 
-  if (first || data.round != m_round)
+  /* With one packet it has no rate to report, nor to compare [ours]. */
+  if (RateBps (now) > 0 && (!m_in_round || data.round != m_round))
     StartRound (data, now);
   if (m_timer != MCC_TIME_NONE && Suppressed (now))
     m_timer = MCC_TIME_NONE;
