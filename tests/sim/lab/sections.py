@@ -68,6 +68,10 @@ OPTIONS = {
     "history": (Whole(1, 128), ASMP),
     "no_feedback": (Word("minimum", "hold", "stop"), ASMP),
     "session_bandwidth": (RATE, ASMP),
+    "discounting": (Flag(), ("tfmcc", "tfrc")),  # RFC 4654 5.5 (default: off), RFC 5348 5.5 (on)
+    "overhear": (Flag(), ("tfmcc",)),  # reports to the group, RFC 4654 4.5 (off)
+    "rfc_start": (Flag(), ("tfmcc",)),  # false: the flow's start_rate, not RFC 4654 3.1's (on)
+    "reduce_oscillations": (Flag(), ("tfrc",)),  # RFC 5348 4.5 (off)
 }
 
 
