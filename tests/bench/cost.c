@@ -38,7 +38,7 @@
 #define FRAMES_PER_SECOND 30
 #define PACKETS_PER_FRAME 14 /* 4.03 Mb/s */
 #define WARM_UP 1            /* s */
-#define GIVE_UP 30           /* s that a receiver takes longer at most */
+#define GIVE_UP 5            /* s without a packet */
 #define SEND_TIME_ID 1
 #define CAPS                                                                                       \
   "application/x-rtp,media=video,clock-rate=90000,encoding-name=H264,payload=96,"                  \
@@ -240,14 +240,19 @@ on_pad_added (GstElement *rtpbin, GstPad *pad, GstElement *sink)
   gst_object_unref (target);
 }
 
-/* Until the receiver has handed out @wanted packets. */
+/* Until the receiver has handed out @wanted packets, or no more come (some were lost). */
 static void
-wait_packets (volatile const guint64 *packets, guint64 wanted, guint seconds)
+wait_packets (volatile const guint64 *packets, guint64 wanted)
 {
-  gint64 until = g_get_monotonic_time () + seconds * G_USEC_PER_SEC;
+  gint64 last = g_get_monotonic_time ();
+  guint64 seen = *packets;
 
-  while (*packets < wanted && g_get_monotonic_time () < until)
+  while (seen < wanted && g_get_monotonic_time () < last + GIVE_UP * G_USEC_PER_SEC) {
     g_usleep (10000);
+    if (*packets != seen)
+      last = g_get_monotonic_time ();
+    seen = *packets;
+  }
 }
 
 static int
@@ -288,10 +293,10 @@ run_receive (const gchar *mode, guint seconds)
   }
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   g_print ("ready\n");
-  wait_packets (&packets, WARM_UP * rate, GIVE_UP);
+  wait_packets (&packets, WARM_UP * rate);
   begin (&before);
   first = packets;
-  wait_packets (&packets, first + seconds * rate, seconds + GIVE_UP);
+  wait_packets (&packets, first + seconds * rate);
   report (packets - first, &before);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (sink);
