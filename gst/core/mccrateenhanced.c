@@ -55,12 +55,18 @@
 #define CAPACITY_FADE 0.03 /* a second: links change */
 #define SHALLOW_S 0.2      /* a buffer below this */
 #define RESTORE_SHALLOW 0.03
-#define ASKED 32         /* decisions until a rate shows: up to 3 s */
+#define ASKED 32       /* decisions until a rate shows: up to 3 s */
+#define LOSSES_BELOW 3 /* at a standing queue, while ... */
+#define BELOW 0.5      /* ... of what the equation allows is taken: the queue is not ours */
+#define BELOW_EMPTY (1 * MCC_SECOND) /* without a queue: forgotten */
+#define FLOOR_TIME (5 * MCC_SECOND)
+#define FLOOR_BAND (5 * MCC_MSECOND)
 #define RIVAL_RETURN 1.5 /* times the received rate: what the cuts gave away */
 #define ALONE_TIME (2 * MCC_SECOND)
 #define ALONE_RTTS 10
-#define TCP_FALL 0.6 /* of the received rate, at once */
-#define DIP 0.7      /* of the received rate: are we alone? */
+#define TCP_FALL 0.6       /* of the received rate, at once */
+#define TCP_RISE_PER_S 1.0 /* with the sender's lag it would overshoot */
+#define DIP 0.7            /* of the received rate: are we alone? */
 #define DIP_PERIOD (8 * MCC_SECOND)
 #define DIP_EVIDENCE_S 0.25 /* in its dips, that the received rate does not follow */
 #define RECEIVED_TIME_S 0.4
@@ -89,6 +95,8 @@ typedef struct {
   double peak_bps;      /* capacity: received while the queue stood, at most, fading */
   MccTime dip_next, dip_seen; /* TCP mode */
   double dip_from_bps;
+  MccTime floor[2], floor_since; /* smallest standing queue of this and the last FLOOR_TIME */
+  unsigned losses_below;
   double rival_s; /* evidence that it is not ours; in TCP mode: that it is */
   MccTime empty_since;
 } MccRateEnhanced;
@@ -192,7 +200,8 @@ grow (MccRateEnhanced *self, const MccRateInput *input, MccTime target, MccTime 
   double growth
       = fmin (GROWTH_PER_S * fmax (1.0, mcc_time_to_seconds (calm) / 2.0), GROWTH_PER_S_MAX);
   if (self->capacity_bps > 0.0 && *rate >= restore_bps) {
-    if (*rate < NEAR * self->capacity_bps || calm < NEAR_TIME)
+    bool disproved = (double)input->received_bps > NEAR * self->capacity_bps;
+    if (!disproved && (*rate < NEAR * self->capacity_bps || calm < NEAR_TIME))
       growth = GROWTH_NEAR * fmin (1.0, depth * fmax (1.0, mcc_time_to_seconds (calm) / 2.0));
     else
       self->capacity_bps = 0.0;
@@ -201,6 +210,27 @@ grow (MccRateEnhanced *self, const MccRateInput *input, MccTime target, MccTime 
   double next = *rate * (1.0 + growth * room * mcc_time_to_seconds (dt));
   /* What encoder and path have not shown yet shall not grow on. */
   *rate = fmax (*rate, fmin (next, GROWTH_CAP * (double)input->received_bps));
+}
+
+static void
+note_floor (MccRateEnhanced *self, const MccRateInput *input)
+{
+  if (input->now - self->floor_since >= FLOOR_TIME) {
+    self->floor_since = input->now;
+    self->floor[1] = self->floor[0];
+    self->floor[0] = MCC_TIME_NONE;
+  }
+  self->floor[0] = mcc_time_min (self->floor[0], input->queue_delay);
+}
+
+/* A queue above this is one, even if what is taken for propagation is out of date. */
+static MccTime
+empty_queue (const MccRateEnhanced *self, MccTime target)
+{
+  MccTime floor = mcc_time_min (self->floor[0], self->floor[1]);
+  if (floor >= target)
+    return target;
+  return mcc_time_min (target, floor + mcc_time_max (FLOOR_BAND, (target - floor) / 4));
 }
 
 static void
@@ -251,7 +281,8 @@ decide_tcp (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
     double step = fmin (1.0, dt_s / (2.0 * rtt_s));
     *rate = fmax (*rate + (allowed - *rate) * step, fmin (*rate, TCP_FALL * received));
   } else {
-    *rate = fmin (allowed, *rate + 8.0 * input->packet_bytes / rtt_s * dt_s / rtt_s);
+    double rise = 8.0 * input->packet_bytes / rtt_s * dt_s / rtt_s;
+    *rate = fmin (allowed, *rate + fmin (rise, TCP_RISE_PER_S * *rate * dt_s));
   }
 }
 
@@ -280,6 +311,7 @@ enter_mode (MccRateEnhanced *self, const MccRateInput *input, MccRateMode mode)
 {
   self->base.mode = mode;
   self->rival_s = 0.0;
+  self->losses_below = 0;
   self->rtt_s = mcc_time_to_seconds (input->rtt);
   self->capacity_bps = 0.0;
   self->restore = false;
@@ -296,28 +328,32 @@ enter_mode (MccRateEnhanced *self, const MccRateInput *input, MccRateMode mode)
 /* Where what arrives follows what we send, below the capacity seen before, and the queue stands all
  * the same, somebody else fills it. */
 static void
-seek_rivals (MccRateEnhanced *self, const MccRateInput *input, double visible, double dt_s)
+seek_rivals (
+    MccRateEnhanced *self, const MccRateInput *input, MccTime target, double visible, double dt_s)
 {
   double received = self->received_bps;
   bool falling = input->queue_delay + MCC_MSECOND < self->queue_last;
   self->rival_s *= 1.0 - dt_s / RIVAL_MEMORY_S;
   if (received < (1.0 - RIVAL_BAND) * visible) {
-    self->peak_bps = received; /* the link became slower, as far as anybody can tell */
+    /* The link became slower, as far as anybody can tell. */
+    self->peak_bps = self->received_bps = received = (double)input->received_now_bps;
+    self->floor[0] = self->floor[1] = MCC_TIME_NONE;
     self->rival_s = 0.0;
   } else if (received > (1.0 + RIVAL_BAND) * visible) {
     self->rival_s = fmax (0.0, self->rival_s - dt_s);
-  } else if (!falling && received < RIVAL_SHARE * self->peak_bps) {
+  } else if (!falling && input->queue_delay > empty_queue (self, target)
+             && received < RIVAL_SHARE * self->peak_bps) {
     self->rival_s += dt_s;
   }
   self->peak_bps = fmax (self->peak_bps, received);
-  if (self->rival_s >= RIVAL_EVIDENCE_S)
+  if (self->rival_s >= RIVAL_EVIDENCE_S || self->losses_below >= LOSSES_BELOW)
     enter_mode (self, input, MCC_RATE_TCP);
 }
 
 /* A queue that we alone fill is served at the capacity, whatever we send: what arrives stays the
  * same when we send less, and is less than we send when the link became slower. */
 static void
-judge_rivals (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
+judge_rivals (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, MccTime dt)
 {
   MccTime queue = input->queue_delay, target = target_queue (self, input);
   double dt_s = mcc_time_to_seconds (dt), gain = fmin (1.0, dt_s / RECEIVED_TIME_S);
@@ -326,10 +362,13 @@ judge_rivals (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
   bool tcp = self->base.mode == MCC_RATE_TCP;
   self->received_bps += gain * ((double)input->received_now_bps - self->received_bps);
   self->peak_bps *= 1.0 - CAPACITY_FADE * dt_s;
+  note_floor (self, input);
   if (queue < target / 2) {
     if (self->empty_since == MCC_TIME_NONE)
       self->empty_since = input->now;
     MccTime patience = mcc_time_max (ALONE_TIME, ALONE_RTTS * input->rtt);
+    if (input->now - self->empty_since >= BELOW_EMPTY)
+      self->losses_below = 0;
     if (tcp && input->now - self->empty_since >= patience)
       enter_mode (self, input, MCC_RATE_DELAY);
     return;
@@ -342,8 +381,10 @@ judge_rivals (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
     self->rival_s = fmax (0.0, self->rival_s + (ratio > 1.0 + RIVAL_BAND ? dt_s : -dt_s));
     if (self->rival_s >= DIP_EVIDENCE_S)
       enter_mode (self, input, MCC_RATE_DELAY);
-  } else if (self->base.mode == MCC_RATE_DELAY && queue > target) {
-    seek_rivals (self, input, visible, dt_s);
+  } else if (self->base.mode == MCC_RATE_DELAY) {
+    if (new_loss && self->base.rate_bps < BELOW * equation_bps (input))
+      self->losses_below++;
+    seek_rivals (self, input, target, visible, dt_s);
   }
 }
 
@@ -375,6 +416,7 @@ enhanced_init (MccRate *base, uint64_t start_bps)
   self->target_limit_s = self->buffer_s = INFINITY;
   self->first = self->last = self->loss_seen = MCC_TIME_NONE;
   self->empty_since = MCC_TIME_NONE;
+  self->floor[0] = self->floor[1] = MCC_TIME_NONE;
 }
 
 static void
@@ -411,7 +453,7 @@ enhanced_decide (MccRate *base, const MccRateInput *input)
       break;
   }
   if (base->mode != MCC_RATE_START) {
-    judge_rivals (self, input, dt);
+    judge_rivals (self, input, new_loss, dt);
     bound (self, input, previous_bps);
   }
   self->queue_before = self->queue_last;

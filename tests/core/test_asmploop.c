@@ -549,6 +549,35 @@ beside_rivals (guint32 queue_bytes)
     }
 }
 
+/* Who comes to a link that ten others fill never saw what it carries. */
+static void
+joins_rivals (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    World world;
+    world_init (&world, seed, NULL, 6500000, 50 * 1240, 0);
+    int flow[10];
+    for (guint i = 0; i < G_N_ELEMENTS (flow); i++)
+      flow[i] = vnet_add_flow (world.vnet, world.link, (40 + 2 * i) * MCC_MSECOND, 1240);
+    world_run (&world, 10.0);
+    world_join (&world, world.link);
+    world_run (&world, 40.0);
+    guint64 before = 0, after = 0;
+    for (guint i = 0; i < G_N_ELEMENTS (flow); i++)
+      before += vnet_flow_bytes (world.vnet, flow[i]);
+    world_run (&world, 120.0);
+    for (guint i = 0; i < G_N_ELEMENTS (flow); i++)
+      after += vnet_flow_bytes (world.vnet, flow[i]);
+    double fair = 6.5e6 / 11;
+    double ours = mean_rtp (&world, 40.0, 120.0) / fair;
+    double theirs = (double)(after - before) * 8.0 / 80.0 / 10 / fair;
+    g_test_message ("seed %d: we %.2f, they %.2f of the fair share", (int)seed, ours, theirs);
+    g_assert_cmpfloat (ours, >=, 0.6);
+    g_assert_cmpfloat (theirs, >=, 0.95);
+    world_clear (&world);
+  }
+}
+
 static void
 rivals_1_bdp (void)
 {
@@ -579,5 +608,6 @@ main (int argc, char **argv)
   g_test_add_func ("/asmploop/random-loss", random_loss);
   g_test_add_func ("/asmploop/rivals/1-bdp", rivals_1_bdp);
   g_test_add_func ("/asmploop/rivals/4-bdp", rivals_4_bdp);
+  g_test_add_func ("/asmploop/rivals/joined", joins_rivals);
   return g_test_run ();
 }
