@@ -129,6 +129,7 @@ ACCESS = Section(
     {
         "rate": (Spread("rate", 0, 100e9, above=True), None),
         "delay": (DELAY, None),
+        "jitter": (Quantity("time", 0, 1), None),
         "loss": (LOSSES, None),
         "queue": (QueueSize(bdp=False), None),
     },

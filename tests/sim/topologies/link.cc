@@ -174,7 +174,10 @@ Link::Sent ()
       m_record->delay.Add (waited);
       m_record->delays.push_back (static_cast<float> (waited));
     }
-    m_last_arrival = std::max (m_last_arrival, Simulator::Now () + m_delay);
+    Time delay = m_delay;
+    if (m_jitter.IsStrictlyPositive ())
+      delay += ns3::Seconds (m_random->Uniform (0, m_jitter.GetSeconds ()));
+    m_last_arrival = std::max (m_last_arrival, Simulator::Now () + delay);
     Simulator::Schedule (m_last_arrival - Simulator::Now (), &Link::Receive, m_peer, packet);
   }
   SendNext ();

@@ -31,6 +31,7 @@
 
 #include "linkrecord.h"
 #include "loss.h"
+#include "random.h"
 
 namespace sim
 {
@@ -59,6 +60,12 @@ public:
   void SetDelay (ns3::Time delay)
   {
     m_delay = delay;
+  }
+  /* Each packet takes up to @most longer, uniformly, in the order they left. */
+  void SetJitter (ns3::Time most, Random random)
+  {
+    m_jitter = most;
+    m_random.emplace (random);
   }
   void SetLimit (QueueLimit limit)
   {
@@ -157,7 +164,8 @@ private:
   Link *m_peer = nullptr;
 
   double m_rate_bps = 0;
-  ns3::Time m_delay;
+  ns3::Time m_delay, m_jitter;
+  std::optional<Random> m_random;
   QueueLimit m_limit = { false, 1000 };
   ns3::Ptr<ns3::QueueDisc> m_disc;
   std::optional<Loss> m_loss;

@@ -162,6 +162,8 @@ Network::AddHost (const std::string &name, const std::string &router_name, const
     link->SetRate (rate);
     link->SetDelay (delay);
   }
+  host.up->SetJitter (
+      ns3::Seconds (access.value ("jitter", 0.0)), Random (m_seed, "jitter " + name));
   host.down->SetLoss (Loss (
       LossParameters::FromJson (access.value ("loss", json ())), Random (m_seed, "loss " + name)));
   m_hosts.push_back (host);
