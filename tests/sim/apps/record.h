@@ -84,8 +84,9 @@ struct ReceiverRecord {
 /* A TCP or UDP flow, at its receiver's IP layer. */
 struct FlowRecord {
   Bins bytes, packets;
-  Bins lost;   /* packets to the receiver that were dropped on the way */
-  Means delay; /* s, one way */
+  Bins lost;                 /* packets to the receiver that were dropped on the way */
+  Means delay;               /* s, one way */
+  Bins recoveries, timeouts; /* TCP: losses found by SACK, and by a (first) time-out */
 };
 
 } // namespace sim

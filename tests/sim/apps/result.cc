@@ -79,6 +79,8 @@ FlowResult (const FlowRecord &record)
     { "lost", Array (record.lost) },
     { "delay_sum", Array (record.delay.Sum ()) },
     { "delay_count", Array (record.delay.Count ()) },
+    { "recoveries", Array (record.recoveries) },
+    { "timeouts", Array (record.timeouts) },
   };
 }
 

@@ -7,14 +7,13 @@
 #include <ns3/simulator.h>
 #include <ns3/tcp-bbr.h>
 #include <ns3/tcp-congestion-ops.h>
-#include <ns3/tcp-cubic.h>
 #include <ns3/tcp-l4-protocol.h>
-#include <ns3/tcp-linux-reno.h>
 #include <ns3/tcp-prr-recovery.h>
 #include <ns3/tcp-socket-base.h>
 #include <ns3/uinteger.h>
 
 #include "tags.h"
+#include "tcpalgorithms.h"
 
 namespace sim
 {
@@ -32,11 +31,11 @@ static ns3::TypeId
 CongestionType (const std::string &name)
 {
   if (name == "reno")
-    return ns3::TcpLinuxReno::GetTypeId ();
+    return TcpReno::GetTypeId ();
   if (name == "newreno")
     return ns3::TcpNewReno::GetTypeId ();
   if (name == "cubic")
-    return ns3::TcpCubic::GetTypeId ();
+    return TcpCubic::GetTypeId ();
   if (name == "bbr")
     return ns3::TcpBbr::GetTypeId ();
   throw ScenarioError ("no congestion control \"" + name + "\": reno, newreno, cubic, bbr");
@@ -45,9 +44,17 @@ CongestionType (const std::string &name)
 class TcpFlow::Connection
 {
 public:
-  Connection (Ptr<Socket> socket, ns3::Address to, std::uint32_t segment)
+  Connection (Ptr<Socket> socket, ns3::Address to, std::uint32_t segment, FlowRecord &record)
       : m_socket (socket), m_chunk (segment)
   {
+    using State = ns3::TcpSocketState::TcpCongState_t;
+    m_socket->TraceConnectWithoutContext (
+        "CongState", ns3::Callback<void, State, State> ([&record] (State, State state) {
+          if (state == ns3::TcpSocketState::CA_RECOVERY)
+            record.recoveries.Add (1);
+          else if (state == ns3::TcpSocketState::CA_LOSS)
+            record.timeouts.Add (1);
+        }));
     m_socket->SetConnectCallback (
         ns3::Callback<void, Ptr<Socket>> ([this] (Ptr<Socket>) { Write (); }),
         ns3::MakeNullCallback<void, Ptr<Socket>> ());
@@ -94,6 +101,7 @@ TcpFlow::TcpFlow (Network &network, HostId from, HostId to, const nlohmann::json
     : m_network (network), m_from (from), m_to (to), m_congestion (flow.at ("congestion")),
       m_segment (flow.at ("segment").get<std::uint32_t> () - HEADERS),
       m_ecn (flow.value ("ecn", false)), m_port (static_cast<std::uint16_t> (5000 + number)),
+      m_record (record),
       m_onoff (flow.value ("onoff", nlohmann::json ()), random, [this] (bool on) { Set (on); })
 {
   m_listener = NewSocket (to);
@@ -127,6 +135,9 @@ TcpFlow::NewSocket (HostId host) const
   socket->SetAttribute ("InitialCwnd", ns3::UintegerValue (10));
   socket->SetAttribute ("DelAckCount", ns3::UintegerValue (2));
   socket->SetAttribute ("DelAckTimeout", ns3::TimeValue (ns3::MilliSeconds (40)));
+  /* Linux: RTO = SRTT + max (200 ms, 4 RTTVAR). A floor of 200 ms under the sum instead would fire
+   * at each delayed ACK once the RTT is near it. */
+  socket->SetAttribute ("ClockGranularity", ns3::TimeValue (ns3::MilliSeconds (200)));
   socket->SetAttribute ("MinRto", ns3::TimeValue (ns3::MilliSeconds (200)));
   socket->SetAttribute ("ConnTimeout", ns3::TimeValue (ns3::Seconds (1)));
   /* It never gives up: an outage is part of an experiment. */
@@ -155,8 +166,8 @@ void
 TcpFlow::Set (bool on)
 {
   if (on) {
-    m_connections.push_back (std::make_unique<Connection> (
-        NewSocket (m_from), ns3::InetSocketAddress (Network::AddressOf (m_to), m_port), m_segment));
+    m_connections.push_back (std::make_unique<Connection> (NewSocket (m_from),
+        ns3::InetSocketAddress (Network::AddressOf (m_to), m_port), m_segment, m_record));
   } else if (!m_connections.empty ()) {
     m_connections.back ()->Close ();
   }

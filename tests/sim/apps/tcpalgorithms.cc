@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tcpalgorithms.h"
+
+namespace sim
+{
+
+ns3::TypeId
+TcpReno::GetTypeId ()
+{
+  static ns3::TypeId id = ns3::TypeId ("sim::TcpReno")
+                              .SetParent<ns3::TcpLinuxReno> ()
+                              .SetGroupName ("Sim")
+                              .AddConstructor<TcpReno> ();
+  return id;
+}
+
+ns3::Ptr<ns3::TcpCongestionOps>
+TcpReno::Fork ()
+{
+  return ns3::CopyObject<TcpReno> (this);
+}
+
+ns3::TypeId
+TcpCubic::GetTypeId ()
+{
+  static ns3::TypeId id = ns3::TypeId ("sim::TcpCubic")
+                              .SetParent<ns3::TcpCubic> ()
+                              .SetGroupName ("Sim")
+                              .AddConstructor<TcpCubic> ();
+  return id;
+}
+
+ns3::Ptr<ns3::TcpCongestionOps>
+TcpCubic::Fork ()
+{
+  return ns3::CopyObject<TcpCubic> (this);
+}
+
+} // namespace sim
