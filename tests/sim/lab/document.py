@@ -111,7 +111,7 @@ def listed(words):
 
 def choose(word, allowed):
     """What to say after "'x' is unknown": the nearest, and what there is."""
-    allowed = [str(name) for name in allowed]
+    allowed = [str(name) for name in (sorted(allowed) if isinstance(allowed, set) else allowed)]
     if not allowed:
         return "there is none"
     near = difflib.get_close_matches(str(word), allowed, 1, 0.6)

@@ -297,6 +297,9 @@ RANGE = {
 EVENT = {"event": (Moment(), 0.0), "to": (Moment(), None)}
 
 
+ROUNDING = 1e-9
+
+
 def inside(run, values, a):
     """Ends of the windows of `every` seconds that begin at the event or later, as times from the
     event, and whether each is as wanted."""
@@ -306,9 +309,9 @@ def inside(run, values, a):
     rates = 8 * sums / a["every"]
     good = numpy.ones(len(times), dtype=bool)
     if a["side"] != "below":
-        good &= rates >= a["value"] * (1 - a["within"])
+        good &= rates >= a["value"] * (1 - a["within"]) * (1 - ROUNDING)
     if a["side"] != "above":
-        good &= rates <= a["value"] * (1 + a["within"])
+        good &= rates <= a["value"] * (1 + a["within"]) * (1 + ROUNDING)
     return times - a["event"], good
 
 
@@ -486,7 +489,7 @@ def drops(run, a):
     return lost / packets if packets else None
 
 
-@kind("ratio", measure=(Measure(), REQUIRED), variant=(Variant(), REQUIRED))
+@kind("number", measure=(Measure(), REQUIRED), variant=(Variant(), REQUIRED))
 def versus(_run, _a):
     """Another measure's value / its value in `variant`, seed by seed: smoothness of two variants,
     say."""

@@ -64,7 +64,7 @@ class Store:
         self.directory = Path(builddir).resolve() / "sim-cache"
         digest = hashlib.sha256(self.program.read_bytes())
         # Traces are read when it runs.
-        for trace in sorted(Path(__file__).resolve().parents[1].glob("traces/*")):
+        for trace in sorted(Path(__file__).resolve().parents[1].glob("traces/*.csv")):
             digest.update(trace.name.encode() + trace.read_bytes())
         self.digest = digest.digest()
 

@@ -49,6 +49,19 @@ class Check:
         self.flows = data.get("flows") or []
         self.measures = data.get("measures") or []
         self.variants = [v for v in data.get("variants") or [] if "id" in v]
+        self.holes = set()
+        for key, what in (
+            ("links", "link"),
+            ("links", "router"),
+            ("flows", "flow"),
+            ("measures", "measure"),
+            ("measures", "variant"),
+            ("variants", "variant"),
+        ):
+            entries = data.get(key, BAD if key in data.lines else ())
+            bad = entries is BAD or getattr(entries, "holes", False)
+            if bad or any("id" not in entry for entry in entries):
+                self.holes.add(what)
 
     def say(self, record, key, what):
         self.errors.add(record.at(key), what)
@@ -83,6 +96,9 @@ class Check:
         return lines
 
     def reference(self, line, name, known, what):
+        """Whether @name is known; no word when it may be one that was bad itself."""
+        if name is not None and name not in known and what.split()[0] in self.holes:
+            return False
         if name is not None and name not in known:
             self.errors.add(line, f"no {what} is called '{name}'; {choose(name, known)}")
             return False
@@ -114,7 +130,10 @@ class Check:
             if count == 1:
                 self.by_id.pop(f"{flow['id']}-1", None)
             names = {}
-            for receiver in flow.get("receivers") or []:
+            receivers = flow.get("receivers", BAD if flow["type"] == "multicast" else Items(0))
+            if receivers is BAD or receivers.holes or any("id" not in r for r in receivers):
+                self.holes.add("receiver")
+            for receiver in [] if receivers is BAD else receivers:
                 claim(receiver, names, "receiver")
             self.receivers[flow["id"]] = names
 

@@ -30,6 +30,7 @@ class Items(list):
         super().__init__()
         self.line = line
         self.lines = []
+        self.holes = False  # an entry was bad and is not here
 
     def add(self, value, line):
         self.append(value)
@@ -201,7 +202,9 @@ class List(Type):
         out = Items(node.line)
         for item in node.items:
             value = self.item.read(item, errors)
-            if value is not BAD:
+            if value is BAD:
+                out.holes = True
+            else:
                 out.add(value, item.line)
         return out
 
@@ -289,10 +292,12 @@ class Tagged(Type):
             errors.add(node.line, f"{node.kind} stands here; {self.allowed} is allowed")
             return BAD
         if self.key not in node.items:
-            errors.add(
-                node.line,
-                f"{self.what} lacks '{self.key}'; allowed: {', '.join(self.sections)}",
-            )
+            known = {name for section in self.sections.values() for name in section.fields}
+            for key, (line, _) in node.items.items():
+                if key not in known:
+                    errors.add(line, f"'{key}' is unknown in {self.what}; {choose(key, known)}")
+            words = ", ".join(self.sections)
+            errors.add(node.line, f"{self.what} lacks '{self.key}'; allowed: {words}")
             return BAD
         word = Word(*self.sections).read(node.items[self.key][1], errors)
         return BAD if word is BAD else self.sections[word].read(node, errors)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The scenario file's sections: every key, its type, its default. README.md explains them."""
 
+from pathlib import Path
+
 from . import measure
 from .document import Scalar
 from .schema import (
@@ -168,6 +170,7 @@ ONOFF = Tagged(
         "constant": onoff_section("constant"),
     },
 )
+TRACES = Path(__file__).resolve().parents[1] / "traces"
 SOURCES = Tagged(
     "a source",
     "type",
@@ -177,7 +180,7 @@ SOURCES = Tagged(
             "a video source",
             {
                 "type": (Word("video"), REQUIRED),
-                "trace": (Name(), REQUIRED),
+                "trace": (Word(*sorted(path.stem for path in TRACES.glob("*.csv"))), REQUIRED),
                 "fps": (Quantity("number", 1, 240), 25.0),
             },
         ),

@@ -92,7 +92,7 @@ class Run:
         """Integral of a step function [[t, v], ...] over [begin, end], and the time it covers."""
         area = covered = 0.0
         ends = [t for t, _ in pairs[1:]] + [self.duration]
-        for (start, value), stop in zip(pairs, ends, strict=True):
+        for (start, value), stop in zip(pairs, ends[: len(pairs)], strict=True):
             length = min(stop, end) - max(start, begin)
             if length > 0:
                 area += value * length
