@@ -119,6 +119,14 @@ class Outcome:
             return None
         return None if math.isnan(mean) else mean
 
+    def bands(self):
+        """How many there are for runs like these."""
+        return sum(
+            self.band(entry, variant) is not None
+            for entry in self.measures
+            for variant in self.plan.variants
+        )
+
     def failures(self):
         """(measure, variant, verdict) of every band that does not hold."""
         out = []

@@ -91,6 +91,27 @@ class Store:
             file.write(data)
         os.replace(part, path)
 
+    def seconds(self, job):
+        """What the run took when it was done, or None."""
+        given = normal.normalise(job.scenario, job.variant, job.seed, job.duration)
+        try:
+            return float(self.path(self.key(given)).with_suffix(".seconds").read_text())
+        except (OSError, ValueError):
+            return None
+
+    def cost(self, jobs, workers):
+        """What all these runs cost, for people."""
+        seconds = [self.seconds(job) for job in jobs]
+        known = [value for value in seconds if value is not None]
+        total = sum(known)
+        by_id = {}
+        for job, value in zip(jobs, seconds, strict=True):
+            by_id[job.scenario.id] = by_id.get(job.scenario.id, 0) + (value or 0)
+        most = sorted(by_id.items(), key=lambda item: -item[1])[:5]
+        dear = ", ".join(f"{name} {value / 60:.1f}" for name, value in most)
+        text = f"{len(known)} runs cost {total / 60:.1f} min, so {total / 60 / workers:.1f} min "
+        return text + f"with --jobs {workers}; the dearest (min): {dear}"
+
     def given_path(self, key):
         return self.path(key).with_name(f"{key}.scenario.json")
 
@@ -219,7 +240,9 @@ class Runner:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(given, indent=1), encoding="utf-8")
         command = [str(self.store.program), str(path)]
+        begin = time.monotonic()
         data = self.call(command)
+        seconds = time.monotonic() - begin
         try:
             result = json.loads(data)
             missing = {"flows", "links", "bin", "duration"} - result.keys()
@@ -228,6 +251,7 @@ class Runner:
         if missing:
             raise Failure(f"mccsim wrote no {', '.join(sorted(missing))}; {repeat(command)}")
         self.store.write(key, data)
+        self.store.path(key).with_suffix(".seconds").write_text(f"{seconds:.2f}\n")
         path.unlink()
         return result, False
 

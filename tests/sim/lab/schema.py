@@ -78,7 +78,7 @@ class Quantity(Type):
         return low if self.hi is None else f"{low}, at most {self.show(self.hi)}"
 
     def show(self, value):
-        return units.show(value, self.dimension, 4)
+        return units.given(value, self.dimension)
 
 
 class Probability(Quantity):

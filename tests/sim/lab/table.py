@@ -4,7 +4,7 @@
 import math
 
 from . import measure
-from .units import show, significant
+from .units import given, significant
 
 SCALES = {"ratio": (100, " %"), "number": (1, "")}
 
@@ -36,7 +36,7 @@ def mean_text(summary, unit):
 def paper_text(entry, variant):
     """The paper's figure, or ''."""
     value = (entry.get("published") or {}).get(variant)
-    return "" if value is None else show(value, measure.KINDS[entry["what"]].unit, 4)
+    return "" if value is None else given(value, measure.KINDS[entry["what"]].unit)
 
 
 def columns(rows, gap="  "):
@@ -72,3 +72,15 @@ def terminal(outcome):
     if len(rows) == 1:
         return lines + ["  no measure fits into this run"]
     return lines + ["  " + line for line in columns(rows)]
+
+
+def out_of_band(outcome):
+    """A row for each band that does not hold."""
+    rows = []
+    for entry, variant, verdict in outcome.failures():
+        unit = measure.KINDS[entry["what"]].unit
+        low, high = (given(bound, unit) for bound in outcome.band(entry, variant))
+        mean = mean_text(outcome.summary(entry, variant), unit)
+        names = (outcome.plan.scenario.id, variant, entry["id"])
+        rows.append((*names, mean, f"{low} .. {high}", verdict.upper()))
+    return rows

@@ -64,12 +64,19 @@ def plain(value):
 
 
 def significant(value, digits=3):
-    """'1230', '12.3', '0.123': never an exponent."""
+    """'1230', '12.3', '0.120': never an exponent."""
     if value == 0:
         return "0"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    text = f"{value:.{min(decimals, 12)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text and decimals > digits else text
+    return f"{value:.{min(decimals, 12)}f}"
+
+
+def given(value, dimension):
+    """@value as a file would write it: up to four digits, no zeros at the end."""
+    number, space, unit = show(value, dimension, 4).partition(" ")
+    if "." in number:
+        number = number.rstrip("0").rstrip(".")
+    return number + space + unit
 
 
 def show(value, dimension, digits=3):

@@ -116,7 +116,7 @@ WRONG = [
     ("queue: 50 packets, loss", "queue: 1 bdp, loss", "packets or bytes are allowed", 0),
     ("  - id: u1\n", "  - id: tcp-l1-4\n", "the flow 'tcp-l1-4' exists already", 0),
     ("congestion: cubic", "congestion: vegas", "allowed: reno, newreno", 0),
-    ("segment: 1000 B", "segment: 20 B", "at least 64", 0),
+    ("segment: 1000 B\n", "segment: 20 B\n", "at least 64", 0),
     ("shape: 1.5", "shape: 0.9", "more than 1", 0),
     ("{at: 60 s, link: l1, delay: 50 ms}", "{at: 60 s, link: l1}", "a change changes", 0),
     ("{at: 60 s, link: l1, delay: 50 ms}", "{at: 60 s, link: l9, delay: 1 s}", "no link is", 0),
@@ -311,10 +311,11 @@ def test_units():
             continue
         raise AssertionError(f"{text!r} is accepted")
     shown = [(0.0123, "time", "12.3 ms"), (12.34, "time", "12.3 s"), (1234567, "rate", "1.23 Mb/s")]
-    shown += [(0.8361, "ratio", "83.6 %"), (0, "ratio", "0 %"), (1e-5, "number", "0.00001")]
-    shown += [(123456, "number", "123456"), (100, "number", "100"), (590900, "rate", "591 kb/s")]
+    shown += [(0.8361, "ratio", "83.6 %"), (0, "ratio", "0 %"), (1e-5, "number", "0.0000100")]
+    shown += [(123456, "number", "123456"), (0.5, "number", "0.500"), (590900, "rate", "591 kb/s")]
     for value, dimension, text in shown:
         assert units.show(value, dimension) == text, (units.show(value, dimension), text)
+    assert units.given(0.5, "ratio") == "50 %" and units.given(1432.5, "rate") == "1.433 kb/s"
 
 
 def given(variant, duration=None):

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The report: docs/results/asmp.md from its template and the outcomes."""
+
+import math
+import re
+
+from . import measure
+from .table import mean_text, paper_text
+from .units import given, show
+
+DIFFERS = 0.10  # from the paper, in what is a ratio: to be explained
+SLOT = re.compile(r"@([A-Za-z0-9_-]+)/([A-Za-z0-9_-]+)/([A-Za-z0-9_-]+)@")
+COMMON = ("published", "enhanced", "tfmcc", "pgmcc", "tcp")
+
+
+class PageError(Exception):
+    """The template asks for what there is not."""
+
+
+def unit(entry):
+    return measure.KINDS[entry["what"]].unit
+
+
+def natural(name):
+    """A key by which scale-100 stands before scale-1000."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"([0-9]+)", name)]
+
+
+def escaped(text):
+    return text.replace("|", "\\|")
+
+
+def row(cells):
+    return "| " + " | ".join(escaped(str(cell)) for cell in cells) + " |"
+
+
+def papers(entry, variants):
+    """'83.05 %', or 'published 83.05 %, tfmcc 143.3 %'."""
+    known = [v for v in variants if v in (entry.get("published") or {})]
+    if known == ["published"]:
+        return paper_text(entry, "published")
+    return ", ".join(f"{variant} {paper_text(entry, variant)}" for variant in known)
+
+
+def goal_text(outcome, entry):
+    """(goal, ok or missed) of `enhanced`."""
+    goal = (entry.get("goal") or {}).get("text", "")
+    if not goal or "enhanced" not in outcome.plan.variants:
+        return goal, ""
+    verdict = outcome.goal(entry, "enhanced")
+    return goal, {None: "", "ok": "ok", "none": "-"}.get(verdict, "missed")
+
+
+def cell(outcome, entry, variant):
+    text = mean_text(outcome.summary(entry, variant), unit(entry))
+    return f"**{text}**" if outcome.verdict(entry, variant) in ("low", "high", "none") else text
+
+
+def table(outcome):
+    variants = outcome.plan.variants
+    lines = [row(["figure", "paper", *variants, "goal", ""])]
+    lines.append("|" + "---|" * (len(variants) + 4))
+    for entry in outcome.measures:
+        if outcome.arguments[entry["id"]][0] is None:
+            continue
+        cells = [cell(outcome, entry, variant) for variant in variants]
+        name = entry.get("title") or describe(entry)
+        lines.append(row([name, papers(entry, variants), *cells, *goal_text(outcome, entry)]))
+    return "\n".join(lines)
+
+
+def describe(entry):
+    """'share-l1 (30-120 s)', 'cov (from 30 s)'."""
+    begin = entry.get("from") or entry.get("event") or 0
+    end = entry.get("to")
+    if end is not None:
+        return f"{entry['id']} ({begin:g}-{end:g} s)"
+    return f"{entry['id']} (from {begin:g} s)" if begin else entry["id"]
+
+
+def differences(outcome):
+    """(measure, variant, ours, the paper's, why or None) where they are far apart."""
+    out = []
+    for entry in outcome.measures:
+        for variant, paper in (entry.get("published") or {}).items():
+            if variant not in outcome.plan.variants:
+                continue
+            mean = outcome.summary(entry, variant).mean
+            if math.isnan(mean):
+                continue
+            apart = abs(mean - paper) if unit(entry) == "ratio" else abs(mean / paper - 1)
+            if paper and apart > DIFFERS:
+                why = (entry.get("differs") or {}).get(variant)
+                out.append((entry, variant, mean, paper, why))
+    return out
+
+
+def difference_lines(outcome):
+    whole = outcome.plan.scenario.data.get("differs")
+    lines = []
+    for entry, variant, mean, paper, why in differences(outcome):
+        ours, theirs = show(mean, unit(entry)), given(paper, unit(entry))
+        why = why or ("see above" if whole else "not explained yet")
+        lines.append(f"- {entry['id']}, {variant}: {ours} here, {theirs} in the paper: {why}")
+    return lines
+
+
+def unexplained(outcome):
+    """What has neither a `differs` of its own nor one of the scenario."""
+    if outcome.plan.scenario.data.get("differs"):
+        return []
+    return [(entry["id"], variant) for entry, variant, _, _, why in differences(outcome) if not why]
+
+
+def section(outcome, picture):
+    """One scenario, as Markdown."""
+    data = outcome.plan.scenario.data
+    seeds = len(outcome.plan.seeds)
+    runs = f"{seeds} runs" if seeds > 1 else "One run"
+    lines = [f"### {data['id']}", "", f"{data['title']}. {runs} of {outcome.plan.duration:g} s."]
+    if data.get("source"):
+        lines[-1] += f" Source: {data['source']}."
+    lines += ["", table(outcome), ""]
+    if data.get("chosen"):
+        lines += [f"*Chosen*: {data['chosen']}", ""]
+    if data.get("differs"):
+        lines += [f"*Differs from the paper*: {data['differs']}", ""]
+    apart = difference_lines(outcome)
+    if apart:
+        lines += ["More than 10 points (a tenth, of rates and times) from the paper:", ""]
+        lines += [*apart, ""]
+    if picture:
+        figures = [plot["figure"] for plot in data["plots"] if plot.get("figure")]
+        lines += [f"![{data['title']}]({picture})", ""]
+        if figures:
+            lines += [f"*Seed {outcome.plan.seeds[0]}; {'; '.join(figures)} redrawn.*", ""]
+    return "\n".join(lines)
+
+
+def overview(outcomes):
+    """A row for each scenario: its first figure, and how many goals and bands hold."""
+    lines = [row(["scenario", "figure", *COMMON, "goals of enhanced", "bands"])]
+    lines.append("|" + "---|" * (len(COMMON) + 4))
+    for outcome in outcomes:
+        first = next((e for e in outcome.measures if outcome.arguments[e["id"]][0]), None)
+        if first is None:
+            continue
+        cells = [
+            cell(outcome, first, name) if name in outcome.plan.variants else "" for name in COMMON
+        ]
+        verdicts = [goal_text(outcome, entry)[1] for entry in outcome.measures]
+        met, all_goals = verdicts.count("ok"), sum(verdict != "" for verdict in verdicts)
+        bands = outcome.bands()
+        held = bands - len(outcome.failures())
+        name = outcome.plan.scenario.id
+        link = f"[{name}](#{name})"
+        lines.append(
+            row([link, first["id"], *cells, f"{met} of {all_goals}", f"{held} of {bands}"])
+        )
+    return "\n".join(lines)
+
+
+def fill(template, outcomes, pictures, command):
+    """The page. Slots: @COMMAND@, @OVERVIEW@, @SCENARIOS:PREFIX@, and @SCENARIO/MEASURE/VARIANT@
+    for one figure in the text."""
+    by_id = {outcome.plan.scenario.id: outcome for outcome in outcomes}
+
+    def figure(match):
+        name, which, variant = match.groups()
+        if name not in by_id:
+            return "-"  # not among the files of this report
+        entries = [entry for entry in by_id[name].measures if entry["id"] == which]
+        if not entries:
+            raise PageError(f"the template's {match.group()}: '{name}' has no measure '{which}'")
+        if variant not in by_id[name].plan.variants:
+            return "-"
+        return mean_text(by_id[name].summary(entries[0], variant), unit(entries[0]))
+
+    def sections(match):
+        chosen = [out for out in outcomes if out.plan.scenario.id.startswith(match.group(1))]
+        texts = [section(out, pictures.get(out.plan.scenario.id)) for out in chosen]
+        return "\n".join(texts) or "None of them was run.\n"
+
+    text = template.replace("@COMMAND@", command).replace("@OVERVIEW@", overview(outcomes))
+    text = re.sub(r"@SCENARIOS:([a-z0-9-]+)@\n?", sections, text)
+    text = SLOT.sub(figure, text)
+    left = re.search(r"@[A-Z][A-Z:a-z0-9-]*@", text)
+    if left:
+        raise PageError(f"the template's {left.group()} is unknown")
+    return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
