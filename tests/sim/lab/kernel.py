@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The kernel's TCP on the roads of proofs.py, across the testbed's emulator, in real time."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from .proofs import SEGMENT, Travel, jain
+
+TESTBED = Path(__file__).resolve().parents[2] / "testbed"
+LOAD = TESTBED / "tcpload.py"
+MSS = SEGMENT - 40  # IP and TCP; time stamps take 12 of it
+DATA = MSS - 12
+
+sys.path.insert(0, str(TESTBED))
+import netlab  # noqa: E402
+
+
+def topology(road, seed):
+    loss = f" loss={100 * road.loss:g}%" if road.loss else ""
+    lines = [f"option seed={seed}", "host r", "router g1", "router g2", "link ar g2 r"]
+    jitter = f"{1e6 * road.jitter:.0f}us"
+    lines += [f"set ar>g2 jitter={jitter}"]
+    core = f"rate={road.rate} delay={1000 * road.link_delay:g}ms"
+    lines += [f"link core g1 g2 {core}", f"set core>g2 queue={road.queue}p{loss}"]
+    for number, delay in enumerate(road.delays, 1):
+        lines += [f"host s{number}", f"link as{number} s{number} g1 delay={1e6 * delay:.0f}us"]
+        lines += [f"set as{number}>g1 jitter={jitter}"]
+    return "\n".join(lines) + "\n"
+
+
+def early(argv):
+    """Before the builds and whatever else runs here, if it may."""
+    return ["nice", "-n", "-10", *argv] if os.geteuid() == 0 else argv
+
+
+def journey(road, seed, congestion="reno"):
+    """(Travel, part of the packets that were handed over more than 1 ms late)"""
+    draw = random.Random(seed)
+    with netlab.Lab(topology(road, seed), name="tcp", tcp="reno") as lab:
+        span = f"{road.begin}", f"{road.seconds}"
+        base = [sys.executable, str(LOAD)]
+        command = [*base, "receive", "5001", f"{MSS}", f"{len(road.delays)}", *span]
+        receiver = lab.run("r", early(command), stdout=subprocess.PIPE, text=True)
+        if receiver.stdout.readline().strip() != "ready":
+            raise netlab.LabError("the receiver did not start")
+        start = time.monotonic()
+        for number in range(1, len(road.delays) + 1):
+            to = [lab.hosts["r"].address, "5001", f"{MSS}", congestion]
+            when = [f"{draw.uniform(0, 3):.3f}", f"{road.seconds + 1}"]
+            lab.run(f"s{number}", early([*base, "send", *to, *when]))
+        time.sleep(max(0.0, start + road.begin - time.monotonic()))
+        before, began = lab.link_stats("core", "g2"), time.monotonic()
+        lab.reset_lag()
+        time.sleep(max(0.0, start + road.seconds - time.monotonic()))
+        after, ended = lab.link_stats("core", "g2"), time.monotonic()
+        lag = lab.lag()
+        counts = json.loads(receiver.stdout.readline())
+    delta = {name: after[name] - before[name] for name in after if name.startswith(("tx", "drops"))}
+    drops = delta["drops_queue"] + delta["drops_loss"]
+    seconds = road.seconds - road.begin
+    rates = [8 * count * SEGMENT / DATA / seconds for count in counts]
+    result = Travel(
+        8 * delta["tx_bytes"] / (ended - began) / road.rate,
+        jain(rates),
+        drops / (delta["tx_packets"] + delta["drops_queue"]),
+        sum(rates) / len(rates),
+    )
+    return result, lag["over_1ms"] / max(1, lag["count"])
