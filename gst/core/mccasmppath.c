@@ -7,6 +7,7 @@
 #define MAX_MISORDER 100             /* RFC 3550 A.1 */
 #define ABSORB_TIME (1 * MCC_SECOND) /* a host drop shows as a gap by then, or never */
 #define ABSENCE_ECHO (200 * MCC_MSECOND)
+#define SEED_EVENTS 2 /* ours */
 #define FAST_MIN (200 * MCC_MSECOND)
 #define FAST_PACKETS 20 /* ours; fewer: steady loss on slow links doubles */
 #define FAST_SPAN (1 * MCC_SECOND)
@@ -192,13 +193,14 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
   self->lost_before = lost;
 
   /* The first loss event has no interval before it: the one that gives the rate which the path
-   * carried (RFC 5348 6.3.1). */
+   * carried (RFC 5348 6.3.1). Where the RTT came late there are real ones. */
+  uint64_t loss_events = mcc_loss_events (self->loss);
   if (self->variant == MCC_VARIANT_ENHANCED && !self->seeded && self->rtt.measured
-      && input->packet_bytes > 0.0 && input->received_now_bps > 0
-      && mcc_loss_events (self->loss) > 0) {
+      && input->packet_bytes > 0.0 && input->received_now_bps > 0 && loss_events > 0) {
     self->seeded = true;
-    mcc_loss_seed (self->loss, mcc_tcp_loss_ratio (&mcc_tcp_model_default, input->packet_bytes,
-                                   mcc_time_to_seconds (rtt), (double)input->received_now_bps));
+    if (loss_events <= SEED_EVENTS)
+      mcc_loss_seed (self->loss, mcc_tcp_loss_ratio (&mcc_tcp_model_default, input->packet_bytes,
+                                     mcc_time_to_seconds (rtt), (double)input->received_now_bps));
   }
   input->loss_ratio = mcc_loss_ratio (self->loss);
 }

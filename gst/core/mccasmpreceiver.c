@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #define START_BPS 150000                 /* ASMP: start rate */
-#define COMPOUND_BYTES 144               /* RR + SDES + report + IP + UDP */
+#define COMPOUND_BYTES 152               /* RR + SDES + report + IP + UDP */
 #define DECISION_MIN (100 * MCC_MSECOND) /* ours, as all below */
 #define DECISION_MAX (500 * MCC_MSECOND)
 #define EVENT_QUEUE (7 * MCC_MSECOND) /* a loss with less queue is no overflow */

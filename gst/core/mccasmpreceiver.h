@@ -37,7 +37,7 @@ typedef struct {
   MccTime report_interval;    /* published: fixed interval; 0 = RTCP rules (mccrtcp.h) */
   MccTime least_interval;  /* published, RTCP rules: Td is at least this; 0 = 1 s; RFC 3550: 5 s */
   bool unsmoothed;         /* published, experiments: gamma = 1 in ASMP eq. 14 */
-  uint32_t compound_bytes; /* IP bytes of one of our compounds; 0 = 144 */
+  uint32_t compound_bytes; /* IP bytes of one of our compounds; 0 = 152 */
   uint64_t start_bps;      /* until the sender announces one; 0 = 150000 */
   bool hears_group;        /* false with SSM or unicast feedback: nobody's reports are heard */
 } MccAsmpReceiverConfig;

@@ -1,13 +1,46 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "mccasmpreceiverprivate.h"
 
+#include "mcctcp.h"
+
 #define CONGESTED_QUEUE (15 * MCC_MSECOND)
+#define FAR 1.1                    /* times the target: ours */
 #define ECHO_MAX (20 * MCC_SECOND) /* older: the 64 s of abs-send-time are near */
+
+/* Somebody else limits a large group, and not nearly we: in the minutes until our next report what
+ * we would say now is no limit any more. Should the target exceed our rate we report early. */
+static bool
+far_from_limiting (const MccAsmpReceiver *self)
+{
+  const MccAppSession *session = &self->session;
+  return self->has_session && session->receivers > MCC_ASMP_FEW_RECEIVERS
+         && session->limiting_ssrc != 0 && session->limiting_ssrc != self->config.ssrc
+         && (double)mcc_rate_get_bps (self->rate) > FAR * (double)session->target_bps
+         && !(self->loss_ratio > 0.0 && !self->path.rtt.measured);
+}
 
 static bool
 no_limit (const MccAsmpReceiver *self)
 {
-  return mcc_asmp_receiver_is_enhanced (self) && mcc_rate_mode (self->rate) == MCC_RATE_START;
+  return mcc_asmp_receiver_is_enhanced (self)
+         && (mcc_rate_mode (self->rate) == MCC_RATE_START || far_from_limiting (self));
+}
+
+/* The rate that we report. With losses but no RTT yet it is what the equation gives for the initial
+ * RTT, which the sender corrects by the RTT that it measures (RFC 4654 3.3): who waits for its RTT
+ * before it complains waits for minutes in a large group. */
+static uint64_t
+stated_bps (const MccAsmpReceiver *self)
+{
+  const MccAsmpPath *path = &self->path;
+  uint64_t rate_bps = mcc_rate_get_bps (self->rate);
+  double packet_bytes = mcc_loss_mean_packet_bytes (path->loss);
+  if (!mcc_asmp_receiver_is_enhanced (self) || path->rtt.measured || !(self->loss_ratio > 0.0)
+      || !(packet_bytes > 0.0))
+    return rate_bps;
+  double allowed = mcc_tcp_rate_bps (&mcc_tcp_model_default, packet_bytes,
+      mcc_time_to_seconds (mcc_rtt_get (&path->rtt)), self->loss_ratio);
+  return allowed < (double)rate_bps && allowed >= 1.0 ? (uint64_t)allowed : rate_bps;
 }
 
 MccAsmpScheduleInput
@@ -24,10 +57,11 @@ mcc_asmp_receiver_schedule_input (const MccAsmpReceiver *self)
                        : UINT64_MAX,
     .members = session != NULL ? session->receivers : 0,
     .limiting = session != NULL && session->limiting_ssrc == self->config.ssrc,
+    .nobody_limits = session != NULL && session->limiting_ssrc == 0,
     .rtt = mcc_asmp_path_base_rtt (&self->path),
     .rtt_max = mcc_time_clamp (session != NULL ? session->rtt_max : 0, rtt, MCC_RTT_MAX),
     .announce_interval = self->announce_interval,
-    .rate_bps = mcc_rate_get_bps (self->rate),
+    .rate_bps = stated_bps (self),
     .no_limit = no_limit (self),
     .round = session != NULL ? session->round : 0,
     .suppress_bps = session != NULL ? session->suppress_bps : UINT64_MAX,
@@ -48,7 +82,7 @@ fill_report (MccAsmpReceiver *self, MccAppReport *out)
   uint64_t lost = mcc_loss_packets_lost (path->loss);
   memset (out, 0, sizeof *out);
   out->number = ++self->number;
-  out->rate_bps = mcc_rate_get_bps (self->rate);
+  out->rate_bps = stated_bps (self);
   out->received_bps = mcc_asmp_path_received_bps (path, self->now);
   out->loss_ratio = self->loss_ratio;
   out->rtt = mcc_rtt_get (&path->rtt);

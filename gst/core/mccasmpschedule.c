@@ -6,8 +6,10 @@
 #define OUR_SHARE (MCC_RTCP_RECEIVER_SHARE * (1.0 - MCC_RTCP_REGULAR_SHARE))
 #define OTHERS_SHARE (OUR_SHARE - MCC_RTCP_LIMITING_SHARE)
 #define ANNOUNCE_MAX (1 * MCC_SECOND)
-#define JOIN_UNKNOWN (500 * MCC_MSECOND)
-#define JOIN_SPREAD 3 /* of a growing group most are not known yet */
+#define JOIN_UNKNOWN (700 * MCC_MSECOND) /* nobody is known: a whole group may join with us */
+#define JOIN_CROWD 10000                 /* so many, spread as for suppression */
+#define GROWTH 4                         /* by more than 1/4 between reports */
+#define JOIN_ALLOWANCE 3                 /* first reports beyond the budget that are no crowd */
 #define JOIN_TIME (60 * MCC_SECOND)
 #define PUBLISHED_INTERVAL MCC_SECOND      /* eq. 13 adds P/RTT a report: more often is not fair */
 #define JOIN_MAX (1 * MCC_SECOND)          /* the first report is not later, if the budget allows */
@@ -41,13 +43,12 @@ members (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
   return n;
 }
 
-/* Td of our regular reports. */
+/* Td of the regular reports of one of @n. */
 static MccTime
-regular_interval (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
+interval_of (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input, unsigned n)
 {
   if (self->fixed > 0)
     return mcc_time_max (self->fixed, MCC_RTCP_MIN_INTERVAL);
-  unsigned n = members (self, input);
   MccTime all = mcc_rtcp_interval (
       input->target_bps, input->session_bps, OUR_SHARE, n, self->compound_bytes);
   if (self->variant == MCC_VARIANT_PUBLISHED)
@@ -59,6 +60,12 @@ regular_interval (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input
   }
   return mcc_rtcp_interval (
       input->target_bps, input->session_bps, OTHERS_SHARE, n, self->compound_bytes);
+}
+
+static MccTime
+regular_interval (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
+{
+  return interval_of (self, input, members (self, input));
 }
 
 /* Who hears nobody learns of others' reports by announcements only. */
@@ -84,6 +91,8 @@ plan_regular (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
   self->limiting = input->limiting;
   self->interval = regular_interval (self, input);
   self->waiting = false;
+  if (input->limiting) /* has a share of its own: owes the others nothing */
+    self->debt = 0;
   MccTime wait = self->interval;
   if (self->fixed == 0 && !(input->limiting && self->variant == MCC_VARIANT_ENHANCED))
     wait = mcc_rtcp_randomize (&self->rng, wait);
@@ -91,24 +100,77 @@ plan_regular (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
   self->next = mcc_time_max (spaced (self, from + wait + self->debt), input->now);
 }
 
+/* RFC 3550 6.2: half the interval before the first; ours is bounded. Unless a small group is known
+ * many may join with us: then most wait until they would hear the first of them. */
+static void
+plan_first (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
+{
+  MccTime wait = mcc_time_clamp (self->interval / 2, MCC_RTCP_MIN_INTERVAL, JOIN_MAX);
+  self->crowd = input->members == 0 || input->members > MCC_ASMP_FEW_RECEIVERS;
+  if (self->crowd) {
+    wait = input->members == 0 ? JOIN_UNKNOWN : JOIN_MAX;
+    wait = mcc_suppress_wait_within (&self->rng, JOIN_CROWD, wait);
+  } else {
+    double u = mcc_rng_uniform (&self->rng);
+    wait = mcc_time_from_seconds (u * mcc_time_to_seconds (wait));
+  }
+  MccTime next = spaced (self, input->now + wait);
+  self->next = self->next == MCC_TIME_NONE ? next : mcc_time_min (self->next, next);
+}
+
+/* The first report is due, but more others than the budget bears report for the first time, too
+ * (timer reconsideration, RFC 3550 6.3.3): as many as were heard meanwhile will have the time that
+ * this many take. */
+static bool
+postpone_first (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
+{
+  unsigned grown
+      = input->members > self->members_before ? input->members - self->members_before : 0;
+  unsigned joiners = self->joiners > grown ? self->joiners : grown;
+  MccTime one = interval_of (self, input, 1);
+  double affordable = (double)(input->now - self->counted) / (double)one + JOIN_ALLOWANCE;
+  if (self->fixed > 0 || (double)joiners <= affordable)
+    return false;
+  self->interval = interval_of (self, input, joiners);
+  self->next = input->now + mcc_rtcp_randomize (&self->rng, self->interval);
+  self->counted = input->now;
+  self->members_before = input->members;
+  memset (self->heard, 0, sizeof self->heard);
+  self->heard_bits = self->joiners = 0;
+  return true;
+}
+
+/* A regular report is due, but the group has grown since it was planned (RFC 3550 6.3.6). */
+static bool
+postpone_regular (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
+{
+  MccTime interval = regular_interval (self, input);
+  if (self->waiting || input->limiting || interval <= self->interval + self->interval / GROWTH)
+    return false;
+  self->interval = interval;
+  MccTime at = self->last + mcc_rtcp_randomize (&self->rng, interval) + self->debt;
+  if (at <= input->now)
+    return false;
+  self->next = at;
+  return true;
+}
+
 void
 mcc_asmp_schedule_start (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
 {
   self->active = true;
-  self->joined = input->now;
+  self->next = MCC_TIME_NONE;
+  self->joined = self->counted = input->now;
+  self->members_before = input->members;
+  self->sent = 0;
   self->early = MCC_TIME_NONE;
-  self->waiting = self->skipped = false;
+  self->waiting = self->skipped = self->unconfirmed = false;
   self->debt = 0;
   memset (self->heard, 0, sizeof self->heard);
   self->heard_bits = self->joiners = 0;
   self->heard_bps = self->reported_bps = UINT64_MAX;
   self->interval = regular_interval (self, input);
-  /* RFC 3550 6.2: half the interval before the first; ours is bounded, for nobody knows us yet. */
-  /* With nobody known, a whole group may join with us. */
-  MccTime least = input->members > 0 ? MCC_RTCP_MIN_INTERVAL : JOIN_UNKNOWN;
-  MccTime wait = mcc_time_clamp (self->interval / 2, least, JOIN_MAX);
-  double u = mcc_rng_uniform (&self->rng);
-  self->next = spaced (self, input->now + mcc_time_from_seconds (u * mcc_time_to_seconds (wait)));
+  plan_first (self, input);
 }
 
 void
@@ -140,10 +202,21 @@ covered (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
   return self->variant == MCC_VARIANT_ENHANCED && covers (self, input->suppress_bps, input);
 }
 
+/* Two reports make a receiver (the sender's probation): as long as the sender has nobody who limits
+ * it, the second one is worth an early report in a large group, too. */
+static bool
+wants_confirmation (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
+{
+  return self->variant == MCC_VARIANT_ENHANCED && self->fixed == 0 && self->sent == 1
+         && input->nobody_limits;
+}
+
 /* Whether an early report is due at all, suppression aside. */
 static bool
 wants_early (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
 {
+  if (wants_confirmation (self, input))
+    return true;
   if (self->variant != MCC_VARIANT_ENHANCED || input->no_limit || self->fixed > 0)
     return false;
   double rate = (double)input->rate_bps;
@@ -165,6 +238,9 @@ mcc_asmp_schedule_update (MccAsmpSchedule *self, const MccAsmpScheduleInput *inp
     self->round = input->round;
     self->heard_bps = UINT64_MAX;
   }
+  if (self->crowd && self->last == MCC_TIME_NONE && input->members > 0
+      && input->members <= MCC_ASMP_FEW_RECEIVERS)
+    plan_first (self, input); /* a small group, as we hear now */
   /* Once limiting, the slow interval no longer holds; a grown group's is taken at its expiry. */
   if (input->limiting && !self->limiting && self->last != MCC_TIME_NONE) {
     MccTime next = self->next;
@@ -175,7 +251,7 @@ mcc_asmp_schedule_update (MccAsmpSchedule *self, const MccAsmpScheduleInput *inp
     self->early = MCC_TIME_NONE;
     return MCC_SCHEDULE_WAIT;
   }
-  bool is_covered = !input->limiting && covered (self, input);
+  bool is_covered = !input->limiting && !wants_confirmation (self, input) && covered (self, input);
   if (is_covered) {
     bool planned = self->early != MCC_TIME_NONE;
     self->early = MCC_TIME_NONE;
@@ -185,7 +261,8 @@ mcc_asmp_schedule_update (MccAsmpSchedule *self, const MccAsmpScheduleInput *inp
     return MCC_SCHEDULE_WAIT;
   MccTime wait = 0;
   unsigned n = members (self, input);
-  if (!input->limiting && (n > MCC_ASMP_FEW_RECEIVERS || self->interval >= MCC_SUPPRESS_INTERVAL))
+  if (!input->limiting && !self->unconfirmed
+      && (n > MCC_ASMP_FEW_RECEIVERS || self->interval >= MCC_SUPPRESS_INTERVAL))
     wait = suppression_wait (self, input);
   MccTime at = input->now + wait;
   if (self->last != MCC_TIME_NONE) /* the previous one must have had its chance */
@@ -223,7 +300,7 @@ mcc_asmp_schedule_handle_heard (MccAsmpSchedule *self, uint32_t ssrc, uint64_t r
     self->heard_ssrc = ssrc;
     self->heard_time = input->now;
   }
-  if (!covered (self, input) || input->limiting)
+  if (!covered (self, input) || input->limiting || wants_confirmation (self, input))
     return MCC_SCHEDULE_WAIT;
   bool planned = self->early != MCC_TIME_NONE;
   self->early = MCC_TIME_NONE;
@@ -247,16 +324,8 @@ mcc_asmp_schedule_handle_timeout (MccAsmpSchedule *self, const MccAsmpScheduleIn
   if (input->now < self->next)
     return MCC_SCHEDULE_WAIT;
 
-  if (self->last == MCC_TIME_NONE) {
-    /* Timer reconsideration (RFC 3550 6.3.3, 6.3.6): many join with us. */
-    MccTime interval = regular_interval (self, input);
-    MccTime at = self->joined + mcc_rtcp_randomize (&self->rng, JOIN_SPREAD * interval);
-    if (interval > self->interval && at > input->now) {
-      self->interval = interval;
-      self->next = at;
-      return MCC_SCHEDULE_WAIT;
-    }
-  }
+  if (self->last == MCC_TIME_NONE ? postpone_first (self, input) : postpone_regular (self, input))
+    return MCC_SCHEDULE_WAIT;
   if (self->last != MCC_TIME_NONE && !self->waiting && !self->skipped && !input->limiting
       && self->interval > MCC_SUPPRESS_INTERVAL) {
     self->waiting = true;
@@ -278,6 +347,8 @@ mcc_asmp_schedule_sent (MccAsmpSchedule *self, const MccAsmpScheduleInput *input
   } else {
     self->debt = 0;
   }
+  self->sent += self->sent < 2;
+  self->unconfirmed = early && self->sent == 1;
   self->last = input->now;
   self->early = MCC_TIME_NONE;
   self->skipped = false;

@@ -9,8 +9,9 @@
  *  - A regular interval is Td x U(0.5, 1.5)/1.21828 (the limiting receiver's: max (RTT, its share),
  *    not randomised). An early report is paid for: the next regular one moves by the interval that
  *    it saved, and with two intervals of debt there is none.
- *  - Timer reconsideration before the first report: whose reports are heard
- *    counts as a member.
+ *  - First: at once in a small group; else nearly a second after the start, and while more others
+ *    report for the first time than the budget bears, later by what these take (timer
+ *    reconsideration, RFC 3550 6.3.3).
  *  - Early (enhanced): the rate fell below the announced target. At once in a small group, else
  *    after mcc_suppress_wait(), and not at all when a heard report, or the round's suppressing rate
  *    that the sender announces, covers it.
@@ -33,6 +34,7 @@ typedef struct {
   uint64_t session_bps; /* session-bandwidth */
   unsigned members;     /* announced receivers */
   bool limiting;        /* the sender names us as the limiting one */
+  bool nobody_limits;   /* ... or nobody */
   MccTime rtt, rtt_max;
   MccTime announce_interval; /* smoothed */
   uint64_t rate_bps;
@@ -57,10 +59,15 @@ typedef struct {
   MccTime debt;     /* intervals that early reports saved */
   bool waiting;     /* a regular report is in its suppression wait */
   bool skipped;     /* the previous regular one was covered */
+  unsigned sent;    /* reports since the start, at most 2 */
+  bool unconfirmed; /* the first report was an early one: the next need not wait */
   bool limiting;
   uint64_t heard[MCC_ASMP_HEARD_BITS / 64]; /* who reported before we did, hashed */
   unsigned heard_bits;                      /* ... bits set */
   unsigned joiners;                         /* ... about so many */
+  MccTime counted;                          /* ... since then */
+  unsigned members_before;                  /* announced then */
+  bool crowd;                               /* the first report waits as if many joined */
   uint64_t reported_bps;                    /* UINT64_MAX: no limit */
   uint64_t heard_bps;                       /* lowest lately heard; UINT64_MAX none */
   uint32_t heard_ssrc;

@@ -12,6 +12,8 @@
  *  - A report's number is newer than the last (RFC 1982), or it is the second in sequence of a
  *    restart: more than 16 back, when the old numbers have been silent for twice their spacing.
  *  - A report of packets that were not sent yet is BAD_VALUE.
+ *  - enhanced, more than 16 receivers: what one that does not limit reported counts for max (5 s,
+ *    2 rounds). One without an RTT limits by the RTT that we measured.
  *  - enhanced: a receiver's rate counts as at most 10 x what the TCP equation gives for its loss
  * and RTT (RFC 8083 4.3).
  *  - Expiry = max (3 expected report intervals, 10 RTT, 2 s); expected: its own smoothed spacing,

@@ -37,7 +37,8 @@ mcc_asmp_sender_group_interval (const MccAsmpSender *self)
   const double ours = MCC_RTCP_RECEIVER_SHARE * (1.0 - MCC_RTCP_REGULAR_SHARE);
   bool enhanced = mcc_asmp_sender_enhanced (self);
   MccTime interval = mcc_rtcp_interval (self->target_bps, self->config.session_bandwidth_bps,
-      enhanced ? ours - MCC_RTCP_LIMITING_SHARE : ours, self->active + 1, MCC_SENDER_REPORT_BYTES);
+      enhanced ? ours - MCC_RTCP_LIMITING_SHARE : ours, self->receivers.count + 1,
+      MCC_SENDER_REPORT_BYTES);
   return enhanced ? interval : mcc_time_max (interval, MCC_SENDER_RTCP_INTERVAL);
 }
 
@@ -146,6 +147,24 @@ mcc_asmp_sender_admit (MccAsmpSender *self, uint32_t ssrc, const MccAddress *fro
   return receiver;
 }
 
+static double
+equation_bps (const MccAsmpSender *self, const MccReceiver *receiver, uint32_t rtt_us)
+{
+  return mcc_tcp_rate_bps (
+      &mcc_tcp_model_default, self->packet_bytes, rtt_us * 1e-6, (double)receiver->loss_ratio);
+}
+
+/* A receiver without an RTT has losses and reports what the equation gives for the initial one: the
+ * same for the RTT that we measured (RFC 4654 3.3). */
+static bool
+assumes_rtt (const MccAsmpSender *self, const MccReceiver *receiver)
+{
+  return !receiver->rtt_measured && receiver->effective_us > 0
+         && receiver->rtt_us > receiver->effective_us
+         && (double)receiver->rate_bps
+                > MCC_SENDER_ASSUMED * equation_bps (self, receiver, receiver->rtt_us);
+}
+
 /* What its own loss and RTT make credible of a rate that a receiver claims. */
 static uint64_t
 credible_bps (const MccAsmpSender *self, const MccReceiver *receiver)
@@ -156,9 +175,9 @@ credible_bps (const MccAsmpSender *self, const MccReceiver *receiver)
   if (!mcc_asmp_sender_enhanced (self) || receiver->plain || rtt_us == 0
       || !(receiver->loss_ratio > 0.0f))
     return receiver->rate_bps;
-  double bound = MCC_SENDER_BREAKER
-                 * mcc_tcp_rate_bps (&mcc_tcp_model_default, self->packet_bytes, rtt_us * 1e-6,
-                     (double)receiver->loss_ratio);
+  if (assumes_rtt (self, receiver))
+    return (uint64_t)fmax (1.0, equation_bps (self, receiver, receiver->effective_us));
+  double bound = MCC_SENDER_BREAKER * equation_bps (self, receiver, rtt_us);
   return (double)receiver->rate_bps > bound ? (uint64_t)fmax (bound, 1.0) : receiver->rate_bps;
 }
 

@@ -26,6 +26,9 @@
   (2 * MCC_SECOND) /* more of one receiver does not slow the others                                \
                     */
 #define MCC_SENDER_MAX_RECEIVERS 4096
+#define MCC_SENDER_LARGE 16                    /* receivers: as MCC_ASMP_FEW_RECEIVERS */
+#define MCC_SENDER_LIMIT_LIFE (5 * MCC_SECOND) /* of what one of so many reported */
+#define MCC_SENDER_ASSUMED 0.8                 /* of the equation: packet sizes differ */
 #define MCC_SENDER_EXPIRY_INTERVALS 3
 #define MCC_SENDER_EXPIRY_RTTS 10
 #define MCC_SENDER_EXPIRY_MIN (2 * MCC_SECOND)
@@ -51,9 +54,11 @@
 #define MCC_SENDER_CAPS_INTERVAL (2 * MCC_SECOND) /* strings at least so often, if affordable */
 #define MCC_SENDER_CAPS_REPEAT 2                  /* changed ones: one packet may be lost */
 #define MCC_SENDER_COMPOUND_BYTES 96.0            /* SR and SDES, IP and UDP */
-#define MCC_SENDER_REPORT_BYTES 144.0             /* a receiver's compound */
+#define MCC_SENDER_REPORT_BYTES 152.0             /* a receiver's compound */
 #define MCC_SENDER_RTT_LIST_BYTES 16.0
 #define MCC_SENDER_RTT_ENTRY_BYTES 12.0
+#define MCC_SENDER_RTT_LIST_TIME MCC_SECOND /* of the budget, with its announcement ... */
+#define MCC_SENDER_RTT_LEAST 4              /* ... but so many RTTs at least */
 
 #define MCC_SENDER_TARGETS 16 /* queued actions of each kind */
 #define MCC_SENDER_RECEIVERS 64

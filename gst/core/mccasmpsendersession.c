@@ -34,7 +34,7 @@ fill_in (const MccAsmpSender *self, MccAppSession *session, bool strings)
   session->max_bps = self->config.max_bps;
   session->start_bps = self->start_bps;
   session->session_bandwidth_bps = self->config.session_bandwidth_bps;
-  session->receivers = self->active;
+  session->receivers = self->receivers.count;
   session->limiting_ssrc = limiting != NULL ? limiting->ssrc : 0;
   session->rtt_max = mcc_asmp_sender_rtt_max (self);
   if (session->rtt_max == 0)
@@ -225,20 +225,34 @@ longest_waiting (const MccAsmpSender *self)
   return first != NULL && first->key[MCC_ORDER_ANSWER] != MCC_RECEIVERS_NO_KEY ? first : NULL;
 }
 
+/* Entries that a list may have, so that the next announcement does not wait for long. */
+static unsigned
+rtt_list_room (const MccAsmpSender *self)
+{
+  double byte_s = mcc_time_to_seconds (budget_time (self, self->bytes)) / self->bytes;
+  double bytes = mcc_time_to_seconds (MCC_SENDER_RTT_LIST_TIME) / byte_s - self->short_bytes
+                 - MCC_SENDER_RTT_LIST_BYTES;
+  double room = bytes / MCC_SENDER_RTT_ENTRY_BYTES;
+  return room >= MCC_APP_RTT_MAX       ? MCC_APP_RTT_MAX
+         : room > MCC_SENDER_RTT_LEAST ? (unsigned)room
+                                       : MCC_SENDER_RTT_LEAST;
+}
+
 /* Those that need it most first: never answered, the limiting one, then the longest since. */
 static void
 build_rtt_list (MccAsmpSender *self)
 {
   MccReceiver *receiver;
+  unsigned most = rtt_list_room (self);
   /* A flood of newcomers leaves a place for the limiting one and half for those known. */
-  unsigned most_new = longest_waiting (self) == NULL ? MCC_APP_RTT_MAX - 1 : MCC_APP_RTT_MAX / 2;
+  unsigned most_new = longest_waiting (self) == NULL ? most - 1 : most / 2;
   self->rtt_list.count = 0;
   while (self->rtt_list.count < most_new
          && (receiver = mcc_receivers_head (&self->receivers, MCC_LIST_NEW)) != NULL)
     answer (self, receiver);
   if (limiting_due (self))
     answer (self, mcc_asmp_sender_limiting (self));
-  while (self->rtt_list.count < MCC_APP_RTT_MAX && (receiver = longest_waiting (self)) != NULL)
+  while (self->rtt_list.count < most && (receiver = longest_waiting (self)) != NULL)
     answer (self, receiver);
 }
 

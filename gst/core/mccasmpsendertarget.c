@@ -64,10 +64,28 @@ mcc_asmp_sender_limit_gone (MccAsmpSender *self)
   self->limiting = MCC_RECEIVERS_NONE;
 }
 
+/* In a large group a receiver reports once in minutes: what it said then is no limit now. One whom
+ * the target exceeds reports early. */
+static void
+forget_old_limits (MccAsmpSender *self)
+{
+  MccTime life = mcc_time_max (MCC_SENDER_LIMIT_LIFE, 2 * mcc_asmp_sender_round_length (self));
+  const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
+  MccReceiver *first = mcc_receivers_first (&self->receivers, MCC_ORDER_RATE);
+  while (first != NULL && first != limiting && !first->plain
+         && first->key[MCC_ORDER_RATE] != MCC_RECEIVERS_NO_KEY
+         && self->now - first->last_report > life) {
+    mcc_receivers_set_key (&self->receivers, first, MCC_ORDER_RATE, MCC_RECEIVERS_NO_KEY);
+    first = mcc_receivers_first (&self->receivers, MCC_ORDER_RATE);
+  }
+}
+
 /* Who limits now. Of equals the present one stays, so that the limit does not flap. */
 static void
 update_limiting (MccAsmpSender *self)
 {
+  if (mcc_asmp_sender_enhanced (self) && self->receivers.count > MCC_SENDER_LARGE)
+    forget_old_limits (self);
   MccReceiver *first = mcc_receivers_first (&self->receivers, MCC_ORDER_RATE);
   const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
   uint64_t limit_bps = first != NULL ? first->key[MCC_ORDER_RATE] : MCC_RECEIVERS_NO_KEY;

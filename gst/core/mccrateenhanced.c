@@ -146,13 +146,22 @@ note_overflow (MccRateEnhanced *self, const MccRateInput *input)
       fmin (self->target_limit_s, TARGET_OF_LOSS * self->buffer_s));
 }
 
+/* What this path and all others bear without a sign of congestion: the announced rate, and what
+ * arrives, for announcements may be seconds apart. Our start rate while nothing is announced. */
+static double
+proven_bps (const MccRateInput *input)
+{
+  double arrives = fmin ((double)input->received_bps, (double)input->received_now_bps);
+  double told = (double)(input->announced_bps > 0 ? input->announced_bps : input->start_bps);
+  return fmax (told, arrives);
+}
+
 static void
 decide_start (MccRateEnhanced *self, const MccRateInput *input, bool new_loss)
 {
   MccTime limit = mcc_time_clamp (input->rtt / 8, SLOW_START_QUEUE, SLOW_START_QUEUE_MAX);
-  /* The announced rate is what everybody else bears: no reason to say less before measuring. */
-  if (input->announced_bps > 0)
-    self->base.rate_bps = (double)input->announced_bps;
+  /* No reason to say less before measuring. */
+  self->base.rate_bps = proven_bps (input);
   if (self->decisions < START_DECISIONS)
     return;
   if (new_loss || input->queue_delay > limit || input->rtt_measured
@@ -175,6 +184,8 @@ decide_slow_start (MccRateEnhanced *self, const MccRateInput *input, bool new_lo
     self->base.mode = MCC_RATE_DELAY;
     return;
   }
+  /* What others bear may be announced only now. */
+  self->base.rate_bps = fmax (self->base.rate_bps, (double)input->announced_bps);
   MccTime doubling = mcc_time_max (SLOW_START_RTTS * input->rtt, SLOW_START_MIN);
   self->base.rate_bps *= exp2 ((double)dt / (double)doubling);
 }

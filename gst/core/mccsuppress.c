@@ -3,13 +3,34 @@
 
 #include <math.h>
 
+static double
+lambda_of (unsigned receivers)
+{
+  return log (receivers > 1 ? receivers : 1) + 1.0; /* RFC 5401 */
+}
+
+double
+mcc_suppress_factor (unsigned receivers)
+{
+  return fmax (
+      MCC_SUPPRESS_K_MIN, 1.2 * lambda_of (receivers) / (2.0 * log (MCC_SUPPRESS_REPORTS)));
+}
+
+MccTime
+mcc_suppress_wait_within (MccRng *rng, unsigned receivers, MccTime longest)
+{
+  double lambda = lambda_of (receivers);
+  double wait = log1p (mcc_rng_uniform (rng) * expm1 (lambda)) / lambda; /* of T */
+
+  return mcc_time_from_seconds (wait * mcc_time_to_seconds (longest));
+}
+
 MccTime
 mcc_suppress_wait (MccRng *rng, unsigned receivers, MccTime rtt_max)
 {
-  double lambda = log (receivers > 1 ? receivers : 1) + 1.0;             /* RFC 5401 */
-  double wait = log1p (mcc_rng_uniform (rng) * expm1 (lambda)) / lambda; /* of T */
+  double longest = mcc_suppress_factor (receivers) * mcc_time_to_seconds (rtt_max);
 
-  return mcc_time_from_seconds (wait * MCC_SUPPRESS_K * mcc_time_to_seconds (rtt_max));
+  return mcc_suppress_wait_within (rng, receivers, mcc_time_from_seconds (longest));
 }
 
 bool

@@ -50,6 +50,68 @@ test_probation (void)
   fixture_clear (&f);
 }
 
+/* A receiver whose RTT is not measured yet reports what the equation gives for the initial 500 ms:
+ * it limits by the RTT that we measured. What it saw beyond the equation stands. */
+static void
+test_assumed_rtt (void)
+{
+  static const struct {
+    uint64_t rate_bps, target_bps;
+  } table[] = { { 117200, 586000 }, { 110000, 586000 }, { 50000, 100000 } };
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+    MccAddress from = address_of (1);
+    config.start_bps = 2000000;
+    fixture_init (&f, &config);
+    run_for (&f, MCC_SECOND);
+    for (unsigned i = 0; i < 2; i++) {
+      MccAppReport report = { .number = i,
+        .flags = MCC_REPORT_ECHO,
+        .rate_bps = table[row].rate_bps,
+        .loss_ratio = 0.02,
+        .rtt = 500 * MCC_MSECOND,
+        .echo = mcc_abs_send_time (f.now - 105 * MCC_MSECOND),
+        .hold = 5 * MCC_MSECOND };
+      mcc_asmp_sender_handle_report (f.sender, 1, &report, &from, f.now);
+      run_for (&f, 100 * MCC_MSECOND);
+    }
+    g_assert_cmpuint (f.target, >=, table[row].target_bps * 98 / 100);
+    g_assert_cmpuint (f.target, <=, table[row].target_bps * 102 / 100);
+    fixture_clear (&f);
+  }
+}
+
+/* In a large group, where one reports once in minutes, an old rate is no limit; in a small one it
+ * is. */
+static void
+test_old_limits (void)
+{
+  static const struct {
+    unsigned peers;
+    uint64_t target_bps;
+  } table[] = { { 8, 200000 }, { 20, 500000 } };
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+    Peer peers[22];
+    unsigned low = table[row].peers, old = low + 1;
+    for (unsigned i = 0; i <= old; i++)
+      peers[i] = (Peer){ .ssrc = i + 1, .host = i + 1, .rate_bps = 500000, .rtt = RTT };
+    peers[low].rate_bps = 150000;
+    peers[old].rate_bps = 200000;
+    fixture_init (&f, &config);
+    run_peers (&f, peers, old + 1, INTERVAL, 3 * MCC_SECOND);
+    run_peers (&f, peers, old, INTERVAL, 6 * MCC_SECOND);
+    g_assert_cmpuint (f.target, ==, 150000);
+    MccAddress from = address_of (peers[low].host);
+    mcc_asmp_sender_handle_bye (f.sender, peers[low].ssrc, &from, f.now);
+    run_peers (&f, peers, low, INTERVAL, 1500 * MCC_MSECOND); /* a silent limit goes after 2 s */
+    g_assert_cmpuint (f.target, ==, table[row].target_bps);
+    fixture_clear (&f);
+  }
+}
+
 static void
 test_bad_values (void)
 {
@@ -717,6 +779,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/asmp-sender/members/two-reports-to-count", test_probation);
+  g_test_add_func ("/asmp-sender/members/assumed-rtt", test_assumed_rtt);
+  g_test_add_func ("/asmp-sender/members/old-limits", test_old_limits);
   g_test_add_func ("/asmp-sender/members/bad-values", test_bad_values);
   g_test_add_func ("/asmp-sender/members/numbers-wrap-and-replay", test_numbers);
   g_test_add_func ("/asmp-sender/members/receiver-restarts", test_receiver_restarts);

@@ -115,9 +115,9 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   /* 1000 first reports alone take 77 s of the budget at 500 kb/s: the join is not over at 20 s. */
-  static const GroupCase hundred = { 100, true, 40 * MCC_SECOND, 1.25, 1.0, 15, 2 },
-                         thousand = { 1000, true, 20 * MCC_SECOND, 1.25, 1.25, 20, 1 },
-                         deaf = { 100, false, 40 * MCC_SECOND, 1.25, 1.0, 20, 2 };
+  static const GroupCase hundred = { 100, true, 40 * MCC_SECOND, 1.0, 1.0, 15, 2 },
+                         thousand = { 1000, true, 20 * MCC_SECOND, 1.1, 1.0, 15, 1 },
+                         deaf = { 100, false, 40 * MCC_SECOND, 1.0, 1.0, 20, 2 };
   g_test_add_data_func ("/asmpgroup/event/100", &hundred, event);
   g_test_add_data_func ("/asmpgroup/event/1000", &thousand, event);
   g_test_add_data_func ("/asmpgroup/event/100-that-hear-nobody", &deaf, event);

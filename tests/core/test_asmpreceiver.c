@@ -213,7 +213,7 @@ spacing (void)
   }
   g_assert_cmpuint (f.closest, >=, MCC_RTCP_MIN_INTERVAL);
   g_assert_cmpuint (f.reports, >=, 30); /* the limiting receiver reports often */
-  g_assert_cmpuint (f.reports * 144 * 8, <=, (guint)(0.05 * 800000 * 10));
+  g_assert_cmpuint (f.reports * 152 * 8, <=, (guint)(0.05 * 800000 * 10));
   g_assert_cmpuint (stats (&f).reports_sent, ==, f.reports);
   clear (&f);
 }

@@ -76,6 +76,27 @@ starts_without_limit (void)
 }
 
 /* A join onto a path that is too slow: no waiting for an RTT. */
+/* An announcement that is seconds old, or none: what arrives without a sign of congestion. */
+static void
+starts_from_what_arrives (void)
+{
+  for (guint i = 0; i < 2; i++) {
+    MccRate *rate = mcc_rate_new (&mcc_rate_enhanced, 150000);
+    MccRateInput input = usual ();
+    input.announced_bps = i == 0 ? 0 : 200000;
+    input.received_bps = 800000;
+    step (rate, &input);
+    g_assert_cmpuint (mcc_rate_get_bps (rate), ==, 800000);
+    /* ... and from the newer announcement when that comes later. */
+    step (rate, &input);
+    g_assert_cmpint (mcc_rate_mode (rate), ==, MCC_RATE_SLOW_START);
+    input.announced_bps = 1200000;
+    step (rate, &input);
+    g_assert_cmpuint (mcc_rate_get_bps (rate), >=, 1200000);
+    mcc_rate_free (rate);
+  }
+}
+
 static void
 loss_ends_start (void)
 {
@@ -283,6 +304,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/rate-enhanced/no-limit-before-measuring", starts_without_limit);
+  g_test_add_func ("/rate-enhanced/starts-from-what-arrives", starts_from_what_arrives);
   g_test_add_func ("/rate-enhanced/a-loss-ends-the-start", loss_ends_start);
   g_test_add_func ("/rate-enhanced/slow-start-doubles-per-400-ms", slow_start_doubles);
   g_test_add_func (

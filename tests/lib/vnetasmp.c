@@ -8,7 +8,7 @@
 #define SESSION_BYTES 330 /* SR + SDES + session, IP and UDP included */
 #define RTT_BYTES 12
 #define RTT_ENTRY_BYTES 12
-#define REPORT_BYTES 144
+#define REPORT_BYTES 152
 #define HEADER_BYTES 40
 #define LAG_SLOTS 512
 #define SURPLUS_FRAMES 4 /* that make up for one too large */
