@@ -43,7 +43,10 @@ public:
     config.packet_numbers = m_config.options.value ("rtt", "timestamps") == "packets";
     if (m_config.options.value ("model", "full") == "simple")
       config.model = Model::SIMPLE;
-    m_machine = std::make_unique<Sender> (config, m_port.Now ());
+    /* After a pause the numbers go on: receivers take a number that falls back for a duplicate. */
+    if (!m_machine)
+      m_machine = std::make_unique<Sender> (config, m_port.Now ());
+    m_running = true;
     m_record.limiting.Set (-1);
     if (m_config.hears_group)
       m_port.Join (0);
@@ -52,10 +55,10 @@ public:
 
   void Stop () override
   {
-    if (m_machine && m_config.hears_group)
+    if (m_running && m_config.hears_group)
       m_port.Leave (0);
     m_timer.Cancel ();
-    m_machine.reset ();
+    m_running = false;
   }
 
 private:
@@ -63,7 +66,7 @@ private:
   {
     Feedback feedback;
 
-    if (!m_machine)
+    if (!m_running)
       return;
     m_record.reports.Add (1);
     if (!Read (datagram.data, datagram.size, m_seq, m_port.Now (), &feedback))
@@ -111,6 +114,7 @@ private:
   MulticastConfig m_config;
   SenderRecord &m_record;
   std::unique_ptr<Sender> m_machine;
+  bool m_running = false;
   std::uint64_t m_seq = 0;
   MccTime m_note_at = 0;
   ns3::EventId m_timer;
