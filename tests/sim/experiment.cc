@@ -102,10 +102,12 @@ Experiment::Experiment (const json &scenario)
   }
   std::vector<Ends> ends;
   for (const json &flow : scenario.at ("flows"))
-    ends.push_back (AddHosts (flow));
+    WithPlace (
+        "flow " + flow.at ("id").get<std::string> (), [&] { ends.push_back (AddHosts (flow)); });
   unsigned number = 0;
   for (const json &flow : scenario.at ("flows")) {
-    AddFlow (flow, ends[number], number);
+    WithPlace ("flow " + flow.at ("id").get<std::string> (),
+        [&] { AddFlow (flow, ends[number], number); });
     number++;
   }
 }
@@ -215,7 +217,7 @@ Experiment::Ns3 (const json &flow)
 {
   if (m_network == nullptr)
     throw ScenarioError (
-        flow.at ("id").get<std::string> () + ": this network has multicast flows only");
+        flow.at ("type").get<std::string> () + ": this network has multicast flows only");
   return *m_network;
 }
 
@@ -244,7 +246,7 @@ Experiment::AddFlow (const json &description, const Ends &ends, unsigned number)
     start = [udp = flow->udp.get ()] { udp->Start (); };
     stop = [udp = flow->udp.get ()] { udp->Stop (); };
   } else {
-    throw ScenarioError (id + ": there is no flow of type \"" + flow->kind + "\"");
+    throw ScenarioError ("type: there is no flow of type \"" + flow->kind + "\"");
   }
   Schedule (random.Draw (description.at ("start")), start);
   const json stop_at = Optional (description, "stop");

@@ -13,16 +13,16 @@ OnOff::OnOff (const nlohmann::json &spec, Random random, std::function<void (boo
 {
   if (m_spec.is_null ())
     return;
-  const std::string kind = m_spec.value ("distribution", "fixed");
-  if (kind != "fixed" && kind != "exponential" && kind != "pareto")
-    throw ScenarioError ("onoff: no distribution \"" + kind + "\": fixed, exponential, pareto");
+  const std::string kind = m_spec.value ("distribution", "constant");
+  if (kind != "constant" && kind != "exponential" && kind != "pareto")
+    throw ScenarioError ("onoff: no distribution \"" + kind + "\": constant, exponential, pareto");
 }
 
 double
 OnOff::Length (bool on)
 {
   const double mean = m_spec.at (on ? "on" : "off");
-  const std::string kind = m_spec.value ("distribution", "fixed");
+  const std::string kind = m_spec.value ("distribution", "constant");
   if (kind == "exponential")
     return m_random.Exponential (mean);
   if (kind == "pareto")

@@ -12,6 +12,9 @@
  *   way and arrive together with it. A change of path in a real network may reorder; but every
  *   protocol here takes reordering beyond 3 packets for loss, and we want to see changes of delay
  *   alone.
+ * - With jitter every packet takes up to so much longer, uniform and independent, in order: a
+ *   host's processing time. Without any, packets clocked by ACKs meet the queue in phases locked to
+ *   each other (Floyd and Jacobson, "On traffic phase effects in packet-switched gateways", 1992).
  * - Random loss strikes when a packet has left the queue, so that it took its share of the link.
  */
 #pragma once

@@ -61,9 +61,9 @@ Network::Network (const json &scenario)
       m_access (scenario.at ("access"))
 {
   for (const json &link : scenario.at ("links"))
-    AddLink (link);
+    WithPlace ("link " + link.at ("id").get<std::string> (), [&] { AddLink (link); });
   for (const json &change : scenario.value ("changes", json::array ()))
-    AddChange (change);
+    WithPlace ("changes", [&] { AddChange (change); });
 }
 
 Network::~Network () = default;
@@ -75,6 +75,23 @@ Network::FindPlace (const std::string &name)
   if (!place.router)
     place.router = std::make_unique<Router> (m_leave_latency);
   return place;
+}
+
+bool
+Network::Connected (const std::string &from, const std::string &to) const
+{
+  std::vector<std::string> open = { from };
+  std::set<std::string> seen = { from };
+  while (!open.empty ()) {
+    const std::string name = open.back ();
+    open.pop_back ();
+    if (name == to)
+      return true;
+    for (const auto &[neighbour, unused] : m_places.at (name).neighbours)
+      if (seen.insert (neighbour).second)
+        open.push_back (neighbour);
+  }
+  return false;
 }
 
 /* @node: a host's, or null: of a router. */
@@ -101,6 +118,8 @@ Network::AddLink (const json &link)
 {
   const std::string id = link.at ("id"), from = link.at ("from"), to = link.at ("to");
   Place &a = FindPlace (from), &b = FindPlace (to);
+  if (Connected (from, to))
+    throw ScenarioError ("to: a second way from " + from + " to " + to + ", no tree");
   Pair &pair = m_links[id];
   pair.forward = NewLink (nullptr);
   pair.back = NewLink (nullptr);

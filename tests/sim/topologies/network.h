@@ -5,9 +5,9 @@
  *
  * A link has one rate and one delay for both directions, unless "reverse" says otherwise; queue,
  * loss and records belong to the data direction from -> to. Links of hosts are drop tail, 1000
- * packets; their loss strikes towards the host. "changes" of delay apply to both directions, of
- * rate too while both have the same, of loss to the data direction; a ramp moves in steps of at
- * most 100 ms and 1 % of its length.
+ * packets; their loss strikes towards the host, their jitter what the host sends. "changes" of
+ * delay apply to both directions, of rate too while both have the same, of loss to the data
+ * direction; a ramp moves in steps of at most 100 ms and 1 % of its length.
  */
 #pragma once
 
@@ -65,6 +65,7 @@ private:
   };
 
   Place &FindPlace (const std::string &name);
+  bool Connected (const std::string &from, const std::string &to) const;
   ns3::Ptr<Link> NewLink (ns3::Ptr<ns3::Node> node);
   void AddLink (const nlohmann::json &link);
   void AddRoutes (HostId host, const std::string &router, std::uint32_t interface);

@@ -97,9 +97,11 @@ NsPort::Send (ns3::Ipv4Address to, std::int32_t group, const void *data, std::si
   tag.size = static_cast<std::uint32_t> (size);
   tag.group = group;
   packet->AddPacketTag (tag);
-  if (ect != m_ect) {
-    m_socket->SetIpTos (ect ? ECT0 : 0);
-    m_ect = ect;
+  if (ect) {
+    /* Per packet: what a socket does with SetIpTos () differs between releases of ns-3. */
+    ns3::SocketIpTosTag tos;
+    tos.SetTos (ECT0);
+    packet->AddPacketTag (tos);
   }
   m_socket->SendTo (packet, 0, ns3::InetSocketAddress (to, PortNumber (m_flow)));
 }

@@ -51,7 +51,6 @@ private:
   unsigned m_flow;
   Clock m_clock;
   ns3::Ptr<ns3::Socket> m_socket;
-  bool m_ect = false;
   std::vector<std::uint8_t> m_data;
 };
 

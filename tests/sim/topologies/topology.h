@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -21,6 +22,9 @@ class ScenarioError : public std::runtime_error
 public:
   using std::runtime_error::runtime_error;
 };
+
+/* Runs @build; an error of it says that it happened in @place. */
+void WithPlace (const std::string &place, const std::function<void ()> &build);
 
 class Topology
 {
