@@ -33,7 +33,7 @@ CongestionType (const std::string &name)
   if (name == "reno")
     return TcpReno::GetTypeId ();
   if (name == "newreno")
-    return ns3::TcpNewReno::GetTypeId ();
+    return TcpNewReno::GetTypeId ();
   if (name == "cubic")
     return TcpCubic::GetTypeId ();
   if (name == "bbr")

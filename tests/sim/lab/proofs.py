@@ -83,6 +83,9 @@ def scenario(name, seed, duration, rate, delay, flows, **more):
     }
 
 
+WARM = 5.0  # s; slow start overshoots, and what it loses is not the link's loss
+
+
 def between(result, bins, start, end):
     return sum(bins[round(start / result["bin"]) : round(end / result["bin"])])
 
@@ -151,8 +154,8 @@ class Fit:
 def fit(case, results):
     ratios, total, seconds = [], dict.fromkeys(("packets", "lost", "recoveries", "timeouts"), 0), 0
     for result in results:
-        flow, duration = result["flows"]["tcp"], result["duration"]
-        own = {name: sum(flow[name]) for name in total}
+        flow, duration = result["flows"]["tcp"], result["duration"] - WARM
+        own = {name: between(result, flow[name], WARM, result["duration"]) for name in total}
         sent = own["packets"] + own["lost"]
         p = (own["recoveries"] + own["timeouts"]) / sent
         ratios.append(sent / duration / pftk(case, p))
