@@ -24,6 +24,7 @@ typedef struct {
   uint64_t received_bps;     /* long: 1 s or 2 RTT */
   uint64_t received_now_bps; /* short: 200 ms or 1 RTT */
   uint64_t announced_bps;    /* the sender's target; 0 = none heard */
+  bool others_limit;         /* the target is not of our making */
   uint64_t start_bps, min_bps, max_bps;
 } MccRateInput;
 

@@ -270,7 +270,7 @@ decide_delay (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, M
 }
 
 /* Follows the equation. A dip now and then shows whether we are still not alone: alone, the
- * received rate does not follow it. */
+ * received rate does not follow it. Only who limits dips: dips of many would add up. */
 static void
 decide_tcp (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
 {
@@ -278,7 +278,7 @@ decide_tcp (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
   double rtt_s = mcc_time_to_seconds (input->rtt), dt_s = mcc_time_to_seconds (dt);
   double received = (double)input->received_now_bps;
   double allowed = equation_bps (input) * mcc_time_to_seconds (input->rtt) / self->rtt_s;
-  if (input->now >= self->dip_next) {
+  if (input->now >= self->dip_next && !input->others_limit) {
     self->dip_next = input->now + DIP_PERIOD;
     self->dip_from_bps = *rate;
     self->dip_seen = input->now + input->rtt + SENDER_LAG;
