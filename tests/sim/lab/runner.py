@@ -14,6 +14,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from dataclasses import dataclass
@@ -92,7 +93,7 @@ class Store:
         os.replace(part, path)
 
     def seconds(self, job):
-        """What the run took when it was done, or None."""
+        """CPU seconds that the run took when it was done, or None."""
         given = normal.normalise(job.scenario, job.variant, job.seed, job.duration)
         try:
             return float(self.path(self.key(given)).with_suffix(".seconds").read_text())
@@ -109,8 +110,8 @@ class Store:
             by_id[job.scenario.id] = by_id.get(job.scenario.id, 0) + (value or 0)
         most = sorted(by_id.items(), key=lambda item: -item[1])[:5]
         dear = ", ".join(f"{name} {value / 60:.1f}" for name, value in most)
-        text = f"{len(known)} runs cost {total / 60:.1f} min, so {total / 60 / workers:.1f} min "
-        return text + f"with --jobs {workers}; the dearest (min): {dear}"
+        text = f"{len(known)} runs cost {total / 60:.1f} min of CPU, {total / 60 / workers:.1f} min"
+        return f"{text} with --jobs {workers} on as many cores; the dearest: {dear}"
 
     def given_path(self, key):
         return self.path(key).with_name(f"{key}.scenario.json")
@@ -240,9 +241,7 @@ class Runner:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(given, indent=1), encoding="utf-8")
         command = [str(self.store.program), str(path)]
-        begin = time.monotonic()
-        data = self.call(command)
-        seconds = time.monotonic() - begin
+        data, seconds = self.call(command)
         try:
             result = json.loads(data)
             missing = {"flows", "links", "bin", "duration"} - result.keys()
@@ -256,34 +255,51 @@ class Runner:
         return result, False
 
     def call(self, command):
-        """Standard output of @command."""
-        with self.lock:
-            if self.stopping:
-                raise Failure("stopped")
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,  # Ctrl-C is ours
-            )
-            self.children.add(process)
+        """(standard output, CPU seconds) of @command."""
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            with self.lock:
+                if self.stopping:
+                    raise Failure("stopped")
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    start_new_session=True,  # Ctrl-C is ours
+                )
+                self.children.add(process)
+            usage = self.wait(process)
+            if usage is None:
+                raise Failure(f"took more than {self.timeout} s; {repeat(command)}")
+            out.seek(0)
+            err.seek(0)
+            if process.returncode:
+                how = f"exit status {process.returncode}"
+                if process.returncode < 0:
+                    how = f"killed by signal {-process.returncode}"
+                last = " / ".join(err.read().decode(errors="replace").strip().splitlines()[-3:])
+                raise Failure(f"{how}: {last[:500] or 'no message'}; {repeat(command)}")
+            return out.read(), usage.ru_utime + usage.ru_stime
+
+    def wait(self, process):
+        """What the process used, or None when it had to be killed for the time it took."""
+        end = time.monotonic() + self.timeout
         try:
-            out, err = process.communicate(timeout=self.timeout)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            raise Failure(f"took more than {self.timeout} s; {repeat(command)}") from None
+            while True:
+                pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+                if pid:
+                    process.returncode = os.waitstatus_to_exitcode(status)
+                    return usage
+                if time.monotonic() > end:
+                    process.kill()
+                    process.wait()
+                    return None
+                time.sleep(0.02)
+        except ChildProcessError:  # killed and reaped by stop()
+            return None
         finally:
             with self.lock:
                 self.children.discard(process)
-        if process.returncode:
-            how = f"exit status {process.returncode}"
-            if process.returncode < 0:
-                how = f"killed by signal {-process.returncode}"
-            last = " / ".join(err.decode(errors="replace").strip().splitlines()[-3:])
-            raise Failure(f"{how}: {last[:500] or 'no message'}; {repeat(command)}")
-        return out
 
     def stop(self):
         with self.lock:

@@ -383,6 +383,11 @@ def test_the_control_is_one_tcp_flow_to_the_first_receiver():
     assert m1["type"] == "tcp" and m1["id"] == "m1" and m1["to"] == "b" and "receivers" not in m1
     assert m1["congestion"] == "cubic" and m1["segment"] == 1000 and m1["stop"] == 100
     assert out["variant"] == "tcp"
+    late = load(
+        edit("at: b, join: 0 s", "at: b, join: 20 s")[0].replace("stop: 100 s", "stop: 90 s")
+    )
+    m1 = normal.normalise(late, "tcp", 1)["flows"][0]
+    assert m1["start"] == 20 and m1["stop"] == 90, m1
     loaded = load(GOOD)
     assert normal.stands_for(loaded, loaded.variant("tcp")) == {"m1": {"r1"}}
     assert normal.stands_for(loaded, loaded.variant("enhanced")) == {}
