@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import normal
+from .series import parse
 
 PLAIN_SECONDS = 15  # between two progress lines where there is no terminal
 PROGRAM = Path("tests") / "sim" / "mccsim"
@@ -79,8 +80,8 @@ class Store:
     def read(self, key):
         """The result, or None."""
         try:
-            with gzip.open(self.path(key), "rt", encoding="utf-8") as file:
-                return json.load(file)
+            with gzip.open(self.path(key), "rb") as file:
+                return parse(file.read())
         except (OSError, EOFError, ValueError):
             return None
 
@@ -243,7 +244,7 @@ class Runner:
         command = [str(self.store.program), str(path)]
         data, seconds = self.call(command)
         try:
-            result = json.loads(data)
+            result = parse(data)
             missing = {"flows", "links", "bin", "duration"} - result.keys()
         except ValueError:
             missing = {"a JSON result"}
