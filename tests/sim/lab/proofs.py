@@ -187,12 +187,13 @@ def equation(bench, cases, seeds, indications):
     ]
 
 
-SHORT = [Case("reno", loss, 0.1) for loss in (0.005, 0.02)]
+SHORT = [Case("reno", 0.005, 0.2), Case("reno", 0.02, 0.1)]
+LOSSES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05)
 LONG = [
-    Case("reno", loss, rtt)
-    for rtt in (0.04, 0.1, 0.2)
-    for loss in (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05)
-] + [Case("newreno", loss, 0.1) for loss in (0.001, 0.005, 0.02, 0.05)]
+    *(Case("reno", loss, rtt) for rtt in (0.04, 0.1) for loss in LOSSES),
+    *(Case("reno", loss, 0.2) for loss in LOSSES[2:]),
+    *(Case("newreno", loss, 0.1) for loss in LOSSES[2::2]),
+]
 
 
 # -- phase effects ------------------------------------------------------------------------------
