@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The figures: one picture for each scenario's `plots`, a column for each variant; one over all."""
 
+import itertools
 import logging
 import math
 
@@ -16,6 +17,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 LINE = 1.1
+STYLES = ("-", "--", "-.", ":")
 FLOWS = ("#c0392b", "#1f5f8b", "#2e8b57", "#8e5ea2", "#b8860b", "#555555")
 VARIANTS = {
     "published": ("#e0a030", "s"),
@@ -54,8 +56,18 @@ def curves_of(run, what, sinks, every=1.0):
             t, total = sums(run, sink["delay_sum"], every)
             _, count = sums(run, sink["delay_count"], every)
             y = numpy.where(count > 0, 1000 * total / numpy.maximum(count, 1), numpy.nan)
-        out.append((t, y))
+        out.append((t, numpy.where(present(run, sink, t), y, numpy.nan)))
     return out
+
+
+def present(run, sink, times):
+    """Whether a receiver is a member before each of @times; a unicast flow always is."""
+    pairs = sink.get("member")
+    if not pairs:
+        return numpy.ones(len(times), dtype=bool)
+    index = numpy.searchsorted([t for t, _ in pairs], times - 1e-9) - 1
+    members = numpy.array([value > 0 for _, value in pairs])
+    return (index >= 0) & members[numpy.maximum(index, 0)]
 
 
 def steps_curve(run, pairs):
@@ -64,16 +76,16 @@ def steps_curve(run, pairs):
     return t, y + y[-1:]
 
 
-def draw_curves(axes, curves, colour, label):
+def draw_curves(axes, curves, colour, label, style="-"):
     """One curve, or the mean of several in the range between the lowest and highest."""
     if len(curves) == 1:
-        axes.plot(*curves[0], color=colour, linewidth=LINE, label=label)
+        axes.plot(*curves[0], style, color=colour, linewidth=LINE, label=label)
         return
     t = curves[0][0]
-    y = numpy.array([curve for _, curve in curves])
+    y = numpy.ma.masked_invalid([curve for _, curve in curves])
     axes.fill_between(t, y.min(axis=0), y.max(axis=0), color=colour, alpha=0.18, linewidth=0)
     label = f"{label} (mean of {len(curves)})"
-    axes.plot(t, y.mean(axis=0), color=colour, linewidth=LINE, label=label)
+    axes.plot(t, y.mean(axis=0).filled(numpy.nan), color=colour, linewidth=LINE, label=label)
 
 
 def draw_flow(axes, run, what, member, colour):
@@ -87,7 +99,13 @@ def draw_flow(axes, run, what, member, colour):
         sinks = run.sinks(flow, receiver or None)
     except NoValue:
         return
-    draw_curves(axes, curves_of(run, what, sinks), colour, member)
+    # Receivers that the file lists apart are drawn apart.
+    groups = {}
+    for sink in sinks:
+        groups.setdefault(sink["group"] if "member" in sink else None, []).append(sink)
+    for (group, members), style in zip(groups.items(), itertools.cycle(STYLES)):
+        label = f"{member}/{group}" if len(groups) > 1 else member
+        draw_curves(axes, curves_of(run, what, members), colour, label, style)
 
 
 def draw_panel(axes, run, plot, fair):

@@ -6,7 +6,6 @@ import math
 
 import numpy
 
-
 BINNED = ("bytes", "packets", "lost", "control_bytes", "reports", "delay_sum", "delay_count")
 
 

@@ -63,12 +63,12 @@ def plain(value):
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def significant(value, digits=3):
-    """'1230', '12.3', '0.120': never an exponent."""
-    if value == 0:
+def significant(value, digits=3, most=4):
+    """'1230', '12.3', '0.120', '0' below @most decimals: never an exponent."""
+    if abs(value) < 0.5 * 10**-most:
         return "0"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    return f"{value:.{min(decimals, 12)}f}"
+    return f"{value:.{min(decimals, most)}f}"
 
 
 def given(value, dimension):

@@ -311,7 +311,12 @@ def test_units():
             continue
         raise AssertionError(f"{text!r} is accepted")
     shown = [(0.0123, "time", "12.3 ms"), (12.34, "time", "12.3 s"), (1234567, "rate", "1.23 Mb/s")]
-    shown += [(0.8361, "ratio", "83.6 %"), (0, "ratio", "0 %"), (1e-5, "number", "0.0000100")]
+    shown += [
+        (0.8361, "ratio", "83.6 %"),
+        (0, "ratio", "0 %"),
+        (1e-5, "number", "0"),
+        (0.00123, "number", "0.0012"),
+    ]
     shown += [(123456, "number", "123456"), (0.5, "number", "0.500"), (590900, "rate", "591 kb/s")]
     for value, dimension, text in shown:
         assert units.show(value, dimension) == text, (units.show(value, dimension), text)
