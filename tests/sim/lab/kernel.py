@@ -38,29 +38,42 @@ def early(argv):
     return ["nice", "-n", "-10", *argv] if os.geteuid() == 0 else argv
 
 
-def journey(road, seed, congestion="reno"):
-    """(Travel, part of the packets that were handed over more than 1 ms late)"""
+def start_tcp(lab, road, seed, congestion="reno"):
+    """(the receiver, when it started)"""
     draw = random.Random(seed)
+    base = [sys.executable, str(LOAD)]
+    span = f"{road.begin}", f"{road.seconds}"
+    command = [*base, "receive", "5001", f"{MSS}", f"{len(road.delays)}", *span]
+    receiver = lab.run("r", early(command), stdout=subprocess.PIPE, text=True)
+    if receiver.stdout.readline().strip() != "ready":
+        raise netlab.LabError("the receiver did not start")
+    start = time.monotonic()
+    for number in range(1, len(road.delays) + 1):
+        to = [lab.hosts["r"].address, "5001", f"{MSS}", congestion]
+        when = [f"{draw.uniform(0, 3):.3f}", f"{road.seconds + 1}"]
+        lab.run(f"s{number}", early([*base, "send", *to, *when]))
+    return receiver, start
+
+
+def sleep_until(moment):
+    time.sleep(max(0.0, moment - time.monotonic()))
+
+
+def difference(before, after):
+    return {name: after[name] - before[name] for name in after if name.startswith(("tx", "drops"))}
+
+
+def journey(road, seed):
+    """(Travel, part of the packets that were handed over more than 1 ms late)"""
     with netlab.Lab(topology(road, seed), name="tcp", tcp="reno") as lab:
-        span = f"{road.begin}", f"{road.seconds}"
-        base = [sys.executable, str(LOAD)]
-        command = [*base, "receive", "5001", f"{MSS}", f"{len(road.delays)}", *span]
-        receiver = lab.run("r", early(command), stdout=subprocess.PIPE, text=True)
-        if receiver.stdout.readline().strip() != "ready":
-            raise netlab.LabError("the receiver did not start")
-        start = time.monotonic()
-        for number in range(1, len(road.delays) + 1):
-            to = [lab.hosts["r"].address, "5001", f"{MSS}", congestion]
-            when = [f"{draw.uniform(0, 3):.3f}", f"{road.seconds + 1}"]
-            lab.run(f"s{number}", early([*base, "send", *to, *when]))
-        time.sleep(max(0.0, start + road.begin - time.monotonic()))
+        receiver, start = start_tcp(lab, road, seed)
+        sleep_until(start + road.begin)
         before, began = lab.link_stats("core", "g2"), time.monotonic()
         lab.reset_lag()
-        time.sleep(max(0.0, start + road.seconds - time.monotonic()))
-        after, ended = lab.link_stats("core", "g2"), time.monotonic()
+        sleep_until(start + road.seconds)
+        delta, ended = difference(before, lab.link_stats("core", "g2")), time.monotonic()
         lag = lab.lag()
         counts = json.loads(receiver.stdout.readline())
-    delta = {name: after[name] - before[name] for name in after if name.startswith(("tx", "drops"))}
     drops = delta["drops_queue"] + delta["drops_loss"]
     seconds = road.seconds - road.begin
     rates = [8 * count * SEGMENT / DATA / seconds for count in counts]
@@ -71,3 +84,27 @@ def journey(road, seed, congestion="reno"):
         sum(rates) / len(rates),
     )
     return result, lag["over_1ms"] / max(1, lag["count"])
+
+
+def paced_loss(road, seed):
+    """A paced UDP flow of the fair rate beside the TCP flows: (its loss ratio, theirs)"""
+    jitter = f"{1e6 * road.jitter:.0f}us"
+    own = f"host u\nlink au u g1 delay=3500us\nset au>g1 jitter={jitter}\n"
+    rate = road.rate / (len(road.delays) + 1)
+    seconds = road.seconds - road.begin - 5
+    with netlab.Lab(topology(road, seed) + own, name="paced", tcp="reno") as lab:
+        _, start = start_tcp(lab, road, seed)
+        sleep_until(start + road.begin)
+        address, probes = lab.hosts["r"].address, [sys.executable, str(TESTBED / "probes.py")]
+        command = [*probes, "receive", address, "6000", "--seconds", f"{seconds + 3}", "--realtime"]
+        receiver = lab.run("r", early(command), stdout=subprocess.PIPE, text=True)
+        time.sleep(0.5)
+        before = lab.link_stats("core", "g2")
+        command = [*probes, "send", address, "6000", "--rate-bps", f"{rate}", "--bytes", "1000"]
+        command += ["--seconds", f"{seconds}", "--realtime"]
+        sender = lab.run("u", early(command), stdout=subprocess.PIPE, text=True)
+        sent = json.loads(sender.communicate()[0])["count"]
+        delta = difference(before, lab.link_stats("core", "g2"))
+        lost = sent - json.loads(receiver.communicate()[0])["count"]
+    others = delta["tx_packets"] + delta["drops_queue"] - sent
+    return lost / sent, (delta["drops_queue"] - lost) / others
