@@ -17,6 +17,7 @@ constexpr std::size_t BYE_BYTES = 8;
 constexpr std::size_t BYE_RESERVE = 16; /* kept free, as gstmcccompound does */
 constexpr std::uint8_t VERSION = 2 << 6;
 constexpr std::uint16_t RTCP_PORT = 5005;
+constexpr std::uint32_t FIRST_ADDRESS = 0x0a000001; /* 10.0.0.1 */
 
 void
 Put32 (std::uint8_t *to, std::uint32_t value)
@@ -160,14 +161,14 @@ AsmpAddress (HostId host)
   MccAddress address{};
   address.family = 4;
   address.port = RTCP_PORT;
-  Put32 (address.bytes, host);
+  Put32 (address.bytes, FIRST_ADDRESS + host);
   return address;
 }
 
 HostId
 AsmpHost (const MccAddress &address)
 {
-  return Get32 (address.bytes);
+  return Get32 (address.bytes) - FIRST_ADDRESS;
 }
 
 } // namespace sim
