@@ -27,7 +27,11 @@ struct Receiver {
   std::unique_ptr<Port> port;
   ReceiverRecord record;
   std::unique_ptr<MulticastReceiver> machine;
+  bool recorded = true; /* by itself, not among the others */
 };
+
+/* Of a larger group these have records of their own; ten thousand would be no result to read. */
+constexpr unsigned RECORDED = 100;
 
 /* Of any kind. */
 struct Flow {
@@ -39,6 +43,9 @@ struct Flow {
   std::unique_ptr<Port> port; /* multicast: the sender's */
   SenderRecord sender_record;
   std::unique_ptr<MulticastSender> sender;
+  std::map<std::string, unsigned> group_sizes;
+  ReceiverRecord others;
+  unsigned others_count = 0;
   std::map<std::string, std::unique_ptr<Receiver>> receivers;
 };
 
@@ -165,7 +172,11 @@ Experiment::AddReceiver (const json &description, const ReceiverHost &host, unsi
   const std::string flow_id = description.at ("id");
   Random random (m_seed, "receiver " + flow_id + " " + id);
   own.seed = random.Next ();
-  receiver->machine = protocol->new_receiver (*receiver->port, own, receiver->record);
+  receiver->recorded = ++flow.group_sizes[receiver->group] <= RECORDED;
+  if (!receiver->recorded && flow.others_count++ == 0)
+    flow.others.OnlySums ();
+  receiver->machine = protocol->new_receiver (
+      *receiver->port, own, receiver->recorded ? receiver->record : flow.others);
 
   MulticastReceiver *machine = receiver->machine.get ();
   Schedule (random.Draw (host.description->at ("join")), [machine] { machine->Start (); });
@@ -287,6 +298,8 @@ Experiment::Result () const
     } else {
       json receivers = json::object ();
       for (const auto &[name, receiver] : flow->receivers) {
+        if (!receiver->recorded)
+          continue;
         receivers[name] = ReceiverResult (receiver->record);
         receivers[name]["group"] = receiver->group;
       }
@@ -295,6 +308,10 @@ Experiment::Result () const
                         flow->sender_record, [this] (HostId host) { return m_names.at (host); }) },
         { "receivers", receivers },
       };
+      if (flow->others_count > 0) {
+        flows[id]["others"] = ReceiverResult (flow->others);
+        flows[id]["others"]["count"] = flow->others_count;
+      }
     }
     flows[id]["kind"] = flow->kind;
     flows[id]["group"] = flow->group;

@@ -18,7 +18,7 @@ Bins::Add (double amount)
 void
 Steps::Set (double value)
 {
-  if (m_values.empty () || m_values.back ().second != value)
+  if (m_enabled && (m_values.empty () || m_values.back ().second != value))
     m_values.emplace_back (ns3::Simulator::Now ().GetSeconds (), value);
 }
 

@@ -34,12 +34,18 @@ class Steps
 {
 public:
   void Set (double value);
+  /* Keeps nothing from now on. */
+  void Disable ()
+  {
+    m_enabled = false;
+  }
   const std::vector<std::pair<double, double>> &Values () const
   {
     return m_values;
   }
 
 private:
+  bool m_enabled = true;
   std::vector<std::pair<double, double>> m_values;
 };
 
@@ -79,6 +85,13 @@ struct ReceiverRecord {
   Steps loss_ratio;          /* its own estimate: loss (event) rate */
   Steps rtt;                 /* its own estimate, s */
   Steps member;              /* 1 from its join, 0 from its leave */
+
+  /* Several receivers share it: sums make sense, their estimates do not. */
+  void OnlySums ()
+  {
+    for (Steps *steps : { &rate_bps, &loss_ratio, &rtt, &member })
+      steps->Disable ();
+  }
 };
 
 /* A TCP or UDP flow, at its receiver's IP layer. */

@@ -382,7 +382,9 @@ def control_share(run, a):
     sender = run.sender(a["flow"])
     media = run.total(sender["bytes"], *window)
     told = run.total(sender["control_bytes"], *window)
-    told += sum(run.total(sink["control_bytes"], *window) for sink in run.sinks(a["flow"]))
+    others = run.senders(a["flow"])[0].get("others")  # of large groups
+    for sink in [*run.sinks(a["flow"]), *([others] if others else [])]:
+        told += run.total(sink["control_bytes"], *window)
     if media + told == 0:
         raise NoValue("nothing was sent")
     return told / (media + told)
