@@ -165,7 +165,7 @@ void
 test_survives_outage ()
 {
   json scenario = lab::Scenario (
-      60, { lab::Link ("l", "a", "b", 8e6, 0.02, lab::DropTail (30)) }, { lab::Tcp ("t", "reno") });
+      60, { lab::Link ("l", "a", "b", 8e6, 0.02, lab::DropTail (50)) }, { lab::Tcp ("t", "reno") });
   scenario["changes"] = {
     { { "at", 5 }, { "link", "l" }, { "loss", { { "type", "bernoulli" }, { "ratio", 1 } } } },
     { { "at", 20 }, { "link", "l" }, { "loss", { { "type", "none" } } } },
