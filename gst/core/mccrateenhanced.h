@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccrateenhanced: what the controller (mccrateenhanced.c) and its search for rivals
+ * (mccraterivals.c) share. For these two only.
+ */
+#pragma once
+
+#include "mccrateprivate.h"
+
+#include <math.h>
+
+#define LOSS_CUT 0.85                  /* alone: the received rate is the capacity */
+#define SENDER_LAG (200 * MCC_MSECOND) /* encoder, pacer */
+#define ASKED 32                       /* decisions until a rate shows: up to 3 s */
+#define BELOW 0.5 /* of what the equation allows, after losses: the queue is not ours */
+#define DIP_PERIOD (8 * MCC_SECOND)
+
+typedef struct {
+  MccRate base;
+  MccTime first, last; /* decisions with data */
+  unsigned decisions;
+  MccTime hold_until; /* the last cut cannot be seen before */
+  MccTime queue_last, queue_before;
+  double buffer_s;       /* queue at which packets were lost; INFINITY: none yet */
+  double target_limit_s; /* a shallow buffer overflows above; INFINITY: none known */
+  MccTime calm_since;    /* no sign of congestion since */
+  MccTime loss_seen;     /* the newest loss event that was acted upon */
+  double capacity_bps;   /* received while the queue stood; 0 = none seen */
+  bool restore;          /* ... and the rate was cut below it since */
+  /* Who fills the queue? */
+  struct {
+    MccTime time;
+    double rate_bps;
+  } asked[ASKED];
+  unsigned asked_count; /* ever */
+  double received_bps;  /* smoothed */
+  double rtt_s;         /* TCP mode: slower than the sender's lag, else rate and queue swing */
+  double peak_bps;      /* capacity: received while the queue stood, at most, fading */
+  MccTime dip_next, dip_seen; /* TCP mode */
+  double dip_from_bps;
+  MccTime floor[2], floor_since; /* smallest standing queue of this and the last FLOOR_TIME */
+  unsigned losses_below;
+  MccTime losses_since;
+  double rival_s; /* evidence that it is not ours; in TCP mode: that it is */
+  MccTime empty_since;
+} MccRateEnhanced;
+
+/* The standing queue that it holds when alone. */
+MccTime mcc_rate_enhanced_target_queue (const MccRateEnhanced *self, const MccRateInput *input);
+/* What the equation allows; INFINITY when it says nothing yet. */
+double mcc_rate_enhanced_equation_bps (const MccRateInput *input);
+/* Who fills the queue; may change the mode. */
+void mcc_rate_enhanced_judge_rivals (
+    MccRateEnhanced *self, const MccRateInput *input, bool new_loss, MccTime dt);
