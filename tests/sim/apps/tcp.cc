@@ -5,7 +5,6 @@
 #include <ns3/enum.h>
 #include <ns3/inet-socket-address.h>
 #include <ns3/simulator.h>
-#include <ns3/tcp-bbr.h>
 #include <ns3/tcp-congestion-ops.h>
 #include <ns3/tcp-l4-protocol.h>
 #include <ns3/tcp-prr-recovery.h>
@@ -37,7 +36,7 @@ CongestionType (const std::string &name)
   if (name == "cubic")
     return TcpCubic::GetTypeId ();
   if (name == "bbr")
-    return ns3::TcpBbr::GetTypeId ();
+    return TcpBbr::GetTypeId ();
   throw ScenarioError ("no congestion control \"" + name + "\": reno, newreno, cubic, bbr");
 }
 
@@ -145,8 +144,13 @@ TcpFlow::NewSocket (HostId host) const
   socket->SetAttribute ("DataRetries", ns3::UintegerValue (1000000));
   socket->SetAttribute ("Sack", ns3::BooleanValue (true));
   socket->SetAttribute ("Timestamp", ns3::BooleanValue (true));
-  ns3::DynamicCast<ns3::TcpSocketBase> (socket)->SetUseEcn (
-      m_ecn ? ns3::TcpSocketState::On : ns3::TcpSocketState::Off);
+  auto base = ns3::DynamicCast<ns3::TcpSocketBase> (socket);
+  base->SetUseEcn (m_ecn ? ns3::TcpSocketState::On : ns3::TcpSocketState::Off);
+  if (m_congestion == "bbr") {
+    auto bbr = ns3::CreateObject<TcpBbr> ();
+    bbr->Attach (base->GetTxBuffer (), 1000000 + m_from);
+    base->SetCongestionControlAlgorithm (bbr);
+  }
   return socket;
 }
 

@@ -45,6 +45,48 @@ TcpNewReno::Fork ()
 }
 
 ns3::TypeId
+TcpBbr::GetTypeId ()
+{
+  static ns3::TypeId id = ns3::TypeId ("sim::TcpBbr")
+                              .SetParent<ns3::TcpBbr> ()
+                              .SetGroupName ("Sim")
+                              .AddConstructor<TcpBbr> ();
+  return id;
+}
+
+ns3::Ptr<ns3::TcpCongestionOps>
+TcpBbr::Fork ()
+{
+  return ns3::CopyObject<TcpBbr> (this);
+}
+
+void
+TcpBbr::Attach (ns3::Ptr<const ns3::TcpTxBuffer> buffer, std::uint32_t stream)
+{
+  m_buffer = buffer;
+  SetStream (stream);
+}
+
+void
+TcpBbr::CongControl (ns3::Ptr<ns3::TcpSocketState> tcb,
+    const ns3::TcpRateOps::TcpRateConnection &connection,
+    const ns3::TcpRateOps::TcpRateSample &sample)
+{
+  ns3::TcpRateOps::TcpRateSample mended = sample;
+  if (m_buffer) {
+    const std::uint32_t lost = m_buffer->GetLost ();
+    mended.m_bytesLoss = lost > m_lost ? lost - m_lost : 0;
+    m_lost = lost;
+  }
+  const ns3::Time rtt = tcb->m_lastRtt.Get ();
+  if (sample.m_interval < tcb->m_minRtt || sample.m_interval > 10 * rtt) {
+    mended.m_deliveryRate = ns3::DataRate (0);
+    mended.m_priorDelivered = 0;
+  }
+  ns3::TcpBbr::CongControl (tcb, connection, mended);
+}
+
+ns3::TypeId
 TcpCubic::GetTypeId ()
 {
   static ns3::TypeId id = ns3::TypeId ("sim::TcpCubic")
