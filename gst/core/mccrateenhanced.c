@@ -47,8 +47,8 @@
 #define RESTORE_SHALLOW 0.03
 #define LOSS_RECENT (5 * MCC_SECOND)
 #define LOSS_PACKETS 100 /* ... or in so many packets */
-#define ALL_ARRIVES 0.95
-#define TCP_FALL 0.6 /* of the received rate, at once */
+#define ALL_ARRIVES 0.8  /* what arrives now was sent a while ago */
+#define TCP_FALL 0.6     /* of the received rate, at once */
 #define TCP_SHARE                                                                                  \
   0.9 /* of the equation: pacing meets fewer of a queue's losses than TCP's pairs                  \
        */

@@ -12,7 +12,7 @@
 #define RIVAL_BAND 0.15    /* received is what we sent, within this */
 #define CAPACITY_FADE 0.03 /* a second: links change */
 #define LOSSES_BELOW 3     /* at a standing queue, while ... */
-#define LOSSES_TIME (20 * MCC_SECOND)
+#define LOSSES_TIME (60 * MCC_SECOND)
 #define FLOOR_TIME (5 * MCC_SECOND)
 #define FLOOR_BAND (5 * MCC_MSECOND)
 #define RIVAL_RETURN 1.5 /* times the received rate: what the cuts gave away */
