@@ -286,8 +286,7 @@ learn_destination (GstMccSession *self, const guint8 *data, gsize size, const Mc
     return;
   g_mutex_lock (&self->lock);
   if (self->source_ssrc && GST_READ_UINT32_BE (data + 4) == self->source_ssrc
-      && self->sockets.feedback.family == 0
-      && mcc_address_same_host (from, &self->source_address)
+      && self->sockets.feedback.family == 0 && mcc_address_same_host (from, &self->source_address)
       && !mcc_address_equal (from, &self->learned)) {
     self->learned = *from;
     gst_mcc_session_set_destination_locked (self, from);

@@ -543,6 +543,63 @@ test_any_input (void)
   }
 }
 
+/* Nobody limits: nobody is named, and the reason is no receiver. */
+static void
+test_reason_without_limit (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[] = { { .ssrc = 11, .host = 1, .rate_bps = 120000, .rtt = 50 * MCC_MSECOND },
+    { .ssrc = 12, .host = 2, .rate_bps = 1, .rtt = 50 * MCC_MSECOND } };
+  MccAsmpSenderStats stats;
+  MccAddress from = address_of (1);
+  peers[1].flags = MCC_REPORT_NO_LIMIT;
+  fixture_init (&f, &config);
+  run_peers (&f, peers, 2, 200 * MCC_MSECOND, 3 * MCC_SECOND);
+  mcc_asmp_sender_get_stats (f.sender, f.now, &stats);
+  g_assert_cmpint (stats.reason, ==, MCC_TARGET_RECEIVER);
+  g_assert_cmpuint (stats.limiting_ssrc, ==, 11);
+  mcc_asmp_sender_handle_bye (f.sender, 11, &from, f.now);
+  peers[0].rate_bps = 0;
+  run_peers (&f, peers, 2, 200 * MCC_MSECOND, 10 * MCC_SECOND);
+  mcc_asmp_sender_get_stats (f.sender, f.now, &stats);
+  g_assert_cmpuint (stats.limiting_ssrc, ==, 0);
+  g_assert_cmpint (stats.reason, ==, MCC_TARGET_START);
+  fixture_clear (&f);
+}
+
+/* Who limits is named, in stats and messages alike, only while it does. */
+static void
+test_names_who_limits (void)
+{
+  static const struct {
+    uint64_t rate_bps;
+    MccTargetReason reason;
+    uint32_t named;
+  } table[] = {
+    { 500000, MCC_TARGET_RECEIVER, 11 },
+    { 5000000, MCC_TARGET_MAX, 0 },
+    { 50000, MCC_TARGET_MIN, 11 },
+  };
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_PUBLISHED);
+  config.max_bps = 2000000;
+
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    Peer peer = { .ssrc = 11, .host = 1, .rate_bps = table[row].rate_bps, .rtt = 50 * MCC_MSECOND };
+    MccAsmpSenderStats stats;
+    fixture_init (&f, &config);
+    run_peers (&f, &peer, 1, 200 * MCC_MSECOND, 3 * MCC_SECOND);
+    mcc_asmp_sender_get_stats (f.sender, f.now, &stats);
+    g_assert_cmpint (stats.reason, ==, table[row].reason);
+    g_assert_cmpuint (stats.limiting_ssrc, ==, table[row].named);
+    g_assert_cmpint (stats.limiting_address.family, ==, table[row].named ? 4 : 0);
+    g_assert_cmpint (f.reason, ==, table[row].reason);
+    g_assert_cmpuint (f.target_ssrc, ==, table[row].named);
+    fixture_clear (&f);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -565,5 +622,8 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/plain/alone", test_plain_players_alone);
   g_test_add_func ("/asmp-sender/actions/bounded", test_queue_is_bounded);
   g_test_add_func ("/asmp-sender/any-input/bounds-and-progress", test_any_input);
+  g_test_add_func ("/asmp-sender/stats/names-who-limits", test_names_who_limits);
+  g_test_add_func (
+      "/asmp-sender/target/no-receiver-named-without-limit", test_reason_without_limit);
   return g_test_run ();
 }

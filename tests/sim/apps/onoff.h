@@ -2,8 +2,8 @@
  *
  * onoff: when a flow runs: from its start to its stop, in between as its "onoff" says.
  *
- * {"on": s, "off": s, "distribution": "constant" | "exponential" | "pareto", "shape": > 1}; on and off
- * are means; it starts with an on time.
+ * {"on": s, "off": s, "distribution": "constant", "exponential" or "pareto", "shape": > 1}; on and
+ * off are means; it starts with an on time.
  */
 #pragma once
 
