@@ -16,7 +16,6 @@ GST_DEBUG_CATEGORY_STATIC (gst_asmp_src_debug);
 
 #define LATENCY_MAX_MS 60000
 #define SILENCE (5 * MCC_SECOND) /* without a sender: say so */
-#define SETTLE MCC_SECOND        /* after a start, losses are not the network's */
 #define ACTIONS_MAX 32
 
 static void gst_asmp_src_uri_handler_init (gpointer iface, gpointer data);
@@ -132,9 +131,8 @@ on_new_source (GstAsmpSrc *self, guint32 ssrc)
   known = self->has_announced && self->announced.media_ssrc == ssrc;
   session = self->announced;
   self->extra.joins++;
-  self->followed_since = gst_mcc_pump_now (self->pump);
   if (self->core) {
-    gst_mcc_key_wait_want (&self->key_wait, FALSE, gst_mcc_pump_now (self->pump));
+    mcc_key_wait_follow (&self->key_wait, gst_mcc_pump_now (self->pump));
     g_atomic_int_set (&self->key_wanted, TRUE);
   }
   g_mutex_unlock (&self->lock);
@@ -308,8 +306,7 @@ want_key_unit (GstAsmpSrc *self, gboolean loss)
   MccTime now = gst_mcc_pump_now (self->pump);
 
   g_mutex_lock (&self->lock);
-  /* the jitterbuffer counts what it missed while paused or waiting for caps */
-  if (loss && now - self->followed_since < SETTLE) {
+  if (loss && !mcc_key_wait_loss_counts (&self->key_wait, now)) {
     g_mutex_unlock (&self->lock);
     return;
   }
@@ -317,7 +314,7 @@ want_key_unit (GstAsmpSrc *self, gboolean loss)
     self->extra.gaps++;
   /* where no key unit can be told from other packets, loss is left to the decoder */
   if (self->core && (!loss || self->payload != GST_MCC_PAYLOAD_OTHER)) {
-    gst_mcc_key_wait_want (&self->key_wait, loss, now);
+    mcc_key_wait_want (&self->key_wait, loss, now);
     g_atomic_int_set (&self->key_wanted, TRUE);
   }
   g_mutex_unlock (&self->lock);
@@ -349,7 +346,7 @@ handle_leaving (gpointer owner, GstBuffer *buffer)
   payload = gst_mcc_rtp_find_payload (map.data, map.size, &bytes);
   g_mutex_lock (&self->lock);
   if (payload && gst_mcc_payload_is_key_unit (self->payload, payload, bytes)) {
-    gst_mcc_key_wait_got (&self->key_wait);
+    mcc_key_wait_got (&self->key_wait);
     g_atomic_int_set (&self->key_wanted, FALSE);
   }
   g_mutex_unlock (&self->lock);
@@ -452,16 +449,13 @@ on_pump (gpointer owner, MccTime now)
 
   g_mutex_lock (&self->lock);
   if (self->core) {
-    MccTime rtt;
-
     /* others may have told the machine a later time while we waited for the lock */
     now = gst_mcc_pump_now (self->pump);
     mcc_asmp_receiver_handle_timeout (self->core, now);
     drain_locked (self, &todo);
     mcc_asmp_receiver_get_stats (self->core, now, &self->last_stats);
-    rtt = mcc_time_min (self->last_stats.rtt, MCC_SECOND);
-    ask = gst_mcc_key_wait_take (&self->key_wait, rtt, now);
-    next = mcc_time_min (todo.next, gst_mcc_key_wait_next_timeout (&self->key_wait));
+    ask = mcc_key_wait_take (&self->key_wait, self->last_stats.rtt, now);
+    next = mcc_time_min (todo.next, mcc_key_wait_next_timeout (&self->key_wait));
     silence = silence_locked (self, now, &next);
     if (self->last_stats.announced_bps != self->told_bps)
       announced = self->told_bps = self->last_stats.announced_bps;
@@ -568,7 +562,7 @@ start_machine (GstAsmpSrc *self)
                                   : GST_MCC_PAYLOAD_OTHER;
   self->silent_since = now;
   self->next_stats = MCC_TIME_NONE;
-  gst_mcc_key_wait_init (&self->key_wait);
+  mcc_key_wait_init (&self->key_wait);
   g_mutex_unlock (&self->lock);
   gst_mcc_session_resume (self->session);
   gst_mcc_pump_start (self->pump);
@@ -739,7 +733,7 @@ gst_asmp_src_init (GstAsmpSrc *self)
   self->pump = gst_mcc_pump_new ("asmpsrc", on_pump, self);
   self->messages = gst_mcc_messages_new (GST_ELEMENT (self));
   self->silent_since = self->next_stats = MCC_TIME_NONE;
-  gst_mcc_key_wait_init (&self->key_wait);
+  mcc_key_wait_init (&self->key_wait);
   self->src = gst_ghost_pad_new_no_target_from_template ("src", template);
   gst_element_add_pad (GST_ELEMENT (self), self->src);
   GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_SOURCE);

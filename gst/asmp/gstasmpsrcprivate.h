@@ -6,13 +6,13 @@
 
 #include "gstasmpsrc.h"
 
-#include "gstmcckeywait.h"
 #include "gstmccproperties.h"
 #include "gstmccpump.h"
 #include "gstmccrtpread.h"
 #include "gstmccsession.h"
 #include "gstmccstats.h"
 #include "mccasmpreceiver.h"
+#include "mcckeywait.h"
 
 G_BEGIN_DECLS
 
@@ -33,7 +33,7 @@ struct _GstAsmpSrc {
   MccAsmpReceiver *core; /* only while PLAYING */
   MccAsmpReceiverStats last_stats;
   GstMccReceiverExtra extra;
-  GstMccKeyWait key_wait;
+  MccKeyWait key_wait;
   gboolean key_wanted; /* read without the lock for every packet */
   GstMccPayload payload;
   MccAppSession announced; /* the last one of the sender we follow or will */
@@ -45,7 +45,6 @@ struct _GstAsmpSrc {
   MccTime next_stats;
   guint64 estimated_bps;
   guint64 told_bps; /* to rtpsession */
-  MccTime followed_since;
   gboolean other_told, feedback_told;
   /* properties */
   GstCaps *caps;

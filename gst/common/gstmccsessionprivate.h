@@ -14,6 +14,7 @@
 #include "gstmccsockets.h"
 #include "gstmccsource.h"
 #include "gstmccstats.h"
+#include "mccstall.h"
 
 G_BEGIN_DECLS
 
@@ -41,9 +42,7 @@ struct _GstMccSession {
   /* Of the source's thread alone. */
   MccTime drops_checked;
   guint32 drops;
-  MccTime last_rtp;
-  gboolean draining;
-  guint64 stale;
+  MccStall stall;
 
   /* Guards what follows; a leaf, never held over a call out. */
   GMutex lock;

@@ -7,9 +7,6 @@
 
 #define DROPS_INTERVAL (100 * MCC_MSECOND)
 #define RTP_HEADER_BYTES 12
-#define STALL (500 * MCC_MSECOND)  /* silence, or this process did not run */
-#define BACKLOG_BYTES (128 * 1024) /* kernel memory: more than a key unit leaves behind */
-#define DRAINED_BYTES (16 * 1024)
 
 /* ---- RTP on its way in: the source's thread ---- */
 
@@ -27,28 +24,21 @@ check_drops (GstMccSession *self, MccTime now)
   self->drops = drops;
 }
 
-/* TRUE: the packet has waited in the socket while this process stood still (stopped, swapped out,
- * suspended). What piled up says nothing about the path and comes too late to be shown; it counts
- * as dropped by the host. A sender that was silent leaves no such backlog. */
+/* TRUE: the packet has waited in the socket while this process stood still; it counts as dropped by
+ * the host. */
 static gboolean
 is_stale (GstMccSession *self, MccTime now)
 {
-  guint32 backlog;
+  guint32 backlog = 0;
+  guint64 dropped;
+  gboolean stale;
 
-  if (self->last_rtp && now - self->last_rtp >= STALL)
-    self->draining = gst_mcc_sockets_get_backlog (self->sockets.rtp) >= BACKLOG_BYTES;
-  self->last_rtp = now;
-  if (!self->draining)
-    return FALSE;
-  backlog = gst_mcc_sockets_get_backlog (self->sockets.rtp);
-  self->stale++;
-  if (backlog >= DRAINED_BYTES)
-    return TRUE;
-  self->draining = FALSE;
-  if (self->handler.host_dropped)
-    self->handler.host_dropped (self->owner, self->stale);
-  self->stale = 0;
-  return TRUE;
+  if (mcc_stall_needs_backlog (&self->stall, now))
+    backlog = gst_mcc_sockets_get_backlog (self->sockets.rtp);
+  stale = mcc_stall_handle_packet (&self->stall, backlog, now, &dropped);
+  if (dropped > 0 && self->handler.host_dropped)
+    self->handler.host_dropped (self->owner, dropped);
+  return stale;
 }
 
 static GstMccSourceVerdict
@@ -223,6 +213,7 @@ gst_mcc_session_open_receiver (
   g_signal_connect (self->rtpbin, "pad-removed", G_CALLBACK (on_pad_removed), self);
   g_signal_connect (self->rtpbin, "request-pt-map", G_CALLBACK (on_request_pt_map), self);
   self->drops = gst_mcc_sockets_get_drops (self->sockets.rtp);
+  mcc_stall_init (&self->stall);
   return TRUE;
 }
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a receiver sends and when: gstmcccompound (figures of report blocks, compounds that fit) and
- * gstmcckeywait; and what it reads out of RTP: gstmccrtpread.
+ * What a receiver sends: gstmcccompound (figures of report blocks, compounds that fit); and what it
+ * reads out of RTP: gstmccrtpread.
  */
 #include <gst/rtp/gstrtcpbuffer.h>
 
 #include "gstmcccompound.h"
-#include "gstmcckeywait.h"
 #include "gstmccrtpread.h"
 
 #define START (9000 * MCC_SECOND)
@@ -144,37 +143,6 @@ test_compound_order_and_size (void)
   g_assert_cmpuint (byes, ==, 1); /* in the last one */
 }
 
-static void
-test_key_wait (void)
-{
-  GstMccKeyWait wait;
-  MccTime now = START, rtt = 100 * MCC_MSECOND;
-  guint asked = 0;
-
-  gst_mcc_key_wait_init (&wait);
-  g_assert_cmpuint (gst_mcc_key_wait_next_timeout (&wait), ==, MCC_TIME_NONE);
-  g_assert_false (gst_mcc_key_wait_take (&wait, rtt, now));
-  gst_mcc_key_wait_want (&wait, FALSE, now);
-  g_assert_true (gst_mcc_key_wait_take (&wait, rtt, now));
-  g_assert_false (gst_mcc_key_wait_take (&wait, rtt, now));
-  /* a key unit came, but the next is asked for at most once a second */
-  gst_mcc_key_wait_got (&wait);
-  gst_mcc_key_wait_want (&wait, FALSE, now + 1);
-  g_assert_false (gst_mcc_key_wait_take (&wait, rtt, now + MCC_SECOND - 1));
-  g_assert_true (gst_mcc_key_wait_take (&wait, rtt, now + MCC_SECOND));
-  gst_mcc_key_wait_got (&wait);
-  /* loss: every 3 s; a decoder's wish overtakes it */
-  gst_mcc_key_wait_want (&wait, TRUE, now + MCC_SECOND);
-  g_assert_cmpuint (gst_mcc_key_wait_next_timeout (&wait), ==, now + 4 * MCC_SECOND);
-  gst_mcc_key_wait_want (&wait, FALSE, now + 2 * MCC_SECOND);
-  g_assert_cmpuint (gst_mcc_key_wait_next_timeout (&wait), ==, now + 2 * MCC_SECOND);
-  /* without an answer: less and less often, then no more */
-  for (now += 2 * MCC_SECOND; now < START + 200 * MCC_SECOND; now += 10 * MCC_MSECOND)
-    asked += gst_mcc_key_wait_take (&wait, rtt, now);
-  g_assert_cmpuint (asked, ==, GST_MCC_KEY_WAIT_TRIES);
-  g_assert_cmpuint (gst_mcc_key_wait_next_timeout (&wait), ==, MCC_TIME_NONE);
-}
-
 typedef struct {
   const gchar *name;
   guint8 data[8];
@@ -268,7 +236,6 @@ main (int argc, char **argv)
   g_test_add_func ("/compound/duplicates", test_duplicates_are_no_negative_loss_fraction);
   g_test_add_func ("/compound/jitter", test_jitter);
   g_test_add_func ("/compound/order-and-size", test_compound_order_and_size);
-  g_test_add_func ("/key-wait/asks-rarely", test_key_wait);
   g_test_add_func ("/rtp-read/key-units", test_key_units);
   g_test_add_func ("/rtp-read/random", test_payload_random);
   g_test_add_func ("/rtp-read/send-time", test_send_time);
