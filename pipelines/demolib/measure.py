@@ -14,17 +14,14 @@ STEP_GOALS = {
 
 
 def below_after(record, time, limit, window=0.5, hold=2.0):
-    """Seconds after @time until the sent rate (means over @window) is below @limit and stays so
-    for @hold; None if never."""
-    series = [(t, bits) for t, bits in record.offered_series(window) if t >= time]
-    since = None
-    for t, bits in series:
-        if bits <= limit:
-            since = t if since is None else since
-            if t - since >= hold:
-                return max(0.0, since - time)
-        else:
-            since = None
+    """Seconds after @time until the sent rate (mean over @window) is below @limit, and so is the
+    mean over the next @hold; None if never. Who fills a link passes its rate in single windows, by
+    a frame or by probing; a rate that only dips, and then is above it, is not below."""
+    end = record.links[-1]["time"] if record.links else 0.0
+    for t, bits in record.offered_series(window):
+        if t >= time and bits <= limit and t + hold <= end:
+            if record.offered_rate(t, t + hold) <= limit:
+                return t - time
     return None
 
 
