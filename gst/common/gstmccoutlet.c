@@ -25,6 +25,7 @@ struct _GstMccOutlet {
   GMutex stream_lock;
   guint64 active; /* serial of the newest stream that has delivered */
   gboolean started, eos;
+  gboolean segmented; /* since the start or the last flush */
   GstCaps *caps;
 
   /* Guards the list. */
@@ -48,10 +49,9 @@ static void
 push_start (GstMccOutlet *self, Stream *stream)
 {
   GstCaps *caps = gst_pad_get_current_caps (stream->pad), *plain;
-  gboolean first = !self->started;
   GstSegment segment;
 
-  if (first) {
+  if (!self->started) {
     GstEvent *event = gst_event_new_stream_start (self->stream_id);
 
     gst_event_set_group_id (event, self->group_id);
@@ -68,11 +68,11 @@ push_start (GstMccOutlet *self, Stream *stream)
     }
     gst_caps_unref (plain);
   }
-  if (first) {
+  if (!self->segmented) {
     gst_segment_init (&segment, GST_FORMAT_TIME);
     gst_pad_push_event (self->src, gst_event_new_segment (&segment));
   }
-  self->started = TRUE;
+  self->started = self->segmented = TRUE;
 }
 
 static GstFlowReturn
@@ -91,7 +91,7 @@ outlet_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   } else {
     took_over = stream->serial > self->active;
     self->active = stream->serial;
-    if (took_over || !self->started)
+    if (took_over || !self->segmented)
       push_start (self, stream);
     if (self->funcs.leaving)
       self->funcs.leaving (self->owner, buffer);
@@ -216,7 +216,7 @@ void
 gst_mcc_outlet_start (GstMccOutlet *self)
 {
   g_mutex_lock (&self->stream_lock);
-  self->started = self->eos = FALSE;
+  self->started = self->segmented = self->eos = FALSE;
   gst_clear_caps (&self->caps);
   g_mutex_unlock (&self->stream_lock);
   gst_pad_set_active (self->src, TRUE);
@@ -280,5 +280,21 @@ gst_mcc_outlet_eos (GstMccOutlet *self)
     self->eos = TRUE;
     gst_pad_push_event (self->src, gst_event_new_eos ());
   }
+  g_mutex_unlock (&self->stream_lock);
+}
+
+/* Without the streaming lock: who holds it may wait for this. */
+void
+gst_mcc_outlet_flush_start (GstMccOutlet *self)
+{
+  gst_pad_push_event (self->src, gst_event_new_flush_start ());
+}
+
+void
+gst_mcc_outlet_flush_stop (GstMccOutlet *self, gboolean reset_time)
+{
+  g_mutex_lock (&self->stream_lock);
+  self->segmented = self->eos = FALSE;
+  gst_pad_push_event (self->src, gst_event_new_flush_stop (reset_time));
   g_mutex_unlock (&self->stream_lock);
 }

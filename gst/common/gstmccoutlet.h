@@ -38,5 +38,9 @@ void gst_mcc_outlet_stop (GstMccOutlet *self);
 void gst_mcc_outlet_add (GstMccOutlet *self, GstPad *pad, guint32 ssrc);
 void gst_mcc_outlet_remove (GstMccOutlet *self, GstPad *pad);
 void gst_mcc_outlet_eos (GstMccOutlet *self);
+/* What is downstream lets go of what it has; nothing leaves until _flush_stop(), after which a
+ * segment goes before the first buffer, and an EOS is forgotten. */
+void gst_mcc_outlet_flush_start (GstMccOutlet *self);
+void gst_mcc_outlet_flush_stop (GstMccOutlet *self, gboolean reset_time);
 
 G_END_DECLS

@@ -180,9 +180,34 @@ on_request_pt_map (GstElement *rtpbin, guint session, guint pt, GstMccSession *s
   return caps;
 }
 
+/* ---- a flush: the application's thread ---- */
+
+static void
+on_flush_start (gpointer owner)
+{
+  GstMccSession *self = owner;
+
+  gst_mcc_outlet_flush_start (self->outlet);
+}
+
+/* A decoder that was flushed begins with a key unit. */
+static void
+on_flush_stop (gpointer owner, gboolean reset_time)
+{
+  GstMccSession *self = owner;
+
+  gst_mcc_outlet_flush_stop (self->outlet, reset_time);
+  on_key_unit_wanted (self);
+}
+
 /* ---- making and unmaking ---- */
 
-static const GstMccSourceFuncs source_funcs = { .accept = on_rtp, .eos = on_eos };
+static const GstMccSourceFuncs source_funcs = {
+  .accept = on_rtp,
+  .eos = on_eos,
+  .flush_start = on_flush_start,
+  .flush_stop = on_flush_stop,
+};
 
 static const GstMccOutletFuncs outlet_funcs = {
   .key_unit_wanted = on_key_unit_wanted,

@@ -47,7 +47,7 @@ struct _GstMccSource {
 
   /* Guards what follows; never held over a push or a callback. */
   GMutex lock;
-  gboolean playing, eos;
+  gboolean playing, eos, flushing;
   GstClock *clock;   /* in PLAYING */
   GstCaps *caps;     /* NULL: hold */
   GstCaps *fallback; /* the last stream's */
@@ -328,7 +328,7 @@ source_loop (gpointer data)
   g_mutex_lock (&self->lock);
   eos = self->eos;
   self->eos = FALSE;
-  done = eos || !self->playing;
+  done = eos || self->flushing || !self->playing;
   if (done)
     gst_pad_pause_task (self->src);
   else if (self->clock)
@@ -405,16 +405,22 @@ src_query (GstPad *pad, GstObject *parent, GstQuery *query)
   return TRUE;
 }
 
+static gboolean
+is_active (GstMccSource *self)
+{
+  gboolean active;
+
+  GST_OBJECT_LOCK (self->src);
+  active = GST_PAD_MODE (self->src) == GST_PAD_MODE_PUSH;
+  GST_OBJECT_UNLOCK (self->src);
+  return active;
+}
+
 /* EOS must come from the task, behind the packets before it. */
 static gboolean
 end_stream (GstMccSource *self)
 {
-  gboolean running;
-
-  GST_OBJECT_LOCK (self->src);
-  running = GST_PAD_MODE (self->src) == GST_PAD_MODE_PUSH;
-  GST_OBJECT_UNLOCK (self->src);
-  if (!running)
+  if (!is_active (self))
     return FALSE;
   g_mutex_lock (&self->lock);
   self->eos = TRUE;
@@ -425,31 +431,70 @@ end_stream (GstMccSource *self)
 }
 
 static gboolean
+flush_start (GstMccSource *self, GstEvent *event)
+{
+  gboolean good;
+
+  g_mutex_lock (&self->lock);
+  self->flushing = TRUE;
+  g_mutex_unlock (&self->lock);
+  if (self->funcs.flush_start)
+    self->funcs.flush_start (self->owner);
+  good = gst_pad_push_event (self->src, event);
+  wake (self);
+  return good;
+}
+
+static gboolean
+flush_stop (GstMccSource *self, GstEvent *event)
+{
+  gboolean good, playing, reset_time;
+
+  gst_event_parse_flush_stop (event, &reset_time);
+  /* The task has it until it has paused, which the start of the flush has asked for. */
+  GST_PAD_STREAM_LOCK (self->src);
+  good = gst_pad_push_event (self->src, event);
+  clear_queue (&self->held);
+  clear_queue (&self->waiting);
+  self->started = FALSE;
+  if (self->funcs.flush_stop)
+    self->funcs.flush_stop (self->owner, reset_time);
+  GST_PAD_STREAM_UNLOCK (self->src);
+  g_mutex_lock (&self->lock);
+  self->flushing = FALSE;
+  playing = self->playing;
+  g_mutex_unlock (&self->lock);
+  if (playing)
+    start_task (self);
+  return good;
+}
+
+static gboolean
 gst_mcc_source_send_event (GstElement *element, GstEvent *event)
 {
   GstMccSource *self = GST_MCC_SOURCE (element);
-  gboolean playing, good;
+  gboolean flushing;
 
+  g_mutex_lock (&self->lock);
+  flushing = self->flushing;
+  g_mutex_unlock (&self->lock);
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_EOS:
       gst_event_unref (event);
       return end_stream (self);
     case GST_EVENT_FLUSH_START:
-      return gst_pad_push_event (self->src, event);
+      if (is_active (self))
+        return flush_start (self, event);
+      break;
     case GST_EVENT_FLUSH_STOP:
-      good = gst_pad_push_event (self->src, event);
-      g_mutex_lock (&self->lock);
-      playing = self->playing;
-      self->caps_changed = TRUE;
-      g_mutex_unlock (&self->lock);
-      self->started = FALSE;
-      if (playing)
-        start_task (self);
-      return good;
+      if (flushing && is_active (self)) /* a start came before */
+        return flush_stop (self, event);
+      break;
     default:
-      gst_event_unref (event);
-      return FALSE;
+      break;
   }
+  gst_event_unref (event);
+  return FALSE;
 }
 
 static GstStateChangeReturn
@@ -460,7 +505,7 @@ gst_mcc_source_change_state (GstElement *element, GstStateChange transition)
 
   switch (transition) {
     case GST_STATE_CHANGE_READY_TO_PAUSED:
-      self->started = self->failed = self->eos = FALSE;
+      self->started = self->failed = self->eos = self->flushing = FALSE;
       break;
     case GST_STATE_CHANGE_PLAYING_TO_PAUSED:
       pause_task (self);

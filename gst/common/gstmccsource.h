@@ -9,7 +9,8 @@
  * GST_MCC_SOURCE_HOLD long and GST_MCC_SOURCE_PACKETS packets; the oldest give way and are
  * counted. Packets of a sender that may come to be followed wait apart, as long and as many: once
  * it is (gst_mcc_source_reset()), they go first, and the key unit that it began with is not lost. A
- * socket that fails (interface down) is one warning, then it is tried again.
+ * socket that fails (interface down) is one warning, then it is tried again. A flush (FLUSH_START
+ * and FLUSH_STOP sent to the element) stops reading and throws away what is held.
  */
 #pragma once
 
@@ -32,13 +33,16 @@ typedef enum {
   GST_MCC_SOURCE_WAIT /* its sender may come to be followed */
 } GstMccSourceVerdict;
 
-/* From the source's thread, without a lock of it. */
+/* Without a lock of it: accept and eos from the source's thread, the others from who flushes. */
 typedef struct {
   /* @now is gst_mcc_session_clock()'s. */
   GstMccSourceVerdict (*accept) (
       gpointer owner, const guint8 *data, gsize size, const MccAddress *from, MccTime now);
   /* The application ends the stream. */
   void (*eos) (gpointer owner);
+  /* Before the flush of rtpbin starts, after it has stopped; may be NULL. */
+  void (*flush_start) (gpointer owner);
+  void (*flush_stop) (gpointer owner, gboolean reset_time);
 } GstMccSourceFuncs;
 
 /* A new element, floating. The socket stays open. */

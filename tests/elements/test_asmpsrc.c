@@ -23,7 +23,7 @@ static guint16 group_port;
 typedef struct {
   GMutex lock;
   GCond cond;
-  guint buffers, stream_starts, caps, segments, eos;
+  guint buffers, stream_starts, caps, segments, eos, flush_starts, flush_stops;
   guint32 last_ssrc;
   guint plis, byes, reports, rrs;
   GstMccSockets sockets; /* a sender's */
@@ -59,6 +59,12 @@ on_data (GstPad *pad, GstPadProbeInfo *info, gpointer data)
         break;
       case GST_EVENT_EOS:
         world->eos++;
+        break;
+      case GST_EVENT_FLUSH_START:
+        world->flush_starts++;
+        break;
+      case GST_EVENT_FLUSH_STOP:
+        world->flush_stops++;
         break;
       default:
         break;
@@ -172,8 +178,10 @@ world_start (World *world, const gchar *more)
   world->src = gst_bin_get_by_name (GST_BIN (world->pipeline), "src");
   sink = gst_bin_get_by_name (GST_BIN (world->pipeline), "sink");
   pad = gst_element_get_static_pad (sink, "sink");
-  gst_pad_add_probe (
-      pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_data, world, NULL);
+  gst_pad_add_probe (pad,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM
+          | GST_PAD_PROBE_TYPE_EVENT_FLUSH,
+      on_data, world, NULL);
   gst_object_unref (pad);
   gst_object_unref (sink);
   g_assert_true (gst_mcc_sockets_open (&world->sockets, &settings, TRUE, &error));
@@ -497,6 +505,58 @@ test_eos_and_latency (void)
   world_stop (&world);
 }
 
+static GstPadProbeReturn
+on_blocked (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  g_atomic_int_set ((gint *)data, TRUE);
+  return GST_PAD_PROBE_OK;
+}
+
+/* Downstream is flushed though no push to it returns; then the one stream goes on. */
+static void
+test_flush (void)
+{
+  World world;
+  GstPad *pad;
+  gulong probe;
+  gint blocked = FALSE;
+  guint before, plis;
+
+  world_start (&world, "encoding-name=H264");
+  world_play (&world);
+  g_assert_false (gst_element_send_event (world.src, gst_event_new_flush_stop (TRUE)));
+  send_rtp (&world, 0x5101, 1, 20, 0x65);
+  g_assert_true (reached (&world, &world.buffers, 20));
+  pad = gst_element_get_static_pad (world.src, "src");
+  probe = gst_pad_add_probe (
+      pad, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, on_blocked, &blocked, NULL);
+  send_rtp (&world, 0x5101, 21, 20, 0x65);
+  for (guint i = 0; i < 500 && !g_atomic_int_get (&blocked); i++)
+    g_usleep (10000);
+  g_assert_true (g_atomic_int_get (&blocked));
+  g_assert_true (gst_element_send_event (world.pipeline, gst_event_new_flush_start ()));
+  g_assert_cmpuint (world.flush_starts, ==, 1);
+  gst_pad_remove_probe (pad, probe);
+  before = world.buffers;
+  g_assert_cmpuint (before, ==, 20); /* what was blocked is gone */
+  plis = world.plis;
+  g_assert_true (gst_element_send_event (world.pipeline, gst_event_new_flush_stop (TRUE)));
+  g_assert_cmpuint (world.flush_stops, ==, 1);
+  g_assert_true (reached (&world, &world.plis, plis + 1));
+  send_rtp (&world, 0x5101, 41, 20, 0x65);
+  g_assert_true (reached (&world, &world.buffers, before + 20));
+  g_assert_cmpuint (world.stream_starts, ==, 1);
+  g_assert_cmpuint (world.segments, ==, 2);
+  g_assert_cmpuint (world.flush_starts, ==, 1);
+  g_assert_cmpuint (world.flush_stops, ==, 1);
+  /* what is not seekable says so, and nothing is flushed for it */
+  g_assert_false (
+      gst_element_seek_simple (world.pipeline, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SECOND));
+  g_assert_cmpuint (world.flush_starts, ==, 1);
+  gst_object_unref (pad);
+  world_stop (&world);
+}
+
 /* Whatever comes in, of any size, the element lives and its stream goes on. */
 static void
 test_garbage (void)
@@ -585,6 +645,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpsrc/key-unit-requests", test_key_unit_requests);
   g_test_add_func ("/asmpsrc/bye-on-pause-and-stop", test_bye);
   g_test_add_func ("/asmpsrc/eos-and-latency", test_eos_and_latency);
+  g_test_add_func ("/asmpsrc/flush", test_flush);
   g_test_add_func ("/asmpsrc/garbage", test_garbage);
   g_test_add_func ("/asmpsrc/uri", test_uri);
   g_test_add_func ("/asmpsrc/unicast-port-taken", test_unicast_port_taken);
