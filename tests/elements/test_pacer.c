@@ -312,7 +312,8 @@ test_flush (void)
     gst_buffer_unref (out);
   gst_segment_init (&segment, GST_FORMAT_TIME);
   gst_harness_push_event (f.harness, gst_event_new_segment (&segment));
-  before = gst_harness_buffers_received (f.harness); /* the pacer's thread sends the first at once */
+  before
+      = gst_harness_buffers_received (f.harness); /* the pacer's thread sends the first at once */
   push_frame (&f, 500, 3, TRUE);
   run_until (&f, before + 3);
   out = gst_harness_pull (f.harness);
