@@ -487,8 +487,7 @@ configure_rtp_session (GstMccSession *self, const GstMccSessionSettings *setting
 void
 gst_mcc_session_set_bandwidth (GstMccSession *self, guint64 bps)
 {
-  if (self->session_bandwidth)
-    bps = MIN (bps, self->session_bandwidth);
+  bps = mcc_rtcp_base_bps (bps, self->session_bandwidth ? self->session_bandwidth : G_MAXUINT64);
   if (self->rtp_session)
     g_object_set (self->rtp_session, "bandwidth", (gdouble)MAX (bps, 1000), NULL);
 }

@@ -6,12 +6,23 @@
 /* A session without bandwidth must not make times that overflow when they are added. */
 #define INTERVAL_MAX (24 * 3600 * MCC_SECOND)
 
+uint64_t
+mcc_rtcp_base_bps (uint64_t target_bps, uint64_t session_bps)
+{
+  uint64_t floor_bps = session_bps / MCC_RTCP_FLOOR_SHARE;
+  if (floor_bps > MCC_RTCP_FLOOR_BPS)
+    floor_bps = MCC_RTCP_FLOOR_BPS;
+  if (target_bps < floor_bps)
+    return floor_bps;
+  return target_bps < session_bps ? target_bps : session_bps;
+}
+
 MccTime
 mcc_rtcp_interval (uint64_t target_bps, uint64_t session_bps, double share, unsigned members,
     double compound_bytes)
 {
   assert (share > 0.0 && share <= 1.0 && compound_bytes > 0.0);
-  double bps = (double)(target_bps < session_bps ? target_bps : session_bps);
+  double bps = (double)mcc_rtcp_base_bps (target_bps, session_bps);
   double bits = 8.0 * compound_bytes * (members ? members : 1);
 
   if (bps <= 0.0)

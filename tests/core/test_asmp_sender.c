@@ -355,7 +355,7 @@ test_no_feedback_stop (void)
   config.start_bps = config.min_bps;
   fixture_init (&f, &config);
   f.sends = 0.0;
-  run_for (&f, 4 * MCC_SECOND);
+  run_for (&f, 4 * MCC_SECOND - 1);
   g_assert_cmpuint (f.lost, ==, 1);
   g_assert_cmpuint (f.stops, ==, 0);
   run_for (&f, 2 * MCC_SECOND);
