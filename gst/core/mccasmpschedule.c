@@ -14,7 +14,10 @@
 #define PUBLISHED_INTERVAL MCC_SECOND      /* eq. 13 adds P/RTT a report: more often is not fair */
 #define JOIN_MAX (1 * MCC_SECOND)          /* the first report is not later, if the budget allows */
 #define HEARD_AGE (1 * MCC_SECOND)         /* a heard report covers so long, or 4 RTT */
-#define FALL 0.97                          /* of the reported rate: worth an early report */
+#define FALL 0.95                          /* of the reported rate: worth an early report */
+#define DEBT_INTERVALS 2                   /* of debt, then early reports are rare */
+#define DEBT_SPACING (5 * MCC_SECOND)      /* ... but come so often */
+#define CLAIM_MAX (5 * MCC_SECOND)         /* no announcement at all: the sender is gone */
 #define COVER 0.1                          /* RFC 4654 3.4, g */
 #define BELOW (1.0 - MCC_SUPPRESS_SIMILAR) /* of the target: what differs less is the same */
 
@@ -29,7 +32,7 @@ mcc_asmp_schedule_init (MccAsmpSchedule *self, MccVariant variant, bool hears_gr
   self->least = PUBLISHED_INTERVAL;
   self->compound_bytes = compound_bytes;
   mcc_rng_init (&self->rng, seed);
-  self->last = self->next = self->early = MCC_TIME_NONE;
+  self->last = self->next = self->early = self->claimed = MCC_TIME_NONE;
   self->heard_bps = self->reported_bps = UINT64_MAX;
 }
 
@@ -43,9 +46,20 @@ members (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
   return n;
 }
 
+/* Named as the limiting receiver; or we have just reported less than the target, and what the
+ * sender says to that was not heard yet (it may be lost, in the very queue that we complain of). */
+static bool
+limits (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
+{
+  return input->limiting
+         || (self->claimed != MCC_TIME_NONE && input->announced < self->claimed + input->rtt
+             && input->now - self->claimed < CLAIM_MAX);
+}
+
 /* Td of the regular reports of one of @n. */
 static MccTime
-interval_of (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input, unsigned n)
+interval_of (
+    const MccAsmpSchedule *self, const MccAsmpScheduleInput *input, unsigned n, bool limiting)
 {
   if (self->fixed > 0)
     return mcc_time_max (self->fixed, MCC_RTCP_MIN_INTERVAL);
@@ -53,7 +67,7 @@ interval_of (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input, uns
       input->target_bps, input->session_bps, OUR_SHARE, n, self->compound_bytes);
   if (self->variant == MCC_VARIANT_PUBLISHED)
     return mcc_time_max (all, self->least);
-  if (input->limiting) {
+  if (limiting) {
     MccTime own = mcc_rtcp_interval (
         input->target_bps, input->session_bps, MCC_RTCP_LIMITING_SHARE, 1, self->compound_bytes);
     return mcc_time_max (input->rtt, mcc_time_min (own, all));
@@ -65,7 +79,14 @@ interval_of (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input, uns
 static MccTime
 regular_interval (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
 {
-  return interval_of (self, input, members (self, input));
+  return interval_of (self, input, members (self, input), limits (self, input));
+}
+
+/* ... of one that does not limit. */
+static MccTime
+group_interval (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
+{
+  return interval_of (self, input, members (self, input), false);
 }
 
 /* Who hears nobody learns of others' reports by announcements only. */
@@ -88,16 +109,19 @@ spaced (const MccAsmpSchedule *self, MccTime time)
 static void
 plan_regular (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
 {
-  self->limiting = input->limiting;
+  bool enhanced = self->variant == MCC_VARIANT_ENHANCED;
+  self->limiting = limits (self, input);
   self->interval = regular_interval (self, input);
   self->waiting = false;
   if (input->limiting) /* has a share of its own: owes the others nothing */
     self->debt = 0;
   MccTime wait = self->interval;
-  if (self->fixed == 0 && !(input->limiting && self->variant == MCC_VARIANT_ENHANCED))
+  if (self->fixed == 0 && !(self->limiting && enhanced))
     wait = mcc_rtcp_randomize (&self->rng, wait);
+  if (!self->limiting)
+    wait += self->debt;
   MccTime from = self->last == MCC_TIME_NONE ? input->now : mcc_time_max (self->last, self->joined);
-  self->next = mcc_time_max (spaced (self, from + wait + self->debt), input->now);
+  self->next = mcc_time_max (spaced (self, from + wait), input->now);
 }
 
 /* RFC 3550 6.2: half the interval before the first; ours is bounded. Unless a small group is known
@@ -127,11 +151,11 @@ postpone_first (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
   unsigned grown
       = input->members > self->members_before ? input->members - self->members_before : 0;
   unsigned joiners = self->joiners > grown ? self->joiners : grown;
-  MccTime one = interval_of (self, input, 1);
+  MccTime one = interval_of (self, input, 1, limits (self, input));
   double affordable = (double)(input->now - self->counted) / (double)one + JOIN_ALLOWANCE;
   if (self->fixed > 0 || (double)joiners <= affordable)
     return false;
-  self->interval = interval_of (self, input, joiners);
+  self->interval = interval_of (self, input, joiners, limits (self, input));
   self->next = input->now + mcc_rtcp_randomize (&self->rng, self->interval);
   self->counted = input->now;
   self->members_before = input->members;
@@ -145,7 +169,7 @@ static bool
 postpone_regular (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
 {
   MccTime interval = regular_interval (self, input);
-  if (self->waiting || input->limiting || interval <= self->interval + self->interval / GROWTH)
+  if (self->waiting || limits (self, input) || interval <= self->interval + self->interval / GROWTH)
     return false;
   self->interval = interval;
   MccTime at = self->last + mcc_rtcp_randomize (&self->rng, interval) + self->debt;
@@ -162,8 +186,9 @@ mcc_asmp_schedule_start (MccAsmpSchedule *self, const MccAsmpScheduleInput *inpu
   self->next = MCC_TIME_NONE;
   self->joined = self->counted = input->now;
   self->members_before = input->members;
+  self->counts_members = input->announced != 0;
   self->sent = 0;
-  self->early = MCC_TIME_NONE;
+  self->early = self->claimed = MCC_TIME_NONE;
   self->waiting = self->skipped = self->unconfirmed = false;
   self->debt = 0;
   memset (self->heard, 0, sizeof self->heard);
@@ -211,6 +236,14 @@ wants_confirmation (const MccAsmpSchedule *self, const MccAsmpScheduleInput *inp
          && input->nobody_limits;
 }
 
+/* enhanced, RTCP rules: our rate is below the announced one. */
+static bool
+is_below (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
+{
+  return self->variant == MCC_VARIANT_ENHANCED && !input->no_limit && self->fixed == 0
+         && (double)input->rate_bps < BELOW * (double)input->target_bps;
+}
+
 /* Whether an early report is due at all, suppression aside. */
 static bool
 wants_early (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
@@ -219,14 +252,39 @@ wants_early (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
     return true;
   if (self->variant != MCC_VARIANT_ENHANCED || input->no_limit || self->fixed > 0)
     return false;
-  double rate = (double)input->rate_bps;
   /* The first rate of all is news, too: until then the sender may not rise. */
   if (self->last != MCC_TIME_NONE && self->reported_bps == UINT64_MAX
       && members (self, input) <= MCC_ASMP_FEW_RECEIVERS)
     return true;
   if (input->limiting && self->reported_bps != UINT64_MAX)
-    return rate < FALL * (double)self->reported_bps;
-  return rate < BELOW * (double)input->target_bps;
+    return (double)input->rate_bps < FALL * (double)self->reported_bps;
+  return is_below (self, input);
+}
+
+/* Until the sender has answered to what we claimed, or somebody else claims less. Who limits no
+ * more goes back to the slow interval. */
+static void
+update_claim (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
+{
+  bool lower = self->heard_bps < self->reported_bps && self->heard_time >= self->claimed;
+  if (self->claimed != MCC_TIME_NONE && (input->limiting || lower || !limits (self, input)))
+    self->claimed = MCC_TIME_NONE;
+  if (self->limiting && !limits (self, input) && self->last != MCC_TIME_NONE)
+    plan_regular (self, input);
+}
+
+/* When an early report may leave, suppression aside. */
+static MccTime
+early_after (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
+{
+  if (self->last == MCC_TIME_NONE)
+    return input->now;
+  /* The previous one must have had its chance. */
+  MccTime spacing = mcc_time_max (input->rtt, MCC_RTCP_MIN_INTERVAL);
+  MccTime regular = group_interval (self, input);
+  if (self->debt >= DEBT_INTERVALS * regular)
+    spacing = mcc_time_max (spacing, mcc_time_min (regular, DEBT_SPACING));
+  return self->last + spacing;
 }
 
 MccScheduleVerdict
@@ -241,8 +299,13 @@ mcc_asmp_schedule_update (MccAsmpSchedule *self, const MccAsmpScheduleInput *inp
   if (self->crowd && self->last == MCC_TIME_NONE && input->members > 0
       && input->members <= MCC_ASMP_FEW_RECEIVERS)
     plan_first (self, input); /* a small group, as we hear now */
+  if (!self->counts_members && input->announced != 0) {
+    self->counts_members = true;
+    self->members_before = input->members;
+  }
+  update_claim (self, input);
   /* Once limiting, the slow interval no longer holds; a grown group's is taken at its expiry. */
-  if (input->limiting && !self->limiting && self->last != MCC_TIME_NONE) {
+  if (limits (self, input) && !self->limiting && self->last != MCC_TIME_NONE) {
     MccTime next = self->next;
     plan_regular (self, input);
     self->next = mcc_time_min (next, self->next);
@@ -257,17 +320,14 @@ mcc_asmp_schedule_update (MccAsmpSchedule *self, const MccAsmpScheduleInput *inp
     self->early = MCC_TIME_NONE;
     return planned ? MCC_SCHEDULE_SUPPRESSED : MCC_SCHEDULE_WAIT;
   }
-  if (self->early != MCC_TIME_NONE || self->debt >= 2 * self->interval)
+  if (self->early != MCC_TIME_NONE)
     return MCC_SCHEDULE_WAIT;
   MccTime wait = 0;
   unsigned n = members (self, input);
   if (!input->limiting && !self->unconfirmed
       && (n > MCC_ASMP_FEW_RECEIVERS || self->interval >= MCC_SUPPRESS_INTERVAL))
     wait = suppression_wait (self, input);
-  MccTime at = input->now + wait;
-  if (self->last != MCC_TIME_NONE) /* the previous one must have had its chance */
-    at = mcc_time_max (at, self->last + mcc_time_max (input->rtt, MCC_RTCP_MIN_INTERVAL));
-  self->early = spaced (self, at);
+  self->early = mcc_time_max (input->now + wait, early_after (self, input));
   return MCC_SCHEDULE_WAIT;
 }
 
@@ -300,6 +360,7 @@ mcc_asmp_schedule_handle_heard (MccAsmpSchedule *self, uint32_t ssrc, uint64_t r
     self->heard_ssrc = ssrc;
     self->heard_time = input->now;
   }
+  update_claim (self, input);
   if (!covered (self, input) || input->limiting || wants_confirmation (self, input))
     return MCC_SCHEDULE_WAIT;
   bool planned = self->early != MCC_TIME_NONE;
@@ -326,7 +387,7 @@ mcc_asmp_schedule_handle_timeout (MccAsmpSchedule *self, const MccAsmpScheduleIn
 
   if (self->last == MCC_TIME_NONE ? postpone_first (self, input) : postpone_regular (self, input))
     return MCC_SCHEDULE_WAIT;
-  if (self->last != MCC_TIME_NONE && !self->waiting && !self->skipped && !input->limiting
+  if (self->last != MCC_TIME_NONE && !self->waiting && !self->skipped && !limits (self, input)
       && self->interval > MCC_SUPPRESS_INTERVAL) {
     self->waiting = true;
     self->heard_bps = UINT64_MAX;
@@ -341,14 +402,18 @@ void
 mcc_asmp_schedule_sent (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
 {
   bool early = input->now < self->next;
-  if (early && self->last != MCC_TIME_NONE) {
-    MccTime regular = self->interval, since = input->now - self->last;
+  bool claims = limits (self, input) && !input->limiting;
+  if ((early || claims) && self->last != MCC_TIME_NONE) {
+    MccTime regular = group_interval (self, input), since = input->now - self->last;
     self->debt += since < regular ? regular - since : 0;
+    self->debt = mcc_time_min (self->debt, DEBT_INTERVALS * regular);
   } else {
     self->debt = 0;
   }
+  if (!claims && is_below (self, input))
+    self->claimed = input->now;
   self->sent += self->sent < 2;
-  self->unconfirmed = early && self->sent == 1;
+  self->unconfirmed = self->sent == 1 && (early || is_below (self, input));
   self->last = input->now;
   self->early = MCC_TIME_NONE;
   self->skipped = false;

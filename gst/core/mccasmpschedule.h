@@ -8,7 +8,11 @@
  *  - Two reports are never closer than MCC_RTCP_MIN_INTERVAL.
  *  - A regular interval is Td x U(0.5, 1.5)/1.21828 (the limiting receiver's: max (RTT, its share),
  *    not randomised). An early report is paid for: the next regular one moves by the interval that
- *    it saved, and with two intervals of debt there is none.
+ *    it saved. With two intervals of debt there is one early report an interval, at least every
+ *    5 s: debt delays bad news, but does not silence it.
+ *  - Who has reported less than the announced target reports as the limiting receiver does until
+ *    the sender has had the time to answer, or somebody reports less: the announcement that would
+ *    ask for it may be lost in the very queue that overflows.
  *  - First: at once in a small group; else nearly a second after the start, and while more others
  *    report for the first time than the budget bears, later by what these take (timer
  *    reconsideration, RFC 3550 6.3.3).
@@ -35,6 +39,7 @@ typedef struct {
   unsigned members;     /* announced receivers */
   bool limiting;        /* the sender names us as the limiting one */
   bool nobody_limits;   /* ... or nobody */
+  MccTime announced;    /* when that was heard; 0 = never */
   MccTime rtt, rtt_max;
   MccTime announce_interval; /* smoothed */
   uint64_t rate_bps;
@@ -60,13 +65,15 @@ typedef struct {
   bool waiting;     /* a regular report is in its suppression wait */
   bool skipped;     /* the previous regular one was covered */
   unsigned sent;    /* reports since the start, at most 2 */
-  bool unconfirmed; /* the first report was an early one: the next need not wait */
-  bool limiting;
+  bool unconfirmed; /* the first report said less than the target: the next need not wait */
+  MccTime claimed;  /* reported less than the target then; MCC_TIME_NONE: no, or answered */
+  bool limiting;    /* the regular report is planned as the limiting receiver's */
   uint64_t heard[MCC_ASMP_HEARD_BITS / 64]; /* who reported before we did, hashed */
   unsigned heard_bits;                      /* ... bits set */
   unsigned joiners;                         /* ... about so many */
   MccTime counted;                          /* ... since then */
-  unsigned members_before;                  /* announced then */
+  unsigned members_before;                  /* announced then, or by the first announcement */
+  bool counts_members;                      /* ... which was heard */
   bool crowd;                               /* the first report waits as if many joined */
   uint64_t reported_bps;                    /* UINT64_MAX: no limit */
   uint64_t heard_bps;                       /* lowest lately heard; UINT64_MAX none */

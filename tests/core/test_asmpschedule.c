@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <glib.h>
+
+#include "mccasmpschedule.h"
+
+#define T0 (777 * MCC_SECOND)
+#define BYTES 152.0
+#define RTT (110 * MCC_MSECOND)
+#define TARGET 130000
+#define SEEDS 50
+
+/* One receiver's schedule; the sender's words and its own rate are set by the tests. */
+typedef struct {
+  MccAsmpSchedule schedule;
+  MccAsmpScheduleInput input;
+  guint reports;
+  MccTime last, gap_max;
+} Fixture;
+
+static void
+init (Fixture *f, guint64 seed, guint members)
+{
+  memset (f, 0, sizeof *f);
+  mcc_asmp_schedule_init (&f->schedule, MCC_VARIANT_ENHANCED, true, 0, BYTES, seed);
+  f->input = (MccAsmpScheduleInput){ .now = T0,
+    .target_bps = TARGET,
+    .session_bps = 20000000,
+    .members = members,
+    .announced = T0 - MCC_MSECOND,
+    .rtt = RTT,
+    .rtt_max = RTT,
+    .announce_interval = MCC_SECOND,
+    .rate_bps = 2 * TARGET,
+    .suppress_bps = UINT64_MAX };
+  f->last = T0;
+  mcc_asmp_schedule_start (&f->schedule, &f->input);
+}
+
+static MccTime
+own_share (void)
+{
+  return MAX (RTT, mcc_rtcp_interval (TARGET, 20000000, MCC_RTCP_LIMITING_SHARE, 1, BYTES));
+}
+
+static MccTime
+group_share (guint members)
+{
+  double share = MCC_RTCP_RECEIVER_SHARE * (1.0 - MCC_RTCP_REGULAR_SHARE) - MCC_RTCP_LIMITING_SHARE;
+  return mcc_rtcp_interval (TARGET, 20000000, share, members, BYTES);
+}
+
+/* A decision each 100 ms, as the receiver makes them. */
+static void
+run (Fixture *f, MccTime time)
+{
+  MccTime until = f->input.now + time;
+  while (f->input.now < until) {
+    MccTime tick = f->input.now - f->input.now % (100 * MCC_MSECOND) + 100 * MCC_MSECOND;
+    MccTime next = MAX (mcc_asmp_schedule_next_timeout (&f->schedule), f->input.now);
+    f->input.now = MIN (MIN (tick, next), until);
+    if (f->input.now == tick)
+      mcc_asmp_schedule_update (&f->schedule, &f->input);
+    if (f->input.now < next
+        || mcc_asmp_schedule_handle_timeout (&f->schedule, &f->input) != MCC_SCHEDULE_SEND)
+      continue;
+    mcc_asmp_schedule_sent (&f->schedule, &f->input);
+    if (f->reports > 0)
+      f->gap_max = MAX (f->gap_max, f->input.now - f->last);
+    f->last = f->input.now;
+    f->reports++;
+  }
+}
+
+static void
+announce (Fixture *f, bool limiting)
+{
+  f->input.announced = f->input.now;
+  f->input.limiting = limiting;
+  mcc_asmp_schedule_update (&f->schedule, &f->input);
+}
+
+/* Reports of now on. */
+static void
+count (Fixture *f)
+{
+  f->reports = 0;
+  f->gap_max = 0;
+}
+
+/* Deeply in debt by early reports; somebody else limits. */
+static void
+fall_again_and_again (Fixture *f)
+{
+  run (f, 3 * MCC_SECOND);
+  for (guint i = 0; i < 20; i++) {
+    f->input.rate_bps = TARGET / 2;
+    run (f, 100 * MCC_MSECOND);
+    announce (f, false);
+    f->input.rate_bps = 2 * TARGET;
+    run (f, 400 * MCC_MSECOND);
+  }
+}
+
+static void
+limiting_reports_often (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    Fixture f;
+    init (&f, seed, 6);
+    fall_again_and_again (&f);
+    announce (&f, true);
+    count (&f);
+    run (&f, own_share ());
+    g_assert_cmpuint (f.reports, >=, 1);
+    for (guint i = 0; i < 20; i++) { /* whatever its rate does */
+      f.input.rate_bps += TARGET / 20;
+      run (&f, MCC_SECOND);
+    }
+    g_assert_cmpuint (f.gap_max, <=, own_share ());
+    g_assert_cmpuint (f.reports, >=, 20 * MCC_SECOND / own_share ());
+  }
+}
+
+/* Who limits no more does not go on at that pace, and takes it up again when it limits again. */
+static void
+relieved (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    Fixture f;
+    init (&f, seed, 6);
+    run (&f, 3 * MCC_SECOND);
+    announce (&f, true);
+    run (&f, 5 * MCC_SECOND);
+    count (&f);
+    announce (&f, false);
+    run (&f, group_share (6) * 4 / 10 - own_share ());
+    g_assert_cmpuint (f.reports, ==, 0);
+    run (&f, own_share () / 2);
+    announce (&f, true);
+    count (&f);
+    run (&f, own_share ());
+    g_assert_cmpuint (f.reports, >=, 1);
+    announce (&f, false);
+    count (&f);
+    run (&f, 20 * MCC_SECOND);
+    g_assert_cmpuint (f.reports, >=, 3);
+  }
+}
+
+/* The announcement that names us is lost, as may happen in a queue that overflows: we report as the
+ * limiting one until one comes that can be the answer, even if our rate recovers. */
+static void
+claims_until_answered (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    Fixture f;
+    init (&f, seed, 6);
+    run (&f, 3 * MCC_SECOND);
+    f.input.rate_bps = TARGET / 2;
+    count (&f);
+    run (&f, RTT);
+    g_assert_cmpuint (f.reports, ==, 1);
+    f.input.rate_bps = 2 * TARGET;
+    announce (&f, false); /* left before our report came */
+    f.input.announced = f.last + RTT / 2;
+    run (&f, 4 * MCC_SECOND);
+    g_assert_cmpuint (f.gap_max, <=, own_share ());
+    g_assert_cmpuint (f.reports, >=, 4 * MCC_SECOND / own_share ());
+
+    /* The answer: somebody else limits. */
+    announce (&f, false);
+    count (&f);
+    run (&f, MCC_SECOND);
+    g_assert_cmpuint (f.reports, ==, 0);
+  }
+}
+
+/* ... or until somebody else complains of less, or there is no sender any more. */
+static void
+claims_end (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    Fixture f;
+    init (&f, seed, 6);
+    run (&f, 3 * MCC_SECOND);
+    f.input.rate_bps = TARGET / 2;
+    run (&f, 200 * MCC_MSECOND);
+    f.input.rate_bps = 2 * TARGET;
+    mcc_asmp_schedule_handle_heard (&f.schedule, 7, TARGET / 3, false, &f.input);
+    count (&f);
+    run (&f, MCC_SECOND);
+    g_assert_cmpuint (f.reports, ==, 0);
+
+    init (&f, seed, 600);
+    run (&f, 3 * MCC_SECOND);
+    f.input.rate_bps = TARGET / 2;
+    run (&f, 2 * MCC_SECOND);
+    f.input.rate_bps = 2 * TARGET;
+    run (&f, 8 * MCC_SECOND);
+    count (&f);
+    run (&f, 20 * MCC_SECOND);
+    g_assert_cmpuint (f.reports, <=, 1);
+  }
+}
+
+/* Debt delays bad news, but does not silence it. */
+static void
+debt (void)
+{
+  static const guint sizes[] = { 2, 6, 16, 100, 1000, 10000 };
+  for (guint row = 0; row < G_N_ELEMENTS (sizes); row++) {
+    MccTime regular = group_share (sizes[row]);
+    MccTime longest
+        = mcc_time_from_seconds (mcc_suppress_factor (sizes[row]) * mcc_time_to_seconds (RTT));
+    MccTime most = MIN (regular, 5 * MCC_SECOND) + longest + 100 * MCC_MSECOND;
+    for (guint64 seed = 1; seed <= SEEDS; seed++) {
+      Fixture f;
+      init (&f, seed, sizes[row]);
+      run (&f, 3 * MCC_SECOND);
+      f.input.rate_bps = TARGET / 2;
+      count (&f);
+      for (guint i = 0; i < 600; i++) { /* somebody else limits, and the target exceeds us */
+        announce (&f, false);
+        run (&f, 100 * MCC_MSECOND);
+      }
+      g_assert_cmpuint (f.gap_max, <=, most);
+      if (regular < 5 * MCC_SECOND) /* the budget holds in the long run */
+        g_assert_cmpuint (f.reports, <=, 60 * MCC_SECOND / regular + 5);
+      else
+        g_assert_cmpuint (f.reports, <=, 60 / 5 + 5);
+    }
+  }
+}
+
+/* A newcomer hears the stream before an announcement: those that were there are no joiners. */
+static void
+joins_a_large_group (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    Fixture f;
+    init (&f, seed, 0);
+    f.input.announced = 0;
+    mcc_asmp_schedule_start (&f.schedule, &f.input);
+    f.input.no_limit = true;
+    run (&f, 50 * MCC_MSECOND);
+    f.input.members = 1000;
+    announce (&f, false);
+    run (&f, MCC_SECOND);
+    g_assert_cmpuint (f.reports, ==, 1);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/asmpschedule/limiting/reports-each-share-or-rtt", limiting_reports_often);
+  g_test_add_func ("/asmpschedule/limiting/relieved", relieved);
+  g_test_add_func ("/asmpschedule/claim/until-answered", claims_until_answered);
+  g_test_add_func ("/asmpschedule/claim/ends", claims_end);
+  g_test_add_func ("/asmpschedule/debt/delays-but-does-not-silence", debt);
+  g_test_add_func ("/asmpschedule/first/members-are-no-joiners", joins_a_large_group);
+  return g_test_run ();
+}
