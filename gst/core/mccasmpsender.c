@@ -91,6 +91,7 @@ mcc_asmp_sender_advance (MccAsmpSender *self, MccTime now)
     self->absent_until = now + MCC_SENDER_ABSENCE_GRACE;
     self->last_feedback = now;
   }
+  mcc_asmp_sender_session_advance (self, now);
   self->now = now;
 }
 

@@ -261,16 +261,17 @@ mcc_asmp_sender_remove (MccAsmpSender *self, MccReceiver *receiver, MccReceiverS
 }
 
 /* The limiting receiver is asked to report often (its SSRC is announced): it may be silent for
- * less than others, from its last report or from when it became the limiting one. */
+ * less than others, from its last report or from when it was first named. */
 static MccTime
 limiting_expiry (const MccAsmpSender *self)
 {
   const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
-  if (limiting == NULL || limiting->plain || !mcc_asmp_sender_enhanced (self))
+  if (limiting == NULL || limiting->plain || !mcc_asmp_sender_enhanced (self)
+      || self->limiting_told == MCC_TIME_NONE)
     return MCC_TIME_NONE;
   MccTime life_time
       = expiry (limiting, MCC_SENDER_EXPIRY_INTERVALS * mcc_asmp_sender_interval (self, limiting));
-  return mcc_time_max (limiting->last_report, self->limiting_since)
+  return mcc_time_max (limiting->last_report, self->limiting_told)
          + mcc_time_min (life_time, MCC_SENDER_EXPIRY_LIMITING);
 }
 

@@ -50,7 +50,8 @@
 #define MCC_SENDER_APP_MIN (500 * MCC_MSECOND)
 #define MCC_SENDER_APP_PERIOD (100 * MCC_MSECOND)
 #define MCC_SENDER_SESSION_INTERVAL (500 * MCC_MSECOND)
-#define MCC_SENDER_SESSION_BURST 4
+#define MCC_SENDER_SESSION_BURST 5
+#define MCC_SENDER_SESSION_BORROW 2
 #define MCC_SENDER_CAPS_INTERVAL (2 * MCC_SECOND) /* strings at least so often, if affordable */
 #define MCC_SENDER_CAPS_REPEAT 2                  /* changed ones: one packet may be lost */
 #define MCC_SENDER_COMPOUND_BYTES 96.0            /* SR and SDES, IP and UDP */
@@ -94,8 +95,8 @@ struct MccAsmpSender {
   uint64_t start_bps; /* config.start_bps within the bounds */
   uint64_t target_bps;
   MccTargetReason reason;
-  uint32_t limiting; /* slot */
-  MccTime limiting_since;
+  uint32_t limiting;     /* slot */
+  MccTime limiting_told; /* named in an announcement; MCC_TIME_NONE: not yet */
   MccRise rise;
   MccTime rise_since; /* the limit went away */
   MccTime rise_next;
@@ -120,7 +121,7 @@ struct MccAsmpSender {
 
   /* Announcement. */
   MccTime session_last;    /* MCC_TIME_NONE: none yet */
-  MccTime session_budget;  /* the budget is used up to this time */
+  double session_owed;     /* bytes sent ahead of the budget */
   uint64_t session_target; /* as last announced */
   bool session_urgent;
   MccAppSession caps;        /* its caps fields are what is announced of the stream */
@@ -209,6 +210,8 @@ void mcc_asmp_sender_measure (
     MccAsmpSender *self, MccReceiver *receiver, const MccAppReport *report);
 /* @receiver has no caps yet. */
 void mcc_asmp_sender_want_caps (MccAsmpSender *self);
+/* The budget has paid until @now. */
+void mcc_asmp_sender_session_advance (MccAsmpSender *self, MccTime now);
 MccTime mcc_asmp_sender_session_next (const MccAsmpSender *self);
 /* Fills in session and rtt_list; they count as sent. */
 void mcc_asmp_sender_session_build (MccAsmpSender *self);

@@ -3,21 +3,27 @@
  * mccasmpsendersession: the ASMP sender's announcements and its RTT list.
  *
  * Announcements leave within the sender's quarter of the RTCP budget (all of it while there is no
- * receiver, so that the first one hears one soon), rtpsession's part taken off: each uses it up for
- * bytes / budget seconds. A regular one leaves MCC_SENDER_SESSION_INTERVAL after the last, or later
- * when the budget is used up until then. An urgent one may borrow MCC_SENDER_SESSION_BURST - 1
- * announcements ahead and leaves 100 ms after the last.
+ * receiver, so that the first one hears one soon), rtpsession's part taken off. What they are ahead
+ * of it is owed, in bytes, and is paid at the rate of the moment. A regular one leaves
+ * MCC_SENDER_SESSION_INTERVAL after the last, when nothing is owed. An urgent one leaves 100 ms
+ * after the last and may borrow: MCC_SENDER_SESSION_BURST - 1 announcements when the target has
+ * fallen, MCC_SENDER_SESSION_BORROW for another limiting receiver, its first RTT or a first report
+ * (one for that in a group of more than MCC_SENDER_LARGE), so that these leave something for a
+ * fall. What is borrowed carries no more than it must.
  *
  * The caps' strings (about 200 bytes for H.264) are in each one while the budget bears that. Where
  * it does not they are in those that a receiver without caps waits for, in the first two after a
  * change, and else take at most half of the budget, every MCC_SENDER_CAPS_INTERVAL at most.
  */
+#include <math.h>
+
 #include "mccasmpsenderprivate.h"
 #include "mccjitter.h"
 #include "mccrtcp.h"
 #include "mccrtt.h"
 
 #define ANNOUNCEMENT_BYTES_MAX 1024
+#define BUDGET_MIN 1e-3 /* bytes a second: times stay finite */
 
 #define SENDER_SHARE ((1.0 - MCC_RTCP_RECEIVER_SHARE) * (1.0 - MCC_RTCP_REGULAR_SHARE))
 
@@ -78,7 +84,7 @@ mcc_asmp_sender_session_init (MccAsmpSender *self)
   /* The first number is random, so that a restarted sender's are not taken for old ones. */
   self->session.number = (uint32_t)mcc_rng_next (&self->rng);
   self->session_last = MCC_TIME_NONE;
-  self->session_budget = self->now;
+  self->session_owed = 0.0;
   self->session_urgent = true;
   self->round_start = self->now;
   self->suppress_bps = UINT64_MAX;
@@ -115,12 +121,27 @@ mcc_asmp_sender_want_caps (MccAsmpSender *self)
   self->session_urgent = true;
 }
 
-static MccTime
-budget_time (const MccAsmpSender *self, double bytes)
+/* In bytes a second. */
+static double
+budget (const MccAsmpSender *self)
 {
   /* While there is nobody to report, the receivers' share is the sender's. */
   double share = self->receivers.count == 0 ? 1.0 - MCC_RTCP_REGULAR_SHARE : SENDER_SHARE;
-  return mcc_rtcp_interval (self->target_bps, self->config.session_bandwidth_bps, share, 1, bytes);
+  uint64_t base_bps = mcc_rtcp_base_bps (self->target_bps, self->config.session_bandwidth_bps);
+  return fmax (MCC_RTCP_FRACTION * share * (double)base_bps / 8.0, BUDGET_MIN);
+}
+
+static MccTime
+budget_time (const MccAsmpSender *self, double bytes)
+{
+  return mcc_time_from_seconds (fmax (bytes, 0.0) / budget (self));
+}
+
+void
+mcc_asmp_sender_session_advance (MccAsmpSender *self, MccTime now)
+{
+  double paid = budget (self) * mcc_time_to_seconds (now - self->now);
+  self->session_owed = fmax (self->session_owed - paid, 0.0);
 }
 
 /* A round without reports in between may have lasted longer; one whose lowest rate was not
@@ -172,7 +193,7 @@ mcc_asmp_sender_measure (MccAsmpSender *self, MccReceiver *receiver, const MccAp
     mcc_receivers_set_key (&self->receivers, receiver, MCC_ORDER_ANSWER, receiver->answered);
 }
 
-/* The limiting receiver waits for its RTT. */
+/* There is a newer RTT for the limiting receiver. */
 static bool
 limiting_due (const MccAsmpSender *self)
 {
@@ -182,11 +203,27 @@ limiting_due (const MccAsmpSender *self)
              || limiting->key[MCC_ORDER_ANSWER] != MCC_RECEIVERS_NO_KEY);
 }
 
+/* Whoever limits must know, and needs an RTT: it reports more often then. */
 static bool
-urgent (const MccAsmpSender *self)
+limiting_waits (const MccAsmpSender *self)
 {
-  return self->session_urgent || limiting_due (self)
-         || self->target_bps < self->session_target - self->session_target / 10;
+  const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
+  return limiting != NULL
+         && (limiting->in_list[MCC_LIST_NEW]
+             || (mcc_asmp_sender_enhanced (self) && self->limiting_told == MCC_TIME_NONE));
+}
+
+/* Announcements that may be borrowed for what there is to say; 0: nothing urgent. */
+static unsigned
+urgency (const MccAsmpSender *self)
+{
+  if (self->target_bps < self->session_target - self->session_target / 10)
+    return MCC_SENDER_SESSION_BURST - 1;
+  if (limiting_waits (self))
+    return MCC_SENDER_SESSION_BORROW;
+  if (self->session_urgent)
+    return self->receivers.count > MCC_SENDER_LARGE ? 1 : MCC_SENDER_SESSION_BORROW;
+  return 0;
 }
 
 MccTime
@@ -194,15 +231,15 @@ mcc_asmp_sender_session_next (const MccAsmpSender *self)
 {
   if (self->session_last == MCC_TIME_NONE)
     return self->now;
-  if (!urgent (self))
-    return mcc_time_max (self->session_last + MCC_SENDER_SESSION_INTERVAL, self->session_budget);
+  MccTime regular = mcc_time_max (self->session_last + MCC_SENDER_SESSION_INTERVAL,
+      self->now + budget_time (self, self->session_owed));
+  unsigned borrow = urgency (self);
+  if (borrow == 0)
+    return regular;
   double bytes = self->caps_wanted > 0 ? self->bytes : self->short_bytes;
-  MccTime ahead = (MCC_SENDER_SESSION_BURST - 1) * budget_time (self, bytes);
-  MccTime budget = self->session_budget > ahead ? self->session_budget - ahead : 0;
-  MccTime next = mcc_time_max (self->session_last + MCC_RTCP_MIN_INTERVAL, budget);
-  /* Never later than a regular one. */
-  return mcc_time_min (
-      next, mcc_time_max (self->session_last + MCC_SENDER_SESSION_INTERVAL, self->session_budget));
+  MccTime next = mcc_time_max (self->session_last + MCC_RTCP_MIN_INTERVAL,
+      self->now + budget_time (self, self->session_owed - borrow * bytes));
+  return mcc_time_min (next, regular);
 }
 
 static void
@@ -225,12 +262,18 @@ longest_waiting (const MccAsmpSender *self)
   return first != NULL && first->key[MCC_ORDER_ANSWER] != MCC_RECEIVERS_NO_KEY ? first : NULL;
 }
 
+/* This announcement leaves ahead of the budget. */
+static bool
+borrows (const MccAsmpSender *self)
+{
+  return self->session_owed >= 1.0;
+}
+
 /* Entries that a list may have, so that the next announcement does not wait for long. */
 static unsigned
 rtt_list_room (const MccAsmpSender *self)
 {
-  double byte_s = mcc_time_to_seconds (budget_time (self, self->bytes)) / self->bytes;
-  double bytes = mcc_time_to_seconds (MCC_SENDER_RTT_LIST_TIME) / byte_s - self->short_bytes
+  double bytes = mcc_time_to_seconds (MCC_SENDER_RTT_LIST_TIME) * budget (self) - self->short_bytes
                  - MCC_SENDER_RTT_LIST_BYTES;
   double room = bytes / MCC_SENDER_RTT_ENTRY_BYTES;
   return room >= MCC_APP_RTT_MAX       ? MCC_APP_RTT_MAX
@@ -244,6 +287,7 @@ build_rtt_list (MccAsmpSender *self)
 {
   MccReceiver *receiver;
   unsigned most = rtt_list_room (self);
+  unsigned most_known = borrows (self) ? MCC_SENDER_RTT_LEAST : most;
   /* A flood of newcomers leaves a place for the limiting one and half for those known. */
   unsigned most_new = longest_waiting (self) == NULL ? most - 1 : most / 2;
   self->rtt_list.count = 0;
@@ -252,7 +296,8 @@ build_rtt_list (MccAsmpSender *self)
     answer (self, receiver);
   if (limiting_due (self))
     answer (self, mcc_asmp_sender_limiting (self));
-  while (self->rtt_list.count < most && (receiver = longest_waiting (self)) != NULL)
+  while (self->rtt_list.count < most && most_known-- > 0
+         && (receiver = longest_waiting (self)) != NULL)
     answer (self, receiver);
 }
 
@@ -263,7 +308,8 @@ strings_due (const MccAsmpSender *self)
   if (self->caps_wanted > 0 || self->caps_last == MCC_TIME_NONE
       || spent <= MCC_SENDER_SESSION_INTERVAL)
     return true;
-  return self->now - self->caps_last >= mcc_time_max (MCC_SENDER_CAPS_INTERVAL, 2 * spent);
+  return !borrows (self)
+         && self->now - self->caps_last >= mcc_time_max (MCC_SENDER_CAPS_INTERVAL, 2 * spent);
 }
 
 void
@@ -284,7 +330,9 @@ mcc_asmp_sender_session_build (MccAsmpSender *self)
   double bytes = strings ? self->bytes : self->short_bytes;
   if (self->rtt_list.count > 0)
     bytes += MCC_SENDER_RTT_LIST_BYTES + MCC_SENDER_RTT_ENTRY_BYTES * self->rtt_list.count;
-  self->session_budget = mcc_time_max (self->session_budget, self->now) + budget_time (self, bytes);
+  self->session_owed += bytes;
+  if (session->limiting_ssrc != 0 && self->limiting_told == MCC_TIME_NONE)
+    self->limiting_told = self->now;
   self->session_last = self->now;
   self->session_target = self->target_bps;
   self->session_urgent = false;

@@ -96,7 +96,7 @@ update_limiting (MccAsmpSender *self)
   bool limited = limiting != NULL;
   self->limiting = limit_bps != MCC_RECEIVERS_NO_KEY ? mcc_receivers_slot (&self->receivers, first)
                                                      : MCC_RECEIVERS_NONE;
-  self->limiting_since = self->now;
+  self->limiting_told = MCC_TIME_NONE;
   if (limited && limit_bps > self->target_bps && self->rise == MCC_RISE_FREE) {
     self->rise = MCC_RISE_PACKET;
     self->rise_since = 0; /* it was heard just now */

@@ -335,6 +335,37 @@ test_grace_for_the_new_limiting (void)
   fixture_clear (&f);
 }
 
+/* Nobody has to report more often before it was told to. */
+static void
+test_expiry_before_named (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[20];
+  MccAsmpSenderStats stats;
+  for (unsigned i = 0; i < G_N_ELEMENTS (peers); i++)
+    peers[i] = (Peer){ .ssrc = i + 1, .host = i + 1, .rate_bps = 150000 + i, .rtt = RTT };
+  fixture_init (&f, &config);
+  run_peers (&f, peers, 20, 100 * MCC_MSECOND, 10 * MCC_SECOND);
+  MccAddress from = address_of (20);
+  MccAppReport report = { .number = peers[19].number++, .rate_bps = 140000, .rtt = RTT };
+  mcc_asmp_sender_handle_report (f.sender, 20, &report, &from, f.now);
+  for (unsigned i = 0; i < 50; i++) { /* the host cannot send what it would poll */
+    f.now += 100 * MCC_MSECOND;
+    mcc_asmp_sender_handle_timeout (f.sender, f.now);
+  }
+  mcc_asmp_sender_get_stats (f.sender, f.now, &stats);
+  g_assert_cmpuint (stats.receivers, ==, 20);
+  drain (&f);
+  g_assert_cmpuint (f.session.limiting_ssrc, ==, 20);
+  MccTime named = f.now;
+  while (f.timed_out == 0)
+    run_peers (&f, peers, 19, 100 * MCC_MSECOND, 100 * MCC_MSECOND);
+  g_assert_cmpuint (f.now - named, >=, 2 * MCC_SECOND);
+  g_assert_cmpuint (f.now - named, <=, 8 * MCC_SECOND);
+  fixture_clear (&f);
+}
+
 static void
 test_leaving (void)
 {
@@ -730,6 +761,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/members/address-changes", test_address_changes);
   g_test_add_func ("/asmp-sender/members/expiry", test_expiry);
   g_test_add_func ("/asmp-sender/members/grace-for-the-limiting", test_grace_for_the_new_limiting);
+  g_test_add_func ("/asmp-sender/members/named-before-it-expires", test_expiry_before_named);
   g_test_add_func ("/asmp-sender/members/leaving-without-bye", test_leaving);
   g_test_add_func ("/asmp-sender/members/regular-rtcp-keeps", test_regular_rtcp_keeps);
   g_test_add_func ("/asmp-sender/members/flood-of-ssrcs", test_flood);
