@@ -65,8 +65,8 @@ HostRouting::RouteOutput (ns3::Ptr<ns3::Packet>, const ns3::Ipv4Header &, ns3::P
 
 bool
 HostRouting::RouteInput (ns3::Ptr<const ns3::Packet> packet, const ns3::Ipv4Header &header,
-    ns3::Ptr<const ns3::NetDevice> device, UnicastForwardCallback, MulticastForwardCallback,
-    LocalDeliverCallback local, ErrorCallback)
+    ns3::Ptr<const ns3::NetDevice> device, Callbacks::Unicast, Callbacks::Multicast,
+    Callbacks::Local local, Callbacks::Error)
 {
   const Ipv4Address to = header.GetDestination ();
   const auto group = m_groups.find (to.Get ());
