@@ -47,7 +47,8 @@ MccAsmpScheduleInput
 mcc_asmp_receiver_schedule_input (const MccAsmpReceiver *self)
 {
   const MccAppSession *session = self->has_session ? &self->session : NULL;
-  MccTime rtt = mcc_rtt_get (&self->path.rtt);
+  /* Without the queue: what we send does not pass it, and bad news of it must not wait for it. */
+  MccTime rtt = mcc_asmp_path_base_rtt (&self->path);
   return (MccAsmpScheduleInput){
     .now = self->now,
     .target_bps
@@ -59,7 +60,7 @@ mcc_asmp_receiver_schedule_input (const MccAsmpReceiver *self)
     .limiting = session != NULL && session->limiting_ssrc == self->config.ssrc,
     .nobody_limits = session != NULL && session->limiting_ssrc == 0,
     .announced = session != NULL ? self->session_time : 0,
-    .rtt = mcc_asmp_path_base_rtt (&self->path),
+    .rtt = rtt,
     .rtt_max = mcc_time_clamp (session != NULL ? session->rtt_max : 0, rtt, MCC_RTT_MAX),
     .announce_interval = self->announce_interval,
     .rate_bps = stated_bps (self),
