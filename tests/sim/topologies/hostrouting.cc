@@ -2,7 +2,6 @@
 #include "hostrouting.h"
 
 #include <ns3/ipv4-route.h>
-#include <ns3/simulator.h>
 
 namespace sim
 {
@@ -20,39 +19,13 @@ HostRouting::GetTypeId ()
 }
 
 void
-HostRouting::Connect (Ipv4Address own, ns3::Ptr<Link> link, Router *router, std::uint32_t interface)
+HostRouting::Connect (Ipv4Address own, ns3::Ptr<Link> link)
 {
   m_own = own;
-  m_link = link;
-  m_router = router;
-  m_router_interface = interface;
   m_route = ns3::Create<ns3::Ipv4Route> ();
   m_route->SetSource (own);
   m_route->SetGateway (Ipv4Address::GetAny ());
   m_route->SetOutputDevice (link);
-}
-
-void
-HostRouting::Join (Ipv4Address group)
-{
-  Tell (group, true);
-}
-
-void
-HostRouting::Leave (Ipv4Address group)
-{
-  Tell (group, false);
-}
-
-void
-HostRouting::Tell (Ipv4Address group, bool joined)
-{
-  Membership &membership = m_groups[group.Get ()];
-  if (membership.joined == joined)
-    return;
-  membership.joined = joined;
-  ns3::Simulator::Schedule (m_link->Delay (), &Router::Hear, m_router, m_router_interface, group,
-      joined, ++membership.times);
 }
 
 ns3::Ptr<ns3::Ipv4Route>
@@ -68,9 +41,7 @@ HostRouting::RouteInput (ns3::Ptr<const ns3::Packet> packet, const ns3::Ipv4Head
     ns3::Ptr<const ns3::NetDevice> device, Callbacks::Unicast, Callbacks::Multicast,
     Callbacks::Local local, Callbacks::Error)
 {
-  const Ipv4Address to = header.GetDestination ();
-  const auto group = m_groups.find (to.Get ());
-  if (to == m_own || (group != m_groups.end () && group->second.joined))
+  if (header.GetDestination () == m_own)
     local (packet, header, device->GetIfIndex ());
   return true;
 }
@@ -108,7 +79,6 @@ HostRouting::PrintRoutingTable (ns3::Ptr<ns3::OutputStreamWrapper>, ns3::Time::U
 void
 HostRouting::DoDispose ()
 {
-  m_link = nullptr;
   m_route = nullptr;
   ns3::Ipv4RoutingProtocol::DoDispose ();
 }

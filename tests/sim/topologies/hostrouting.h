@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * hostrouting: what ns-3's IP layer of a host asks for: everything goes to the router, and what
- * comes is for the host, if it is for its address or a group that it has joined. It hears nothing
- * of a group from its leave on, though the traffic goes on over its link for the leave latency.
+ * hostrouting: what ns-3's IP layer of a host with TCP asks for: everything goes to the router.
  */
 #pragma once
 
-#include <map>
-
 #include <ns3/ipv4-routing-protocol.h>
 
-#include "router.h"
+#include "link.h"
 
 namespace sim
 {
@@ -34,10 +30,7 @@ public:
 
   static ns3::TypeId GetTypeId ();
 
-  /* @link leads to @router's @interface. */
-  void Connect (ns3::Ipv4Address own, ns3::Ptr<Link> link, Router *router, std::uint32_t interface);
-  void Join (ns3::Ipv4Address group);
-  void Leave (ns3::Ipv4Address group);
+  void Connect (ns3::Ipv4Address own, ns3::Ptr<Link> link);
 
   ns3::Ptr<ns3::Ipv4Route> RouteOutput (ns3::Ptr<ns3::Packet> packet, const ns3::Ipv4Header &header,
       ns3::Ptr<ns3::NetDevice> device, ns3::Socket::SocketErrno &error) override;
@@ -56,19 +49,8 @@ protected:
   void DoDispose () override;
 
 private:
-  struct Membership {
-    bool joined = false;
-    std::uint64_t times = 0;
-  };
-
-  void Tell (ns3::Ipv4Address group, bool joined);
-
   ns3::Ipv4Address m_own;
-  ns3::Ptr<Link> m_link;
   ns3::Ptr<ns3::Ipv4Route> m_route;
-  Router *m_router = nullptr;
-  std::uint32_t m_router_interface = 0;
-  std::map<std::uint32_t, Membership> m_groups;
 };
 
 } // namespace sim

@@ -94,9 +94,44 @@ Link::Send (ns3::Ptr<ns3::Packet> packet, const ns3::Address &, std::uint16_t)
   return true;
 }
 
+bool
+Link::Fits (std::uint64_t packets, std::uint64_t bytes) const
+{
+  return (m_limit.in_bytes ? bytes : packets) <= m_limit.size;
+}
+
+void
+Link::PassSteady (ns3::Ptr<ns3::Packet> packet)
+{
+  const Time now = Simulator::Now ();
+  const std::uint32_t bytes = packet->GetSize ();
+  while (!m_departures.empty () && m_departures.front ().end <= now) {
+    m_fifo_bytes -= m_departures.front ().bytes;
+    m_departures.pop_front ();
+  }
+  /* The first of them is being sent. */
+  if (!m_departures.empty ()
+      && !Fits (m_departures.size (), m_fifo_bytes - m_departures.front ().bytes + bytes)) {
+    QueueDropped (Destination (*packet));
+    return;
+  }
+  const Time start = m_departures.empty () ? now : m_departures.back ().end;
+  const Time end = start + TimeFor (8.0 * bytes);
+  m_departures.push_back ({ end, bytes });
+  m_fifo_bytes += bytes;
+  if (!m_loss || !m_loss->Lose ())
+    Simulator::Schedule (Arrival (end) - now, &Link::Receive, m_peer, packet);
+  else if (m_drop)
+    Simulator::Schedule (end - now, [this, packet] { m_drop (Destination (*packet)); });
+}
+
 void
 Link::Pass (ns3::Ptr<ns3::Packet> packet)
 {
+  if (m_steady) {
+    PassSteady (packet);
+    return;
+  }
   Enqueue (packet);
   if (!m_sending)
     SendNext ();
@@ -114,10 +149,8 @@ Link::Enqueue (ns3::Ptr<ns3::Packet> packet)
     return;
   }
   const std::uint64_t bytes = packet->GetSize ();
-  const bool fits = m_limit.in_bytes ? m_fifo_bytes + bytes <= m_limit.size
-                                     : m_fifo.size () + 1 <= m_limit.size;
   /* A free link takes a packet past its queue, even when the queue holds none. */
-  if (!fits && m_sending) {
+  if (m_sending && !Fits (m_fifo.size () + 1, m_fifo_bytes + bytes)) {
     QueueDropped (Destination (*packet));
     return;
   }
@@ -142,6 +175,16 @@ Link::Dequeue ()
   m_fifo.pop_front ();
   m_fifo_bytes -= first.packet->GetSize ();
   return first;
+}
+
+Time
+Link::Arrival (Time departure)
+{
+  Time delay = m_delay;
+  if (m_jitter.IsStrictlyPositive ())
+    delay += ns3::Seconds (m_random->Uniform (0, m_jitter.GetSeconds ()));
+  m_last_arrival = std::max (m_last_arrival, departure + delay);
+  return m_last_arrival;
 }
 
 void
@@ -174,11 +217,8 @@ Link::Sent ()
       m_record->delay.Add (waited);
       m_record->delays.push_back (static_cast<float> (waited));
     }
-    Time delay = m_delay;
-    if (m_jitter.IsStrictlyPositive ())
-      delay += ns3::Seconds (m_random->Uniform (0, m_jitter.GetSeconds ()));
-    m_last_arrival = std::max (m_last_arrival, Simulator::Now () + delay);
-    Simulator::Schedule (m_last_arrival - Simulator::Now (), &Link::Receive, m_peer, packet);
+    const Time now = Simulator::Now ();
+    Simulator::Schedule (Arrival (now) - now, &Link::Receive, m_peer, packet);
   }
   SendNext ();
 }
@@ -188,6 +228,8 @@ Link::Receive (ns3::Ptr<ns3::Packet> packet)
 {
   if (m_arrival)
     m_arrival (packet);
+  if (m_taker && m_taker (*packet))
+    return;
   if (m_node)
     m_receive (this, packet, IPV4, m_peer->m_address);
 }

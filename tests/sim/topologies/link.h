@@ -15,6 +15,8 @@
  * - With jitter every packet takes up to so much longer, uniform and independent, in order: a
  *   host's processing time. Without any, packets clocked by ACKs meet the queue in phases locked to
  *   each other (Floyd and Jacobson, "On traffic phase effects in packet-switched gateways", 1992).
+ * - A steady link, whose rate and delay never change and of which nothing is recorded, knows all
+ *   when a packet comes: one event for a packet, not two.
  * - Random loss strikes when a packet has left the queue, so that it took its share of the link.
  */
 #pragma once
@@ -92,6 +94,17 @@ public:
   {
     m_arrival = std::move (handler);
   }
+  /* Is asked then, and before ns-3's node, whether it takes the packet. */
+  using Taker = std::function<bool (const ns3::Packet &)>;
+  void SetTaker (Taker taker)
+  {
+    m_taker = std::move (taker);
+  }
+  /* No disc, no record, and no change from now on. */
+  void SetSteady ()
+  {
+    m_steady = true;
+  }
   /* Gives what leaves without one a tag with the time, for RecordFlow (tags.h). */
   void SetStamps (bool stamps)
   {
@@ -151,6 +164,15 @@ private:
     ns3::Time since;
   };
 
+  struct Departure {
+    ns3::Time end;
+    std::uint32_t bytes;
+  };
+
+  bool Fits (std::uint64_t packets, std::uint64_t bytes) const;
+  void PassSteady (ns3::Ptr<ns3::Packet> packet);
+  /* When what leaves at @departure arrives. */
+  ns3::Time Arrival (ns3::Time departure);
   void Enqueue (ns3::Ptr<ns3::Packet> packet);
   std::optional<Waiting> Dequeue ();
   void SendNext ();
@@ -175,10 +197,12 @@ private:
   LinkRecord *m_record = nullptr;
   DropHandler m_drop;
   ArrivalHandler m_arrival;
-  bool m_stamps = false;
+  Taker m_taker;
+  bool m_stamps = false, m_steady = false;
 
   std::deque<Waiting> m_fifo;
   std::uint64_t m_fifo_bytes = 0;
+  std::deque<Departure> m_departures; /* steady: what has not left; m_fifo_bytes are all theirs */
   std::optional<Waiting> m_sending;
   ns3::Time m_sending_ends;
   ns3::EventId m_sent;

@@ -9,6 +9,7 @@
 #include <ns3/ipv4.h>
 #include <ns3/simulator.h>
 
+#include "hostrouting.h"
 #include "nsport.h"
 #include "queue.h"
 #include "result.h"
@@ -45,12 +46,6 @@ NewNode ()
   stack.SetRoutingHelper (RoutingHelper ());
   stack.Install (node);
   return node;
-}
-
-Ptr<HostRouting>
-RoutingOf (Ptr<ns3::Node> node)
-{
-  return ns3::DynamicCast<HostRouting> (node->GetObject<ns3::Ipv4> ()->GetRoutingProtocol ());
 }
 
 } // namespace
@@ -94,22 +89,12 @@ Network::Connected (const std::string &from, const std::string &to) const
   return false;
 }
 
-/* @node: a host's, or null: of a router. */
 Ptr<Link>
-Network::NewLink (Ptr<ns3::Node> node)
+Network::NewLink ()
 {
   auto link = ns3::CreateObject<Link> ();
   link->SetAddress (ns3::Mac48Address::Allocate ());
   link->SetDropHandler ([this] (ns3::Ipv4Address to) { Dropped (to); });
-  if (!node)
-    return link;
-  node->AddDevice (link);
-  auto ipv4 = node->GetObject<ns3::Ipv4> ();
-  const std::uint32_t interface = ipv4->AddInterface (link);
-  NS_ABORT_UNLESS (interface == link->GetIfIndex ());
-  const auto address = HostAddress (static_cast<HostId> (m_hosts.size ()));
-  ipv4->AddAddress (interface, ns3::Ipv4InterfaceAddress (address, ns3::Ipv4Mask::GetOnes ()));
-  ipv4->SetUp (interface);
   return link;
 }
 
@@ -121,8 +106,8 @@ Network::AddLink (const json &link)
   if (Connected (from, to))
     throw ScenarioError ("to: a second way from " + from + " to " + to + ", no tree");
   Pair &pair = m_links[id];
-  pair.forward = NewLink (nullptr);
-  pair.back = NewLink (nullptr);
+  pair.forward = NewLink ();
+  pair.back = NewLink ();
   pair.forward->SetPeer (pair.back);
   pair.back->SetPeer (pair.forward);
   const std::uint32_t a_interface = a.router->Interfaces ();
@@ -160,14 +145,12 @@ Network::AddHost (const std::string &name, const std::string &router_name, const
   const auto id = static_cast<HostId> (m_hosts.size ());
   Host host;
   host.name = name;
-  host.node = NewNode ();
-  host.routing = RoutingOf (host.node);
-  host.up = NewLink (host.node);
-  host.down = NewLink (nullptr);
+  host.up = NewLink ();
+  host.down = NewLink ();
   host.up->SetPeer (host.down);
   host.down->SetPeer (host.up);
   const std::uint32_t interface = router->AddInterface (host.down);
-  host.routing->Connect (HostAddress (id), host.up, router, interface);
+  host.udp = std::make_unique<UdpHost> (id, host.up, router, interface);
 
   json access = m_access;
   if (own_access.is_object ())
@@ -180,12 +163,13 @@ Network::AddHost (const std::string &name, const std::string &router_name, const
   for (Ptr<Link> link : { host.up, host.down }) {
     link->SetRate (rate);
     link->SetDelay (delay);
+    link->SetSteady ();
   }
   host.up->SetJitter (
       ns3::Seconds (access.value ("jitter", 0.0)), Random (m_seed, "jitter " + name));
   host.down->SetLoss (Loss (
       LossParameters::FromJson (access.value ("loss", json ())), Random (m_seed, "loss " + name)));
-  m_hosts.push_back (host);
+  m_hosts.push_back (std::move (host));
   AddRoutes (id, router_name, interface);
   return id;
 }
@@ -287,14 +271,25 @@ Network::NewPort (HostId host, unsigned flow)
     clock.epoch_s = random.Uniform (1000, 100000);
     clock.drift = random.Uniform (-20e-6, 20e-6);
   }
-  return std::make_unique<NsPort> (
-      host, m_hosts.at (host).node, m_hosts.at (host).routing, flow, clock);
+  return std::make_unique<NsPort> (host, *m_hosts.at (host).udp, flow, clock);
 }
 
 Ptr<ns3::Node>
-Network::NodeOf (HostId host) const
+Network::NodeOf (HostId id)
 {
-  return m_hosts.at (host).node;
+  Host &host = m_hosts.at (id);
+  if (host.node)
+    return host.node;
+  host.node = NewNode ();
+  host.node->AddDevice (host.up);
+  auto ipv4 = host.node->GetObject<ns3::Ipv4> ();
+  const std::uint32_t interface = ipv4->AddInterface (host.up);
+  NS_ABORT_UNLESS (interface == host.up->GetIfIndex ());
+  ipv4->AddAddress (
+      interface, ns3::Ipv4InterfaceAddress (HostAddress (id), ns3::Ipv4Mask::GetOnes ()));
+  ipv4->SetUp (interface);
+  ns3::DynamicCast<HostRouting> (ipv4->GetRoutingProtocol ())->Connect (HostAddress (id), host.up);
+  return host.node;
 }
 
 ns3::Ipv4Address

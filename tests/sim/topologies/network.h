@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * network: a scenario's tree of routers and links in ns-3, with a node and a link of its own for
- * every host.
+ * network: a scenario's tree of routers and links in ns-3, with a link of its own for every
+ * host, and an ns-3 node for those with TCP.
  *
  * A link has one rate and one delay for both directions, unless "reverse" says otherwise; queue,
  * loss and records belong to the data direction from -> to. Links of hosts are drop tail, 1000
@@ -20,9 +20,9 @@
 #include <ns3/node.h>
 
 #include "link.h"
-#include "hostrouting.h"
 #include "router.h"
 #include "topology.h"
+#include "udphost.h"
 
 namespace sim
 {
@@ -38,7 +38,8 @@ public:
   std::unique_ptr<Port> NewPort (HostId host, unsigned flow) override;
   nlohmann::json Links () const override;
 
-  ns3::Ptr<ns3::Node> NodeOf (HostId host) const;
+  /* @host with ns-3's IP and TCP. */
+  ns3::Ptr<ns3::Node> NodeOf (HostId host);
   static ns3::Ipv4Address AddressOf (HostId host);
   /* Every packet that arrives at @host from the network, with its IP header. */
   void OnArrival (HostId host, Link::ArrivalHandler handler);
@@ -54,9 +55,9 @@ private:
   };
   struct Host {
     std::string name;
-    ns3::Ptr<ns3::Node> node;
-    ns3::Ptr<HostRouting> routing;
     ns3::Ptr<Link> up, down;
+    std::unique_ptr<UdpHost> udp;
+    ns3::Ptr<ns3::Node> node; /* of hosts with TCP */
     std::function<void ()> drop;
   };
   struct Pair {
@@ -66,7 +67,7 @@ private:
 
   Place &FindPlace (const std::string &name);
   bool Connected (const std::string &from, const std::string &to) const;
-  ns3::Ptr<Link> NewLink (ns3::Ptr<ns3::Node> node);
+  ns3::Ptr<Link> NewLink ();
   void AddLink (const nlohmann::json &link);
   void AddRoutes (HostId host, const std::string &router, std::uint32_t interface);
   void AddChange (const nlohmann::json &change);

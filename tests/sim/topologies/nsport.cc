@@ -1,46 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "nsport.h"
 
+#include <algorithm>
 #include <cmath>
 
-#include <ns3/inet-socket-address.h>
+#include <ns3/abort.h>
 #include <ns3/ipv4-header.h>
 #include <ns3/simulator.h>
-#include <ns3/udp-socket-factory.h>
-#include <ns3/uinteger.h>
-
-#include "tags.h"
 
 namespace sim
 {
 
 using ns3::Simulator;
 
-static constexpr std::uint8_t ECT0 = ns3::Ipv4Header::ECN_ECT0;
-static constexpr std::uint8_t CE = ns3::Ipv4Header::ECN_CE;
+static constexpr std::uint32_t IP_HEADER = 20;
+static constexpr std::uint32_t UDP_HEADER = UDP_HEADERS - IP_HEADER;
 
-static std::uint16_t
-PortNumber (unsigned flow)
+NsPort::NsPort (HostId id, UdpHost &host, unsigned flow, Clock clock)
+    : m_id (id), m_host (host), m_flow (flow), m_clock (clock)
 {
-  return static_cast<std::uint16_t> (5000 + flow);
-}
-
-NsPort::NsPort (HostId host, ns3::Ptr<ns3::Node> node, ns3::Ptr<HostRouting> routing, unsigned flow,
-    Clock clock)
-    : m_host (host), m_routing (routing), m_flow (flow), m_clock (clock),
-      m_socket (ns3::Socket::CreateSocket (node, ns3::UdpSocketFactory::GetTypeId ()))
-{
-  m_socket->SetAttribute ("IpMulticastTtl", ns3::UintegerValue (64));
-  m_socket->Bind (ns3::InetSocketAddress (ns3::Ipv4Address::GetAny (), PortNumber (flow)));
-  m_socket->SetIpRecvTos (true);
-  m_socket->SetRecvCallback (ns3::Callback<void, ns3::Ptr<ns3::Socket>> (
-      [this] (ns3::Ptr<ns3::Socket> socket) { Receive (socket); }));
+  m_host.SetPort (flow, this);
 }
 
 NsPort::~NsPort ()
 {
-  m_socket->SetRecvCallback (ns3::MakeNullCallback<void, ns3::Ptr<ns3::Socket>> ());
-  m_socket->Close ();
+  m_host.SetPort (m_flow, nullptr);
 }
 
 MccTime
@@ -88,57 +72,46 @@ NsPort::Send (ns3::Ipv4Address to, std::int32_t group, const void *data, std::si
     std::uint32_t ip_bytes, bool ect)
 {
   NS_ABORT_UNLESS (ip_bytes >= size + UDP_HEADERS);
-  auto packet = ns3::Create<ns3::Packet> (
-      static_cast<const std::uint8_t *> (data), static_cast<std::uint32_t> (size));
+  /* Of the UDP header only its room: the tag tells the port. */
+  m_sent.assign (UDP_HEADER + size, 0);
+  std::copy_n (static_cast<const std::uint8_t *> (data), size, m_sent.begin () + UDP_HEADER);
+  auto packet
+      = ns3::Create<ns3::Packet> (m_sent.data (), static_cast<std::uint32_t> (m_sent.size ()));
   packet->AddPaddingAtEnd (ip_bytes - UDP_HEADERS - static_cast<std::uint32_t> (size));
   OriginTag tag;
   tag.sent = Simulator::Now ().GetSeconds ();
-  tag.from = m_host;
+  tag.from = m_id;
   tag.size = static_cast<std::uint32_t> (size);
   tag.group = group;
+  tag.flow = static_cast<std::int32_t> (m_flow);
   packet->AddPacketTag (tag);
-  if (ect) {
-    /* Per packet: what a socket does with SetIpTos () differs between releases of ns-3. */
-    ns3::SocketIpTosTag tos;
-    tos.SetTos (ECT0);
-    packet->AddPacketTag (tos);
-  }
-  m_socket->SendTo (packet, 0, ns3::InetSocketAddress (to, PortNumber (m_flow)));
+  m_host.Send (packet, to, ect);
 }
 
 void
-NsPort::Receive (ns3::Ptr<ns3::Socket> socket)
+NsPort::Deliver (const ns3::Packet &packet, const OriginTag &origin)
 {
-  while (ns3::Ptr<ns3::Packet> packet = socket->Recv ())
-    Deliver (packet);
-}
-
-void
-NsPort::Deliver (ns3::Ptr<ns3::Packet> packet)
-{
-  OriginTag origin;
-  if (!m_handler || !packet->PeekPacketTag (origin))
+  if (!m_handler)
     return;
-  ns3::SocketIpTosTag tos;
-  const bool ce = packet->PeekPacketTag (tos) && (tos.GetTos () & 3) == CE;
-  m_data.resize (origin.size);
-  packet->CopyData (m_data.data (), origin.size);
+  m_received.resize (UDP_HEADERS + origin.size);
+  packet.CopyData (m_received.data (), UDP_HEADERS + origin.size);
+  const bool ce = (m_received[1] & 3) == ns3::Ipv4Header::ECN_CE;
   m_handler ({ origin.from, origin.group >= 0,
-      origin.group >= 0 ? static_cast<unsigned> (origin.group) : 0,
-      packet->GetSize () + UDP_HEADERS, ce, m_data.data (), origin.size,
+      origin.group >= 0 ? static_cast<unsigned> (origin.group) : 0, packet.GetSize (), ce,
+      m_received.data () + UDP_HEADERS, origin.size,
       Simulator::Now ().GetSeconds () - origin.sent });
 }
 
 void
 NsPort::Join (unsigned group)
 {
-  m_routing->Join (GroupAddress (group));
+  m_host.Join (GroupAddress (group));
 }
 
 void
 NsPort::Leave (unsigned group)
 {
-  m_routing->Leave (GroupAddress (group));
+  m_host.Leave (GroupAddress (group));
 }
 
 } // namespace sim

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * nsport: a Port over an ns-3 UDP socket.
+ * nsport: a Port on a host of the ns-3 network.
  */
 #pragma once
 
-#include <ns3/node.h>
-#include <ns3/socket.h>
+#include <vector>
 
 #include "port.h"
-#include "hostrouting.h"
+#include "tags.h"
+#include "udphost.h"
 
 namespace sim
 {
@@ -22,13 +22,12 @@ struct Clock {
 class NsPort : public Port
 {
 public:
-  NsPort (HostId host, ns3::Ptr<ns3::Node> node, ns3::Ptr<HostRouting> routing, unsigned flow,
-      Clock clock);
+  NsPort (HostId id, UdpHost &host, unsigned flow, Clock clock);
   ~NsPort () override;
 
   HostId Host () const override
   {
-    return m_host;
+    return m_id;
   }
   MccTime Now () const override;
   ns3::EventId At (MccTime when, std::function<void ()> callback) override;
@@ -39,19 +38,19 @@ public:
   void Join (unsigned group) override;
   void Leave (unsigned group) override;
 
+  /* An IP packet for this port. */
+  void Deliver (const ns3::Packet &packet, const OriginTag &origin);
+
 private:
   ns3::Ipv4Address GroupAddress (unsigned group) const;
   void Send (ns3::Ipv4Address to, std::int32_t group, const void *data, std::size_t size,
       std::uint32_t ip_bytes, bool ect);
-  void Receive (ns3::Ptr<ns3::Socket> socket);
-  void Deliver (ns3::Ptr<ns3::Packet> packet);
 
-  HostId m_host;
-  ns3::Ptr<HostRouting> m_routing;
+  HostId m_id;
+  UdpHost &m_host;
   unsigned m_flow;
   Clock m_clock;
-  ns3::Ptr<ns3::Socket> m_socket;
-  std::vector<std::uint8_t> m_data;
+  std::vector<std::uint8_t> m_sent, m_received; /* a handler may send */
 };
 
 } // namespace sim

@@ -25,7 +25,7 @@ OriginTag::GetInstanceTypeId () const
 std::uint32_t
 OriginTag::GetSerializedSize () const
 {
-  return 8 + 4 + 4 + 4;
+  return 8 + 4 * 4;
 }
 
 void
@@ -35,6 +35,7 @@ OriginTag::Serialize (ns3::TagBuffer buffer) const
   buffer.WriteU32 (from);
   buffer.WriteU32 (size);
   buffer.WriteU32 (static_cast<std::uint32_t> (group));
+  buffer.WriteU32 (static_cast<std::uint32_t> (flow));
 }
 
 void
@@ -44,6 +45,7 @@ OriginTag::Deserialize (ns3::TagBuffer buffer)
   from = buffer.ReadU32 ();
   size = buffer.ReadU32 ();
   group = static_cast<std::int32_t> (buffer.ReadU32 ());
+  flow = static_cast<std::int32_t> (buffer.ReadU32 ());
 }
 
 void

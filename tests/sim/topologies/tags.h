@@ -11,7 +11,7 @@
 namespace sim
 {
 
-/* When and by whom a packet was sent; of our ports' datagrams also what their sockets would say. */
+/* When and by whom a packet was sent; of our ports' datagrams also what UDP's header would say. */
 class OriginTag : public ns3::Tag
 {
 public:
@@ -26,6 +26,7 @@ public:
   HostId from = 0;
   std::uint32_t size = 0;  /* of the payload without its padding */
   std::int32_t group = -1; /* -1: unicast */
+  std::int32_t flow = -1;  /* of the port; -1: no port's */
 };
 
 } // namespace sim
