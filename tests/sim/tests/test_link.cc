@@ -2,6 +2,7 @@
  *
  * One direction of a link, packet by packet.
  */
+#include <algorithm>
 #include <vector>
 
 #include <ns3/ipv4-header.h>
@@ -121,6 +122,40 @@ test_rate_in_flight ()
   assert_near (wire.arrivals[1], wire.arrivals[0] + 0.050, 1e-9);
 }
 
+/* Bursts through a small queue, with jitter and loss: arrivals, and drops with their times. */
+static std::vector<double>
+Burst (bool steady, sim::QueueLimit limit)
+{
+  Wire wire;
+  std::vector<double> times;
+  sim::Random random (3, "bursts");
+  sim::LossParameters parameters;
+  parameters.good_loss = 0.05;
+  wire.from->SetLimit (limit);
+  wire.from->SetJitter (ns3::MilliSeconds (40), sim::Random (1, "jitter"));
+  wire.from->SetLoss (sim::Loss (parameters, sim::Random (1, "loss")));
+  wire.from->SetDropHandler (
+      [&times] (ns3::Ipv4Address) { times.push_back (-Simulator::Now ().GetSeconds ()); });
+  if (steady)
+    wire.from->SetSteady ();
+  for (int i = 0; i < 400; i++)
+    wire.Send (random.Uniform (1, 60), 1 + random.Next () % 4,
+        100 + static_cast<std::uint32_t> (random.Next () % 900));
+  Simulator::Run ();
+  std::sort (times.begin (), times.end ());
+  g_assert_cmpuint (times.size (), >, 100);
+  g_assert_cmpuint (wire.arrivals.size (), >, 100);
+  times.insert (times.end (), wire.arrivals.begin (), wire.arrivals.end ());
+  return times;
+}
+
+static void
+test_steady ()
+{
+  for (sim::QueueLimit limit : { sim::QueueLimit{ false, 7 }, sim::QueueLimit{ true, 4000 } })
+    g_assert_true (Burst (true, limit) == Burst (false, limit));
+}
+
 static void
 test_delay_in_flight ()
 {
@@ -204,6 +239,7 @@ main (int argc, char **argv)
   g_test_add_func ("/link/droptail/packets", test_packets);
   g_test_add_func ("/link/droptail/bytes", test_bytes);
   g_test_add_func ("/link/rate-changes-in-flight", test_rate_in_flight);
+  g_test_add_func ("/link/steady/as-with-two-events", test_steady);
   g_test_add_func ("/link/delay-changes-in-flight", test_delay_in_flight);
   g_test_add_func ("/link/loss-takes-the-link", test_random_loss);
   g_test_add_func ("/loss/gilbert/ratio-and-bursts", test_gilbert);

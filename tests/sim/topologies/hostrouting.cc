@@ -21,7 +21,6 @@ HostRouting::GetTypeId ()
 void
 HostRouting::Connect (Ipv4Address own, ns3::Ptr<Link> link)
 {
-  m_own = own;
   m_route = ns3::Create<ns3::Ipv4Route> ();
   m_route->SetSource (own);
   m_route->SetGateway (Ipv4Address::GetAny ());
@@ -37,13 +36,11 @@ HostRouting::RouteOutput (ns3::Ptr<ns3::Packet>, const ns3::Ipv4Header &, ns3::P
 }
 
 bool
-HostRouting::RouteInput (ns3::Ptr<const ns3::Packet> packet, const ns3::Ipv4Header &header,
-    ns3::Ptr<const ns3::NetDevice> device, Callbacks::Unicast, Callbacks::Multicast,
-    Callbacks::Local local, Callbacks::Error)
+HostRouting::RouteInput (ns3::Ptr<const ns3::Packet>, const ns3::Ipv4Header &,
+    ns3::Ptr<const ns3::NetDevice>, Callbacks::Unicast, Callbacks::Multicast, Callbacks::Local,
+    Callbacks::Error)
 {
-  if (header.GetDestination () == m_own)
-    local (packet, header, device->GetIfIndex ());
-  return true;
+  return false;
 }
 
 void

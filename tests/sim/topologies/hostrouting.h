@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * hostrouting: what ns-3's IP layer of a host with TCP asks for: everything goes to the router.
+ * hostrouting: what ns-3's TCP asks for as it sends: everything goes to the router. What comes does
+ * not pass here (hostip.h).
  */
 #pragma once
 
@@ -49,7 +50,6 @@ protected:
   void DoDispose () override;
 
 private:
-  ns3::Ipv4Address m_own;
   ns3::Ptr<ns3::Ipv4Route> m_route;
 };
 

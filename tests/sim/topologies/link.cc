@@ -228,10 +228,8 @@ Link::Receive (ns3::Ptr<ns3::Packet> packet)
 {
   if (m_arrival)
     m_arrival (packet);
-  if (m_taker && m_taker (*packet))
-    return;
-  if (m_node)
-    m_receive (this, packet, IPV4, m_peer->m_address);
+  if (m_taker)
+    m_taker (packet);
 }
 
 void
@@ -242,7 +240,6 @@ Link::DoDispose ()
   m_sending.reset ();
   m_disc = nullptr;
   m_node = nullptr;
-  m_receive = ReceiveCallback ();
   ns3::NetDevice::DoDispose ();
 }
 
@@ -368,9 +365,8 @@ Link::NeedsArp () const
 }
 
 void
-Link::SetReceiveCallback (ReceiveCallback callback)
+Link::SetReceiveCallback (ReceiveCallback)
 {
-  m_receive = callback;
 }
 
 void

@@ -89,14 +89,13 @@ public:
   {
     m_drop = std::move (handler);
   }
-  /* Gets what arrives from the peer; on a host before ns-3's node gets it. */
+  /* Gets what arrives from the peer; on a host before it is taken. */
   void SetArrivalHandler (ArrivalHandler handler)
   {
     m_arrival = std::move (handler);
   }
-  /* Is asked then, and before ns-3's node, whether it takes the packet. */
-  using Taker = std::function<bool (const ns3::Packet &)>;
-  void SetTaker (Taker taker)
+  /* Gets it then: a host. */
+  void SetTaker (ArrivalHandler taker)
   {
     m_taker = std::move (taker);
   }
@@ -185,7 +184,6 @@ private:
   std::uint32_t m_index = 0;
   std::uint16_t m_mtu = 65535;
   ns3::Mac48Address m_address;
-  ReceiveCallback m_receive;
   Link *m_peer = nullptr;
 
   double m_rate_bps = 0;
@@ -196,8 +194,7 @@ private:
   std::optional<Loss> m_loss;
   LinkRecord *m_record = nullptr;
   DropHandler m_drop;
-  ArrivalHandler m_arrival;
-  Taker m_taker;
+  ArrivalHandler m_arrival, m_taker;
   bool m_stamps = false, m_steady = false;
 
   std::deque<Waiting> m_fifo;

@@ -150,7 +150,7 @@ Network::AddHost (const std::string &name, const std::string &router_name, const
   host.up->SetPeer (host.down);
   host.down->SetPeer (host.up);
   const std::uint32_t interface = router->AddInterface (host.down);
-  host.udp = std::make_unique<UdpHost> (id, host.up, router, interface);
+  host.ip = std::make_unique<HostIp> (id, host.up, router, interface);
 
   json access = m_access;
   if (own_access.is_object ())
@@ -271,7 +271,7 @@ Network::NewPort (HostId host, unsigned flow)
     clock.epoch_s = random.Uniform (1000, 100000);
     clock.drift = random.Uniform (-20e-6, 20e-6);
   }
-  return std::make_unique<NsPort> (host, *m_hosts.at (host).udp, flow, clock);
+  return std::make_unique<NsPort> (host, *m_hosts.at (host).ip, flow, clock);
 }
 
 Ptr<ns3::Node>
@@ -289,6 +289,7 @@ Network::NodeOf (HostId id)
       interface, ns3::Ipv4InterfaceAddress (HostAddress (id), ns3::Ipv4Mask::GetOnes ()));
   ipv4->SetUp (interface);
   ns3::DynamicCast<HostRouting> (ipv4->GetRoutingProtocol ())->Connect (HostAddress (id), host.up);
+  host.ip->SetTcp (host.node);
   return host.node;
 }
 

@@ -19,10 +19,10 @@
 
 #include <ns3/node.h>
 
+#include "hostip.h"
 #include "link.h"
 #include "router.h"
 #include "topology.h"
-#include "udphost.h"
 
 namespace sim
 {
@@ -56,7 +56,7 @@ private:
   struct Host {
     std::string name;
     ns3::Ptr<Link> up, down;
-    std::unique_ptr<UdpHost> udp;
+    std::unique_ptr<HostIp> ip;
     ns3::Ptr<ns3::Node> node; /* of hosts with TCP */
     std::function<void ()> drop;
   };

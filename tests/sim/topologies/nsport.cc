@@ -16,7 +16,7 @@ using ns3::Simulator;
 static constexpr std::uint32_t IP_HEADER = 20;
 static constexpr std::uint32_t UDP_HEADER = UDP_HEADERS - IP_HEADER;
 
-NsPort::NsPort (HostId id, UdpHost &host, unsigned flow, Clock clock)
+NsPort::NsPort (HostId id, HostIp &host, unsigned flow, Clock clock)
     : m_id (id), m_host (host), m_flow (flow), m_clock (clock)
 {
   m_host.SetPort (flow, this);

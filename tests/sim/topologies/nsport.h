@@ -8,7 +8,7 @@
 
 #include "port.h"
 #include "tags.h"
-#include "udphost.h"
+#include "hostip.h"
 
 namespace sim
 {
@@ -22,7 +22,7 @@ struct Clock {
 class NsPort : public Port
 {
 public:
-  NsPort (HostId id, UdpHost &host, unsigned flow, Clock clock);
+  NsPort (HostId id, HostIp &host, unsigned flow, Clock clock);
   ~NsPort () override;
 
   HostId Host () const override
@@ -47,7 +47,7 @@ private:
       std::uint32_t ip_bytes, bool ect);
 
   HostId m_id;
-  UdpHost &m_host;
+  HostIp &m_host;
   unsigned m_flow;
   Clock m_clock;
   std::vector<std::uint8_t> m_sent, m_received; /* a handler may send */
