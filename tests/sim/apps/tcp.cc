@@ -13,6 +13,8 @@
 
 #include "tags.h"
 #include "tcpalgorithms.h"
+#include "tcpbbr.h"
+#include "tcpcubic.h"
 
 namespace sim
 {
@@ -146,11 +148,8 @@ TcpFlow::NewSocket (HostId host) const
   socket->SetAttribute ("Timestamp", ns3::BooleanValue (true));
   auto base = ns3::DynamicCast<ns3::TcpSocketBase> (socket);
   base->SetUseEcn (m_ecn ? ns3::TcpSocketState::On : ns3::TcpSocketState::Off);
-  if (m_congestion == "bbr") {
-    auto bbr = ns3::CreateObject<TcpBbr> ();
-    bbr->Attach (base->GetTxBuffer (), 1000000 + m_from);
-    base->SetCongestionControlAlgorithm (bbr);
-  }
+  if (m_congestion == "bbr")
+    TcpBbr::Install (base, 1000000 + m_from);
   return socket;
 }
 

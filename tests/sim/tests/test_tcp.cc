@@ -141,13 +141,14 @@ test_records ()
 }
 
 /* At a loss ratio p, as mean of 3 flows: Reno by the square-root law 1.22 s / (R sqrt p), which
- * counts segments (b = 1), and NewReno, which counts ACKs (b = 2), by sqrt 2 below it. */
+ * counts segments (b = 1), and NewReno, which counts ACKs (b = 2), by sqrt 2 below it. CUBIC's
+ * window is so small there that it is Reno-friendly (RFC 9438, 4.3). */
 void
 test_kinds_differ ()
 {
   std::map<std::string, double> rate;
   const double p = 0.01;
-  for (const char *kind : { "reno", "newreno" }) {
+  for (const char *kind : { "reno", "newreno", "cubic" }) {
     json flows = json::array ();
     for (const char *id : { "t1", "t2", "t3" })
       flows.push_back (lab::Tcp (id, kind, { 0, 1 }));
@@ -159,6 +160,22 @@ test_kinds_differ ()
   }
   assert_near (rate["reno"], 8000 * 1.22 / (0.1044 * std::sqrt (p)), 0.3);
   assert_near (rate["newreno"], rate["reno"] / std::sqrt (2), 0.25);
+  assert_near (rate["cubic"], rate["reno"], 0.2);
+}
+
+/* Seeds whose start-up ends in time-outs, after which ns-3's BBR sent some packets a second. */
+void
+test_bbr_after_timeouts ()
+{
+  for (int seed : { 24, 71 }) {
+    json scenario = lab::Scenario (12,
+        { lab::Link ("l", "a", "b", 8e6, 0.025, lab::DropTail (50)) }, { lab::Tcp ("t", "bbr") });
+    scenario["seed"] = seed;
+    scenario["access"] = { { "rate", 1e8 }, { "delay", { 0.0005, 0.003 } } };
+    scenario["links"][0]["loss"] = { { "type", "bernoulli" }, { "ratio", 0.01 } };
+    const json result = sim::RunScenario (scenario);
+    assert_near (lab::Rate (result.at ("flows").at ("t").at ("bytes"), 6, 12), 7.8e6, 0.1);
+  }
 }
 
 void
@@ -186,6 +203,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tcp/on-off", test_onoff);
   g_test_add_func ("/tcp/records", test_records);
   g_test_add_func ("/tcp/kinds-differ", test_kinds_differ);
+  g_test_add_func ("/tcp/bbr/after-time-outs", test_bbr_after_timeouts);
   g_test_add_func ("/tcp/survives-an-outage", test_survives_outage);
   return g_test_run ();
 }
