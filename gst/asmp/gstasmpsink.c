@@ -52,10 +52,8 @@ static guint signals[N_SIGNALS];
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
     "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
 
-static void uri_handler_init (gpointer iface, gpointer data);
-
 G_DEFINE_FINAL_TYPE_WITH_CODE (GstAsmpSink, gst_asmp_sink, GST_TYPE_BIN,
-    G_IMPLEMENT_INTERFACE (GST_TYPE_URI_HANDLER, uri_handler_init))
+    gst_mcc_uri_implement (g_define_type_id, GST_URI_SINK, "asmp"))
 GST_ELEMENT_REGISTER_DEFINE (asmpsink, "asmpsink", GST_RANK_NONE, GST_TYPE_ASMP_SINK)
 
 #define GST_TYPE_MCC_NO_FEEDBACK (gst_mcc_no_feedback_get_type ())
@@ -661,43 +659,6 @@ install_signals (GObjectClass *klass)
 }
 
 /* ---- life ---- */
-
-static GstURIType
-uri_get_type (GType type)
-{
-  return GST_URI_SINK;
-}
-
-static const gchar *const *
-uri_get_protocols (GType type)
-{
-  static const gchar *const protocols[] = { "asmp", NULL };
-
-  return protocols;
-}
-
-static gchar *
-uri_get_uri (GstURIHandler *handler)
-{
-  return gst_mcc_uri_get (GST_ELEMENT (handler), "asmp");
-}
-
-static gboolean
-uri_set_uri (GstURIHandler *handler, const gchar *uri, GError **error)
-{
-  return gst_mcc_uri_set (GST_ELEMENT (handler), "asmp", uri, error);
-}
-
-static void
-uri_handler_init (gpointer iface, gpointer data)
-{
-  GstURIHandlerInterface *handler = iface;
-
-  handler->get_type = uri_get_type;
-  handler->get_protocols = uri_get_protocols;
-  handler->get_uri = uri_get_uri;
-  handler->set_uri = uri_set_uri;
-}
 
 static void
 gst_asmp_sink_dispose (GObject *object)

@@ -18,10 +18,8 @@ GST_DEBUG_CATEGORY_STATIC (gst_asmp_src_debug);
 #define SILENCE (5 * MCC_SECOND) /* without a sender: say so */
 #define ACTIONS_MAX 32
 
-static void gst_asmp_src_uri_handler_init (gpointer iface, gpointer data);
-
 G_DEFINE_TYPE_WITH_CODE (GstAsmpSrc, gst_asmp_src, GST_TYPE_BIN,
-    G_IMPLEMENT_INTERFACE (GST_TYPE_URI_HANDLER, gst_asmp_src_uri_handler_init))
+    gst_mcc_uri_implement (g_define_type_id, GST_URI_SRC, GST_ASMP_SRC_SCHEME))
 GST_ELEMENT_REGISTER_DEFINE (asmpsrc, "asmpsrc", GST_RANK_PRIMARY, GST_TYPE_ASMP_SRC)
 
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
@@ -645,43 +643,6 @@ gst_asmp_src_change_state (GstElement *element, GstStateChange transition)
 }
 
 /* ---- class ---- */
-
-static GstURIType
-uri_get_type (GType type)
-{
-  return GST_URI_SRC;
-}
-
-static const gchar *const *
-uri_get_protocols (GType type)
-{
-  static const gchar *const protocols[] = { GST_ASMP_SRC_SCHEME, NULL };
-
-  return protocols;
-}
-
-static gchar *
-uri_get_uri (GstURIHandler *handler)
-{
-  return gst_mcc_uri_get (GST_ELEMENT (handler), GST_ASMP_SRC_SCHEME);
-}
-
-static gboolean
-uri_set_uri (GstURIHandler *handler, const gchar *uri, GError **error)
-{
-  return gst_mcc_uri_set (GST_ELEMENT (handler), GST_ASMP_SRC_SCHEME, uri, error);
-}
-
-static void
-gst_asmp_src_uri_handler_init (gpointer iface, gpointer data)
-{
-  GstURIHandlerInterface *handler = iface;
-
-  handler->get_type = uri_get_type;
-  handler->get_protocols = uri_get_protocols;
-  handler->get_uri = uri_get_uri;
-  handler->set_uri = uri_set_uri;
-}
 
 static void
 gst_asmp_src_finalize (GObject *object)

@@ -257,3 +257,69 @@ gst_mcc_uri_get (GstElement *element, const gchar *scheme)
   g_free (source);
   return g_string_free (out, FALSE);
 }
+
+/* ---- GstURIHandler ---- */
+
+/* For the life of the process, as the type. */
+typedef struct {
+  GstURIType kind;
+  const gchar *schemes[2];
+} Handled;
+
+static const Handled *
+handled (GType type)
+{
+  GQuark quark = g_quark_from_static_string ("gst-mcc-uri");
+
+  while (!g_type_get_qdata (type, quark)) /* an application's subclass */
+    type = g_type_parent (type);
+  return g_type_get_qdata (type, quark);
+}
+
+static GstURIType
+handler_get_type (GType type)
+{
+  return handled (type)->kind;
+}
+
+static const gchar *const *
+handler_get_protocols (GType type)
+{
+  return handled (type)->schemes;
+}
+
+static gchar *
+handler_get_uri (GstURIHandler *handler)
+{
+  return gst_mcc_uri_get (GST_ELEMENT (handler), handled (G_OBJECT_TYPE (handler))->schemes[0]);
+}
+
+static gboolean
+handler_set_uri (GstURIHandler *handler, const gchar *uri, GError **error)
+{
+  return gst_mcc_uri_set (
+      GST_ELEMENT (handler), handled (G_OBJECT_TYPE (handler))->schemes[0], uri, error);
+}
+
+static void
+handler_init (gpointer iface, gpointer data)
+{
+  GstURIHandlerInterface *handler = iface;
+
+  handler->get_type = handler_get_type;
+  handler->get_protocols = handler_get_protocols;
+  handler->get_uri = handler_get_uri;
+  handler->set_uri = handler_set_uri;
+}
+
+void
+gst_mcc_uri_implement (GType type, GstURIType kind, const gchar *scheme)
+{
+  static const GInterfaceInfo info = { .interface_init = handler_init };
+  Handled *data = g_new0 (Handled, 1);
+
+  data->kind = kind;
+  data->schemes[0] = scheme;
+  g_type_set_qdata (type, g_quark_from_static_string ("gst-mcc-uri"), data);
+  g_type_add_interface_static (type, GST_TYPE_URI_HANDLER, &info);
+}

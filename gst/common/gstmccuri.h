@@ -19,5 +19,8 @@ gboolean gst_mcc_uri_set (
 /* The element's URI: address, port, source-address, and the network properties that are not at
  * their defaults. NULL when it has no address. */
 gchar *gst_mcc_uri_get (GstElement *element, const gchar *scheme);
+/* In a G_DEFINE_TYPE_WITH_CODE: elements of @type handle URIs of @scheme (static) by the two above.
+ */
+void gst_mcc_uri_implement (GType type, GstURIType kind, const gchar *scheme);
 
 G_END_DECLS
