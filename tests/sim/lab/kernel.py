@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from .proofs import SEGMENT, Travel, jain
+from .proofs import SEGMENT, Travel, first_kind, jain
 
 TESTBED = Path(__file__).resolve().parents[2] / "testbed"
 LOAD = TESTBED / "tcpload.py"
@@ -38,8 +38,8 @@ def early(argv):
     return ["nice", "-n", "-10", *argv] if os.geteuid() == 0 else argv
 
 
-def start_tcp(lab, road, seed, congestion="reno"):
-    """(the receiver, when it started)"""
+def start_tcp(lab, road, seed):
+    """(the receiver, when it started, the flows' numbers in the order in which they start)"""
     draw = random.Random(seed)
     base = [sys.executable, str(LOAD)]
     span = f"{road.begin}", f"{road.seconds}"
@@ -48,11 +48,12 @@ def start_tcp(lab, road, seed, congestion="reno"):
     if receiver.stdout.readline().strip() != "ready":
         raise netlab.LabError("the receiver did not start")
     start = time.monotonic()
-    for number in range(1, len(road.delays) + 1):
-        to = [lab.hosts["r"].address, "5001", f"{MSS}", congestion]
-        when = [f"{draw.uniform(0, 3):.3f}", f"{road.seconds + 1}"]
-        lab.run(f"s{number}", early([*base, "send", *to, *when]))
-    return receiver, start
+    starts = [draw.uniform(0, 3) for _ in road.delays]
+    for number, when in enumerate(starts):
+        to = [lab.hosts["r"].address, "5001", f"{MSS}", road.kind(number)]
+        span = [f"{when:.3f}", f"{road.seconds + 1}"]
+        lab.run(f"s{number + 1}", early([*base, "send", *to, *span]))
+    return receiver, start, sorted(range(len(starts)), key=lambda number: starts[number])
 
 
 def sleep_until(moment):
@@ -66,22 +67,24 @@ def difference(before, after):
 def journey(road, seed):
     """(Travel, part of the packets that were handed over more than 1 ms late)"""
     with netlab.Lab(topology(road, seed), name="tcp", tcp="reno") as lab:
-        receiver, start = start_tcp(lab, road, seed)
+        receiver, start, order = start_tcp(lab, road, seed)
         sleep_until(start + road.begin)
         before, began = lab.link_stats("core", "g2"), time.monotonic()
         lab.reset_lag()
         sleep_until(start + road.seconds)
         delta, ended = difference(before, lab.link_stats("core", "g2")), time.monotonic()
         lag = lab.lag()
-        counts = json.loads(receiver.stdout.readline())
+        # It counts in the order of their coming.
+        came = dict(zip(order, json.loads(receiver.stdout.readline()), strict=True))
     drops = delta["drops_queue"] + delta["drops_loss"]
     seconds = road.seconds - road.begin
-    rates = [8 * count * SEGMENT / DATA / seconds for count in counts]
+    rates = [8 * count * SEGMENT / DATA / seconds for _, count in sorted(came.items())]
     result = Travel(
         8 * delta["tx_bytes"] / (ended - began) / road.rate,
         jain(rates),
         drops / (delta["tx_packets"] + delta["drops_queue"]),
         sum(rates) / len(rates),
+        first_kind(road, rates),
     )
     return result, lag["over_1ms"] / max(1, lag["count"])
 
@@ -93,7 +96,7 @@ def paced_loss(road, seed):
     rate = road.rate / (len(road.delays) + 1)
     seconds = road.seconds - road.begin - 5
     with netlab.Lab(topology(road, seed) + own, name="paced", tcp="reno") as lab:
-        _, start = start_tcp(lab, road, seed)
+        _, start, _ = start_tcp(lab, road, seed)
         sleep_until(start + road.begin)
         address, probes = lab.hosts["r"].address, [sys.executable, str(TESTBED / "probes.py")]
         command = [*probes, "receive", address, "6000", "--seconds", f"{seconds + 3}", "--realtime"]

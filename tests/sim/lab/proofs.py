@@ -297,6 +297,11 @@ class Road:
     begin: float  # of what is measured
     link_delay: float = 0.0265
     jitter: float = 0.0  # s at most, per packet that a host sends
+    kinds: tuple = ("reno",)  # of the flows, by turns
+
+    def kind(self, number):
+        """Of the flow @number, from 0."""
+        return self.kinds[number % len(self.kinds)]
 
 
 TEN = [0.001 + 0.005 * i / 9 for i in range(10)]
@@ -305,6 +310,16 @@ ROADS = [
     Road("the same, 1 ms of jitter", 6_500_000, 50, 0.0, TEN, 60, 10, jitter=0.001),
     Road("1 % loss, room for all", 100_000_000, 1000, 0.01, [0.0035] * 8, 60, 5),
     Road("5 % loss, room for all", 100_000_000, 1000, 0.05, [0.0035] * 8, 60, 5),
+]
+
+BUSY = {"rate": 6_500_000, "queue": 50, "loss": 0.0, "delays": TEN, "seconds": 50, "begin": 10}
+KINDS = [
+    Road("1 % loss, room for all", 100_000_000, 1000, 0.01, [0.0035] * 8, 50, 5, kinds=("cubic",)),
+    Road("10 flows on 6.5 Mb/s, queue 50 packets", **BUSY, jitter=0.001, kinds=("cubic",)),
+    Road("the same", **BUSY, jitter=0.001, kinds=("cubic", "reno")),
+    Road("the same", **BUSY, jitter=0.001, kinds=("bbr",)),
+    Road("the same", **BUSY, jitter=0.001, kinds=("bbr", "reno")),
+    Road("2 flows on 8 Mb/s, 1 % loss", 8_000_000, 50, 0.01, [0.0035] * 2, 50, 5, kinds=("bbr",)),
 ]
 
 
@@ -316,16 +331,23 @@ class Travel:
     jain: float
     loss: float
     mean_bps: float
+    first: float  # mean rate of the flows of the first kind / that of all
+
+
+def first_kind(road, rates):
+    own = [rate for number, rate in enumerate(rates) if road.kind(number) == road.kinds[0]]
+    return sum(own) / len(own) / (sum(rates) / len(rates))
 
 
 def road_run(road, seed):
     flows = [
         tcp_flow(
-            f"tcp-{number}",
+            f"tcp-{number + 1}",
+            road.kind(number),
             start=[0.0, 3.0],
             access={"rate": GIGABIT, "delay": delay / 2, "jitter": road.jitter},
         )
-        for number, delay in enumerate(road.delays, 1)
+        for number, delay in enumerate(road.delays)
     ]
     more = {"queue": road.queue, "loss": road.loss}
     return scenario("road", seed, float(road.seconds), road.rate, road.link_delay, flows, **more)
@@ -336,17 +358,23 @@ def travel(road, result):
     link = result["links"]["l"]
     rates = [
         8 * between(result, flow["bytes"], *span) / (road.seconds - road.begin)
-        for flow in result["flows"].values()
+        for flow in (result["flows"][f"tcp-{i + 1}"] for i in range(len(road.delays)))
     ]
     drops = sum(between(result, link[name], *span) for name in ("queue_drops", "random_drops"))
     packets = between(result, link["packets"], *span)
     sent = 8 * between(result, link["bytes"], *span) / (road.seconds - road.begin)
-    return Travel(sent / road.rate, jain(rates), drops / (packets + drops), sum(rates) / len(rates))
+    return Travel(
+        sent / road.rate,
+        jain(rates),
+        drops / (packets + drops),
+        sum(rates) / len(rates),
+        first_kind(road, rates),
+    )
 
 
-def roads(bench, seeds):
+def roads(bench, seeds, chosen):
     out = []
-    for road in ROADS:
+    for road in chosen:
         runs = [road_run(road, seed) for seed in range(1, seeds + 1)]
         out.append((road, [travel(road, result) for result in bench.all(runs)]))
     return out
