@@ -2,13 +2,12 @@
  *
  * tcp: a TCP flow between two hosts that always has data while it is on.
  *
- * Congestion: reno (ns-3's TcpLinuxReno, mended: tcpalgorithms.h), newreno (RFC 6582), cubic and bbr
- * (mended, too: tcpcubic.h, tcpbbr.h);
- * SACK, PRR, time stamps, delayed ACKs, window scaling, and as Linux: initial window 10, minimal
- * RTO 200 ms, ACKs delayed 40 ms at most, connection time-out 1 s. A full segment is @segment IP
- * bytes. Each on time is a connection of its own: real short transfers start so, and no burst of an
- * old window follows an idle time. After the end of an on time what TCP has taken already still
- * goes out, some segments.
+ * Congestion: reno (ns-3's TcpLinuxReno, mended: tcpalgorithms.h), newreno (RFC 6582), cubic and
+ * bbr (mended, too: tcpcubic.h, tcpbbr.h); SACK, PRR, time stamps, delayed ACKs, window scaling,
+ * and as Linux: initial window 10, minimal RTO 200 ms, ACKs delayed 40 ms at most, connection
+ * time-out 1 s. A full segment is @segment IP bytes. Each on time is a connection of its own: real
+ * short transfers start so, and no burst of an old window follows an idle time. After the end of an
+ * on time what TCP has taken already still goes out, some segments.
  */
 #pragma once
 
