@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "mccasmppath.h"
 
+#include <math.h>
+
 #include "mcctcp.h"
 
 #define MAX_DROPOUT 3000             /* RFC 3550 A.1 */
 #define MAX_MISORDER 100             /* RFC 3550 A.1 */
 #define ABSORB_TIME (1 * MCC_SECOND) /* a host drop shows as a gap by then, or never */
 #define ABSENCE_ECHO (200 * MCC_MSECOND)
-#define SEED_EVENTS 2 /* ours */
+#define SEED_EVENTS 2                 /* ours */
+#define SEED_QUEUE (10 * MCC_MSECOND) /* ours */
 #define FAST_MIN (200 * MCC_MSECOND)
 #define FAST_PACKETS 20 /* ours; fewer: steady loss on slow links doubles */
 #define FAST_SPAN (1 * MCC_SECOND)
@@ -50,6 +53,7 @@ mcc_asmp_path_reset (MccAsmpPath *self)
   mcc_congestion_init (&self->congestion);
   mcc_meter_init (&self->fast, FAST_SPAN);
   mcc_meter_init (&self->slow, SLOW_SPAN);
+  mcc_capacity_init (&self->capacity);
   self->last = self->absorb_until = self->queue_min = MCC_TIME_NONE;
 }
 
@@ -103,6 +107,7 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
   mcc_loss_handle_packet (self->loss, number, packet->bytes, now, mcc_time_max (rtt, 1));
   mcc_meter_add (&self->fast, packet->bytes, now);
   mcc_meter_add (&self->slow, packet->bytes, now);
+  mcc_capacity_handle_packet (&self->capacity, packet->bytes, now);
   self->last = now;
   if (!packet->has_send_time)
     return true;
@@ -139,6 +144,7 @@ mcc_asmp_path_excuse (MccAsmpPath *self, MccTime now)
 {
   mcc_meter_init (&self->fast, FAST_SPAN);
   mcc_meter_init (&self->slow, SLOW_SPAN);
+  mcc_capacity_init (&self->capacity); /* what waited in our socket proves nothing */
   self->queue_max = 0;
   self->queue_min = MCC_TIME_NONE;
   self->absent_until = now + ABSENCE_ECHO;
@@ -164,6 +170,18 @@ mcc_asmp_path_handle_report (MccAsmpPath *self, uint32_t number)
 {
   if (self->has_echo)
     mcc_rtt_add_reference (&self->rtt, number, self->echo_transit);
+}
+
+/* The first loss event has no interval before it: the one that gives the rate which the path
+ * carried (RFC 5348 6.3.1); but where no queue was near no longer than what arrived so far. */
+static double
+first_loss_ratio (const MccAsmpPath *self, const MccRateInput *input)
+{
+  double carried = mcc_tcp_loss_ratio (&mcc_tcp_model_default, input->packet_bytes,
+      mcc_time_to_seconds (input->rtt), (double)input->received_now_bps);
+  if (input->queue_peak > SEED_QUEUE || self->capacity.packets == 0)
+    return carried;
+  return fmax (carried, 1.0 / (double)self->capacity.packets);
 }
 
 void
@@ -192,17 +210,16 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
       = mcc_meter_rate_bps (&self->fast, mcc_time_clamp (window, FAST_MIN, FAST_SPAN), now);
   self->lost_before = lost;
 
-  /* The first loss event has no interval before it: the one that gives the rate which the path
-   * carried (RFC 5348 6.3.1). Where the RTT came late there are real ones. */
+  /* Where the RTT came late there are real intervals. */
   uint64_t loss_events = mcc_loss_events (self->loss);
   if (self->variant == MCC_VARIANT_ENHANCED && !self->seeded && self->rtt.measured
       && input->packet_bytes > 0.0 && input->received_now_bps > 0 && loss_events > 0) {
     self->seeded = true;
     if (loss_events <= SEED_EVENTS)
-      mcc_loss_seed (self->loss, mcc_tcp_loss_ratio (&mcc_tcp_model_default, input->packet_bytes,
-                                     mcc_time_to_seconds (rtt), (double)input->received_now_bps));
+      mcc_loss_seed (self->loss, first_loss_ratio (self, input));
   }
   input->loss_ratio = mcc_loss_ratio (self->loss);
+  input->capacity = &self->capacity;
 }
 
 bool

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "mcccapacity.h"
 #include "mcccongestion.h"
 #include "mccjitter.h"
 #include "mccloss.h"
@@ -34,6 +35,7 @@ typedef struct {
   MccRtt rtt;
   MccCongestion congestion;
   MccMeter fast, slow;
+  MccCapacity capacity;
   MccTime last; /* newest packet; MCC_TIME_NONE before the first */
   MccTime queue_newest;
   MccTime queue_max;

@@ -86,7 +86,6 @@ decide (MccAsmpReceiver *self)
 {
   MccRateInput input = {
     .announced_bps = self->has_session ? self->session.target_bps : 0,
-    .others_limit = self->has_session && self->session.limiting_ssrc != self->config.ssrc,
     .start_bps = mcc_asmp_receiver_start_bps (self),
     .min_bps = self->has_session ? self->session.min_bps : 0,
     .max_bps = self->has_session ? self->session.max_bps : 0,

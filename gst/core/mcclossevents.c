@@ -8,6 +8,10 @@
 #define DISCOUNT_ABOVE 2.0
 #define DISCOUNT_MIN 0.5
 
+/* Ours: so many measured intervals replace a seed so many times as long. */
+#define SEED_UNTIL 2
+#define SEED_TIMES 4.0
+
 /* Below this a seed is no loss at all; keeps its interval finite. */
 #define SEED_RATIO_MIN 1e-12
 
@@ -104,6 +108,22 @@ add_times (MccTime a, MccTime b)
   return a > MCC_TIME_NONE - 1 - b ? MCC_TIME_NONE - 1 : a + b;
 }
 
+/* A rate that was met without loss for a moment makes a seed of hours; what was measured since
+ * says more. */
+static void
+drop_seed (MccLossEvents *self)
+{
+  unsigned oldest = self->count - 1;
+  double sum = 0.0;
+
+  if (self->count <= SEED_UNTIL || !mcc_loss_events_get (self, oldest)->seeded)
+    return;
+  for (unsigned i = 0; i < oldest; i++)
+    sum += mcc_loss_events_get (self, i)->interval;
+  if (mcc_loss_events_get (self, oldest)->interval > SEED_TIMES * sum / oldest)
+    self->count--;
+}
+
 MccLossEvent *
 mcc_loss_events_begin (MccLossEvents *self, uint64_t index, MccTime time, double interval)
 {
@@ -111,6 +131,7 @@ mcc_loss_events_begin (MccLossEvents *self, uint64_t index, MccTime time, double
 
   if (self->base.config.discounting && self->count > 0)
     discount = present_discount (self, closed_mean (self, true));
+  drop_seed (self);
   self->newest = (self->newest + 1) % MCC_LOSS_EVENTS_MAX;
   if (self->count < MCC_LOSS_EVENTS_MAX)
     self->count++;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "mcccapacity.h"
 #include "mcctypes.h"
 
 /* What is known when a controller decides. */
@@ -23,8 +24,8 @@ typedef struct {
   MccTime queue_peak;        /* ... the largest of it */
   uint64_t received_bps;     /* long: 1 s or 2 RTT */
   uint64_t received_now_bps; /* short: 200 ms or 1 RTT */
+  const MccCapacity *capacity; /* NULL: not measured */
   uint64_t announced_bps;    /* the sender's target; 0 = none heard */
-  bool others_limit;         /* the target is not of our making */
   uint64_t start_bps, min_bps, max_bps;
 } MccRateInput;
 

@@ -23,11 +23,13 @@
 #define SLOW_START_QUEUE (10 * MCC_MSECOND)
 #define SLOW_START_QUEUE_MAX (50 * MCC_MSECOND)
 #define SLOW_START_GROWTH (3 * MCC_MSECOND) /* of the standing queue, twice running: the end */
+#define SLOW_START_OVERLOAD 10 /* that part of what is sent does not arrive: the queue is ours */
 #define SLOW_START_EXIT 0.9
+#define SLOW_START_ARRIVES 0.9 /* of what is announced: no overload */
 #define TARGET_QUEUE (15 * MCC_MSECOND)
 #define TARGET_QUEUE_RTT_MAX (15 * MCC_MSECOND) /* + RTT/16, at most this */
 #define TARGET_QUEUE_MIN (4 * MCC_MSECOND)
-#define TARGET_PACKET_MAX_S 0.05
+#define TARGET_PACKET_MAX_S 0.2
 #define TARGET_OF_LOSS 0.25   /* of the queue at which the buffer overflowed */
 #define BUFFER_NEAR 0.75      /* ... of it: cut whatever the standing queue */
 #define TARGET_RECOVERY 0.002 /* that limit rises so much a second */
@@ -45,24 +47,33 @@
 #define RECEIVED_CAP 2.0
 #define SHALLOW_S 0.2 /* a buffer below this */
 #define RESTORE_SHALLOW 0.03
-#define LOSS_RECENT (5 * MCC_SECOND)
-#define LOSS_PACKETS 100 /* ... or in so many packets */
-#define ALL_ARRIVES 0.8  /* what arrives now was sent a while ago */
-#define TCP_FALL 0.6     /* of the received rate, at once */
+#define TCP_FALL 0.6 /* of the received rate, at once */
 #define TCP_SHARE                                                                                  \
   0.9 /* of the equation: pacing meets fewer of a queue's losses than TCP's pairs                  \
        */
-#define TCP_RISE_PER_S 1.0 /* with the sender's lag it would overshoot */
-#define DIP 0.7            /* of the received rate: are we alone? */
+#define TCP_RISE_PER_S 0.7   /* a few losses say little about a rate far from where they were met */
+#define TCP_RETURN_PER_S 1.0 /* ... below the start rate */
+
+/* Without what a packet takes. */
+static MccTime
+target_queue (const MccRateEnhanced *self, const MccRateInput *input)
+{
+  MccTime target = TARGET_QUEUE + mcc_time_min (input->rtt / 16, TARGET_QUEUE_RTT_MAX);
+  return mcc_time_min (target, mcc_time_from_seconds (self->target_limit_s));
+}
+
+MccTime
+mcc_rate_enhanced_empty_queue (const MccRateEnhanced *self, const MccRateInput *input)
+{
+  return target_queue (self, input) / 2;
+}
 
 MccTime
 mcc_rate_enhanced_target_queue (const MccRateEnhanced *self, const MccRateInput *input)
 {
-  MccTime target = TARGET_QUEUE + mcc_time_min (input->rtt / 16, TARGET_QUEUE_RTT_MAX);
-  target = mcc_time_min (target, mcc_time_from_seconds (self->target_limit_s));
   /* A link that became slower delays every packet by its transmission. */
   double packet_s = 8.0 * input->packet_bytes / fmax ((double)input->received_bps, 1.0);
-  return target + mcc_time_from_seconds (fmin (packet_s, TARGET_PACKET_MAX_S));
+  return target_queue (self, input) + mcc_time_from_seconds (fmin (packet_s, TARGET_PACKET_MAX_S));
 }
 
 /* What the equation allows; INFINITY when it says nothing yet. */
@@ -119,20 +130,30 @@ decide_start (MccRateEnhanced *self, const MccRateInput *input, bool new_loss)
   if (self->decisions < START_DECISIONS)
     return;
   if (new_loss || input->queue_delay > limit || input->rtt_measured
-      || input->now - self->first >= START_PATIENCE)
+      || input->now - self->first >= START_PATIENCE) {
     self->base.mode = MCC_RATE_SLOW_START;
+    self->queue_last = self->queue_before = MCC_SECOND * 3600; /* what grew so far was not ours */
+  }
 }
 
 static void
 decide_slow_start (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, MccTime dt)
 {
   MccTime limit = mcc_time_clamp (input->rtt / 8, SLOW_START_QUEUE, SLOW_START_QUEUE_MAX);
-  bool grows = input->queue_delay >= self->queue_last + SLOW_START_GROWTH
-               && self->queue_last >= self->queue_before + SLOW_START_GROWTH;
-  if (new_loss || grows || input->queue_delay > limit) {
+  MccTime overload = mcc_time_max (dt / SLOW_START_OVERLOAD, SLOW_START_GROWTH);
+  bool grows = input->queue_delay >= self->queue_last + overload
+               && self->queue_last >= self->queue_before + overload;
+  bool arrives
+      = (double)input->received_now_bps >= SLOW_START_ARRIVES * (double)input->announced_bps;
+  if (new_loss && !grows && input->queue_delay > limit
+      && (arrives || !mcc_rate_enhanced_whole_link (self, input))) {
+    mcc_rate_enhanced_compete (self, input); /* our last doubling did not fill it */
+    return;
+  }
+  if (new_loss || grows) {
     if (new_loss && input->queue_peak > limit)
       note_overflow (self, input);
-    else if (grows || input->queue_delay > limit)
+    else if (grows)
       note_capacity (self, input);
     cut (self, input, SLOW_START_EXIT * (double)input->received_now_bps);
     self->base.mode = MCC_RATE_DELAY;
@@ -177,20 +198,6 @@ grow (MccRateEnhanced *self, const MccRateInput *input, MccTime target, MccTime 
   *rate = fmax (*rate, fmin (next, GROWTH_CAP * (double)input->received_bps));
 }
 
-/* Whether the queue cannot be of our making: all that is sent arrives, and is far below what the
- * equation allows after a recent loss. */
-static bool
-others_fill (const MccRateEnhanced *self, const MccRateInput *input)
-{
-  double received = (double)input->received_now_bps;
-  if (received < ALL_ARRIVES * fmin (self->base.rate_bps, (double)input->announced_bps))
-    return false;
-  double packet_s = 8.0 * input->packet_bytes / fmax ((double)input->received_bps, 1.0);
-  MccTime recent = mcc_time_max (LOSS_RECENT, mcc_time_from_seconds (LOSS_PACKETS * packet_s));
-  bool lossy = self->loss_seen != MCC_TIME_NONE && input->now - self->loss_seen < recent;
-  return lossy && received < BELOW * mcc_rate_enhanced_equation_bps (input);
-}
-
 static void
 decide_delay (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, MccTime dt)
 {
@@ -208,7 +215,7 @@ decide_delay (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, M
   } else if (queue > target || (nearly_full && queue > target / 2)) {
     if (input->now < self->hold_until && queue <= self->queue_last + MCC_MSECOND)
       return;
-    if (others_fill (self, input))
+    if (mcc_rate_enhanced_others_fill (self, input))
       return;
     note_capacity (self, input);
     double excess_s = queue > target ? mcc_time_to_seconds (queue - target) : 0.0;
@@ -220,8 +227,7 @@ decide_delay (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, M
   }
 }
 
-/* Follows the equation. A dip now and then shows whether we are still not alone: alone, the
- * received rate does not follow it. Only who limits dips: dips of many would add up. */
+/* Follows the equation. */
 static void
 decide_tcp (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
 {
@@ -230,22 +236,15 @@ decide_tcp (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
   double received = (double)input->received_now_bps;
   double allowed = TCP_SHARE * mcc_rate_enhanced_equation_bps (input)
                    * mcc_time_to_seconds (input->rtt) / self->rtt_s;
-  if (input->now >= self->dip_next && !input->others_limit) {
-    self->dip_next = input->now + DIP_PERIOD;
-    self->dip_from_bps = *rate;
-    self->dip_seen = input->now + input->rtt + SENDER_LAG;
-    cut (self, input, DIP * received);
-  } else if (input->now < self->hold_until) {
+  if (input->now < self->hold_until)
     return;
-  } else if (self->dip_from_bps > 0.0) {
-    *rate = fmin (allowed, self->dip_from_bps);
-    self->dip_from_bps = 0.0;
-  } else if (allowed < *rate) {
+  if (allowed < *rate) {
     double step = fmin (1.0, dt_s / (2.0 * rtt_s));
     *rate = fmax (*rate + (allowed - *rate) * step, fmin (*rate, TCP_FALL * received));
   } else {
     double rise = 8.0 * input->packet_bytes / rtt_s * dt_s / rtt_s;
-    *rate = fmin (allowed, *rate + fmin (rise, TCP_RISE_PER_S * *rate * dt_s));
+    double most = *rate < (double)input->start_bps ? TCP_RETURN_PER_S : TCP_RISE_PER_S;
+    *rate = fmin (allowed, *rate + fmin (rise, most * *rate * dt_s));
   }
 }
 
@@ -276,7 +275,7 @@ enhanced_init (MccRate *base, uint64_t start_bps)
   MccRateEnhanced *self = (MccRateEnhanced *)base;
   base->mode = MCC_RATE_START;
   self->target_limit_s = self->buffer_s = INFINITY;
-  self->first = self->last = self->loss_seen = MCC_TIME_NONE;
+  self->first = self->last = self->loss_seen = self->loss_foreign = MCC_TIME_NONE;
   self->empty_since = MCC_TIME_NONE;
   self->floor[0] = self->floor[1] = MCC_TIME_NONE;
 }
@@ -299,6 +298,7 @@ enhanced_decide (MccRate *base, const MccRateInput *input)
     self->loss_seen = input->last_loss_event;
 
   double previous_bps = base->rate_bps;
+  mcc_rate_enhanced_watch_link (self, input, new_loss);
   if (base->mode == MCC_RATE_START)
     decide_start (self, input, new_loss);
   switch (base->mode) {

@@ -13,7 +13,6 @@
 #define SENDER_LAG (200 * MCC_MSECOND) /* encoder, pacer */
 #define ASKED 32                       /* decisions until a rate shows: up to 3 s */
 #define BELOW 0.5 /* of what the equation allows, after losses: the queue is not ours */
-#define DIP_PERIOD (8 * MCC_SECOND)
 
 typedef struct {
   MccRate base;
@@ -36,17 +35,28 @@ typedef struct {
   double received_bps;  /* smoothed */
   double rtt_s;         /* TCP mode: slower than the sender's lag, else rate and queue swing */
   double peak_bps;      /* capacity: received while the queue stood, at most, fading */
-  MccTime dip_next, dip_seen; /* TCP mode */
-  double dip_from_bps;
   MccTime floor[2], floor_since; /* smallest standing queue of this and the last FLOOR_TIME */
   unsigned losses_below;
   MccTime losses_since;
-  double rival_s; /* evidence that it is not ours; in TCP mode: that it is */
+  double rival_s; /* evidence that it is not ours */
   MccTime empty_since;
+  MccTime loss_foreign; /* newest loss while all that we sent arrived; MCC_TIME_NONE: none */
+  MccTime slower_at; /* the link seemed to become slower: what it carried before proves nothing */
 } MccRateEnhanced;
 
 /* The standing queue that it holds when alone. */
 MccTime mcc_rate_enhanced_target_queue (const MccRateEnhanced *self, const MccRateInput *input);
+/* Below this, nobody fills the queue. */
+MccTime mcc_rate_enhanced_empty_queue (const MccRateEnhanced *self, const MccRateInput *input);
+/* Whether we receive about all that the link was lately seen to carry. */
+bool mcc_rate_enhanced_whole_link (const MccRateEnhanced *self, const MccRateInput *input);
+/* Whether the queue cannot be of our making, even if it stands. */
+bool mcc_rate_enhanced_others_fill (const MccRateEnhanced *self, const MccRateInput *input);
+/* Before a decision: is the link still the one it was? */
+void mcc_rate_enhanced_watch_link (
+    MccRateEnhanced *self, const MccRateInput *input, bool new_loss);
+/* From now on the equation rules. */
+void mcc_rate_enhanced_compete (MccRateEnhanced *self, const MccRateInput *input);
 /* What the equation allows; INFINITY when it says nothing yet. */
 double mcc_rate_enhanced_equation_bps (const MccRateInput *input);
 /* Who fills the queue; may change the mode. */

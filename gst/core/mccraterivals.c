@@ -18,10 +18,70 @@
 #define RIVAL_RETURN 1.5 /* times the received rate: what the cuts gave away */
 #define ALONE_TIME (2 * MCC_SECOND)
 #define ALONE_RTTS 10
-#define DIP_EVIDENCE_S 0.25 /* in its dips, that the received rate does not follow */
 #define RECEIVED_TIME_S 0.4
 #define RECEIVED_PACKETS 5
 #define RTT_TIME_S 2.0
+#define PROOF_TIME (1 * MCC_SECOND) /* of what the link carries */
+#define PROOF_PACKETS 16            /* ... or so many packets */
+#define OTHERS_RULE 0.5
+#define WHOLE_LINK 0.85 /* received, of that */
+#define SLOWER 0.7      /* received, of what was sent */
+#define ALL_ARRIVES 0.8 /* what arrives now was sent a while ago */
+#define LOSS_RECENT (5 * MCC_SECOND)
+#define FOREIGN_INTERVALS 3.0 /* ... or so many mean loss intervals */
+
+static double
+packet_s (const MccRateInput *input)
+{
+  return 8.0 * input->packet_bytes / fmax ((double)input->received_bps, 1.0);
+}
+
+/* What the link was lately seen to carry, at least; 0: not known. */
+static double
+proven_capacity_bps (const MccRateEnhanced *self, const MccRateInput *input)
+{
+  if (input->capacity == NULL)
+    return 0.0;
+  MccTime window
+      = mcc_time_max (PROOF_TIME, mcc_time_from_seconds (PROOF_PACKETS * packet_s (input)));
+  MccTime since = mcc_time_max (self->slower_at, input->now > window ? input->now - window : 0);
+  return (double)mcc_capacity_proven_bps (input->capacity, since, input->now);
+}
+
+bool
+mcc_rate_enhanced_whole_link (const MccRateEnhanced *self, const MccRateInput *input)
+{
+  /* With fewer than a packet in the queue nothing is proven. */
+  return packet_s (input) < mcc_time_to_seconds (input->queue_delay)
+         && (double)input->received_now_bps > WHOLE_LINK * proven_capacity_bps (self, input);
+}
+
+/* A packet was lost that we had not to answer for, not much longer ago than such losses come. */
+static bool
+foreign_losses (const MccRateEnhanced *self, const MccRateInput *input)
+{
+  if (self->loss_foreign == MCC_TIME_NONE || !(input->loss_ratio > 0.0))
+    return false;
+  double recent_s = FOREIGN_INTERVALS / input->loss_ratio * packet_s (input);
+  MccTime recent = mcc_time_max (LOSS_RECENT, mcc_time_from_seconds (recent_s));
+  return input->now - self->loss_foreign < recent;
+}
+
+/* All that is sent arrives, and the link carries more than twice that; or it is far below what the
+ * equation allows after foreign losses, and not the whole of what the link carries. */
+bool
+mcc_rate_enhanced_others_fill (const MccRateEnhanced *self, const MccRateInput *input)
+{
+  double received = (double)input->received_now_bps, sent = self->base.rate_bps;
+  if (input->announced_bps > 0) /* others may limit */
+    sent = fmin (sent, (double)input->announced_bps);
+  if (received < ALL_ARRIVES * sent)
+    return false;
+  if (received < OTHERS_RULE * proven_capacity_bps (self, input))
+    return true;
+  return foreign_losses (self, input) && received < BELOW * mcc_rate_enhanced_equation_bps (input)
+         && !mcc_rate_enhanced_whole_link (self, input);
+}
 
 static void
 note_floor (MccRateEnhanced *self, const MccRateInput *input)
@@ -44,17 +104,10 @@ empty_queue (const MccRateEnhanced *self, MccTime target)
   return mcc_time_min (target, floor + mcc_time_max (FLOOR_BAND, (target - floor) / 4));
 }
 
-/* Notes what was asked for; returns what was asked when that was sent which arrives now. 0: not
- * known. */
+/* What was asked for when that was sent which arrives now. 0: not known. */
 static double
-visible_rate (MccRateEnhanced *self, const MccRateInput *input)
+visible_rate (const MccRateEnhanced *self, const MccRateInput *input)
 {
-  unsigned newest = self->asked_count++ % ASKED;
-  double rate = self->base.rate_bps;
-  if (input->announced_bps > 0) /* others may limit */
-    rate = fmin (rate, (double)input->announced_bps);
-  self->asked[newest].time = input->now;
-  self->asked[newest].rate_bps = rate;
   MccTime lag = input->rtt + SENDER_LAG + DECISION_LAG;
   for (unsigned age = 0; age < ASKED && age < self->asked_count; age++) {
     unsigned slot = (self->asked_count - 1 - age) % ASKED;
@@ -62,6 +115,31 @@ visible_rate (MccRateEnhanced *self, const MccRateInput *input)
       return self->asked[slot].rate_bps;
   }
   return 0.0;
+}
+
+static void
+note_asked (MccRateEnhanced *self, const MccRateInput *input)
+{
+  unsigned newest = self->asked_count++ % ASKED;
+  double rate = self->base.rate_bps;
+  if (input->announced_bps > 0) /* others may limit */
+    rate = fmin (rate, (double)input->announced_bps);
+  self->asked[newest].time = input->now;
+  self->asked[newest].rate_bps = rate;
+}
+
+/* Before a decision: what the link carried before it became slower proves nothing, and losses of
+ * our own overload say nothing about others. */
+void
+mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, bool new_loss)
+{
+  double received = (double)input->received_now_bps, visible = visible_rate (self, input);
+  if (received < SLOWER * visible)
+    self->slower_at = input->now;
+  if (new_loss)
+    self->loss_foreign = received < ALL_ARRIVES * visible || input->now < self->hold_until
+                             ? MCC_TIME_NONE
+                             : input->now;
 }
 
 static void
@@ -75,12 +153,16 @@ enter_mode (MccRateEnhanced *self, const MccRateInput *input, MccRateMode mode)
   self->restore = false;
   self->calm_since = input->now;
   self->empty_since = MCC_TIME_NONE;
-  self->dip_next = input->now + DIP_PERIOD;
-  self->dip_from_bps = 0.0;
   if (mode == MCC_RATE_TCP) { /* what the cuts gave away */
     double before_bps = fmin (self->peak_bps, RIVAL_RETURN * (double)input->received_now_bps);
     self->base.rate_bps = fmax (self->base.rate_bps, LOSS_CUT * before_bps);
   }
+}
+
+void
+mcc_rate_enhanced_compete (MccRateEnhanced *self, const MccRateInput *input)
+{
+  enter_mode (self, input, MCC_RATE_TCP);
 }
 
 /* Where what arrives follows what we send, below the capacity seen before, and the queue stands all
@@ -97,10 +179,12 @@ seek_rivals (
     self->peak_bps = self->received_bps = received = (double)input->received_now_bps;
     self->floor[0] = self->floor[1] = MCC_TIME_NONE;
     self->rival_s = 0.0;
+    self->slower_at = input->now;
   } else if (received > (1.0 + RIVAL_BAND) * visible) {
     self->rival_s = fmax (0.0, self->rival_s - dt_s);
-  } else if (!falling && input->queue_delay > empty_queue (self, target)
-             && received < RIVAL_SHARE * self->peak_bps) {
+  } else if (input->queue_delay > empty_queue (self, target)
+             && (mcc_rate_enhanced_others_fill (self, input)
+                 || (!falling && received < RIVAL_SHARE * self->peak_bps))) {
     self->rival_s += dt_s;
   }
   self->peak_bps = fmax (self->peak_bps, received);
@@ -115,33 +199,28 @@ mcc_rate_enhanced_judge_rivals (
     MccRateEnhanced *self, const MccRateInput *input, bool new_loss, MccTime dt)
 {
   MccTime queue = input->queue_delay, target = mcc_rate_enhanced_target_queue (self, input);
-  double packets_s
-      = RECEIVED_PACKETS * 8.0 * input->packet_bytes / fmax ((double)input->received_bps, 1.0);
   double dt_s = mcc_time_to_seconds (dt);
-  double gain = fmin (1.0, dt_s / fmax (RECEIVED_TIME_S, packets_s));
+  double gain = fmin (1.0, dt_s / fmax (RECEIVED_TIME_S, RECEIVED_PACKETS * packet_s (input)));
   double visible = visible_rate (self, input);
+  note_asked (self, input);
   self->rtt_s += fmin (1.0, dt_s / RTT_TIME_S) * (mcc_time_to_seconds (input->rtt) - self->rtt_s);
   bool tcp = self->base.mode == MCC_RATE_TCP;
   self->received_bps += gain * ((double)input->received_now_bps - self->received_bps);
   self->peak_bps *= 1.0 - CAPACITY_FADE * dt_s;
   note_floor (self, input);
-  if (queue < target / 2) {
-    if (self->empty_since == MCC_TIME_NONE)
-      self->empty_since = input->now;
-    MccTime patience = mcc_time_max (ALONE_TIME, ALONE_RTTS * input->rtt);
-    if (tcp && input->now - self->empty_since >= patience)
-      enter_mode (self, input, MCC_RATE_DELAY);
+  if (queue >= mcc_rate_enhanced_empty_queue (self, input))
+    self->empty_since = MCC_TIME_NONE;
+  else if (self->empty_since == MCC_TIME_NONE)
+    self->empty_since = input->now;
+  MccTime patience = mcc_time_max (ALONE_TIME, ALONE_RTTS * input->rtt);
+  if (tcp && self->empty_since != MCC_TIME_NONE && input->now - self->empty_since >= patience
+      && !foreign_losses (self, input))
+    enter_mode (self, input, MCC_RATE_DELAY);
+  if (queue < mcc_rate_enhanced_empty_queue (self, input))
     return;
-  }
-  self->empty_since = MCC_TIME_NONE;
   if (!(visible > 0.0))
     return;
-  if (tcp && input->now >= self->dip_seen && self->dip_from_bps > 0.0) {
-    double ratio = (double)input->received_now_bps / visible;
-    self->rival_s = fmax (0.0, self->rival_s + (ratio > 1.0 + RIVAL_BAND ? dt_s : -dt_s));
-    if (self->rival_s >= DIP_EVIDENCE_S)
-      enter_mode (self, input, MCC_RATE_DELAY);
-  } else if (self->base.mode == MCC_RATE_DELAY) {
+  if (self->base.mode == MCC_RATE_DELAY) {
     if (new_loss && self->base.rate_bps < BELOW * mcc_rate_enhanced_equation_bps (input)) {
       if (self->losses_below++ == 0)
         self->losses_since = input->now;
