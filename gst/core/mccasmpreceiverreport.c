@@ -43,6 +43,14 @@ stated_bps (const MccAsmpReceiver *self)
   return allowed < (double)rate_bps && allowed >= 1.0 ? (uint64_t)allowed : rate_bps;
 }
 
+/* Announcements get lost where a link is overloaded: what arrives is sent. */
+static uint64_t
+unannounced_target (const MccAsmpReceiver *self)
+{
+  uint64_t received = mcc_asmp_path_received_bps (&self->path, self->now);
+  return received > self->config.start_bps ? received : self->config.start_bps;
+}
+
 MccAsmpScheduleInput
 mcc_asmp_receiver_schedule_input (const MccAsmpReceiver *self)
 {
@@ -52,7 +60,7 @@ mcc_asmp_receiver_schedule_input (const MccAsmpReceiver *self)
   return (MccAsmpScheduleInput){
     .now = self->now,
     .target_bps
-    = session != NULL && session->target_bps > 0 ? session->target_bps : self->config.start_bps,
+    = session != NULL && session->target_bps > 0 ? session->target_bps : unannounced_target (self),
     .session_bps = session != NULL && session->session_bandwidth_bps > 0
                        ? session->session_bandwidth_bps
                        : UINT64_MAX,

@@ -144,7 +144,8 @@ decide_slow_start (MccRateEnhanced *self, const MccRateInput *input, bool new_lo
   bool grows = input->queue_delay >= self->queue_last + overload
                && self->queue_last >= self->queue_before + overload;
   bool arrives
-      = (double)input->received_now_bps >= SLOW_START_ARRIVES * (double)input->announced_bps;
+      = input->announced_bps > 0
+        && (double)input->received_now_bps >= SLOW_START_ARRIVES * (double)input->announced_bps;
   if (new_loss && !grows && input->queue_delay > limit
       && (arrives || !mcc_rate_enhanced_whole_link (self, input))) {
     mcc_rate_enhanced_compete (self, input); /* our last doubling did not fill it */

@@ -184,7 +184,8 @@ seek_rivals (
     self->rival_s = fmax (0.0, self->rival_s - dt_s);
   } else if (input->queue_delay > empty_queue (self, target)
              && (mcc_rate_enhanced_others_fill (self, input)
-                 || (!falling && received < RIVAL_SHARE * self->peak_bps))) {
+                 || (!falling && input->queue_delay >= target / 2
+                     && received < RIVAL_SHARE * self->peak_bps))) {
     self->rival_s += dt_s;
   }
   self->peak_bps = fmax (self->peak_bps, received);
@@ -221,7 +222,8 @@ mcc_rate_enhanced_judge_rivals (
   if (!(visible > 0.0))
     return;
   if (self->base.mode == MCC_RATE_DELAY) {
-    if (new_loss && self->base.rate_bps < BELOW * mcc_rate_enhanced_equation_bps (input)) {
+    if (new_loss && queue >= target / 2 && !mcc_rate_enhanced_whole_link (self, input)
+        && self->base.rate_bps < BELOW * mcc_rate_enhanced_equation_bps (input)) {
       if (self->losses_below++ == 0)
         self->losses_since = input->now;
     } else if (input->now - self->losses_since > LOSSES_TIME) {
