@@ -15,17 +15,17 @@ typedef struct {
   MccTime now;
   MccTime rtt; /* smoothed; the initial one while !rtt_measured */
   bool rtt_measured;
-  double loss_ratio;         /* of the loss measure, 0 = none yet */
-  bool loss_in_interval;     /* losses since the last decision */
-  MccTime last_loss_event;   /* MCC_TIME_NONE: never */
-  double packet_bytes;       /* mean IP bytes */
-  double gamma;              /* congestion indicator */
-  MccTime queue_delay;       /* standing queue: the smallest of the last decision interval */
-  MccTime queue_peak;        /* ... the largest of it */
-  uint64_t received_bps;     /* long: 1 s or 2 RTT */
-  uint64_t received_now_bps; /* short: 200 ms or 1 RTT */
+  double loss_ratio;           /* of the loss measure, 0 = none yet */
+  bool loss_in_interval;       /* losses since the last decision */
+  MccTime last_loss_event;     /* MCC_TIME_NONE: never */
+  double packet_bytes;         /* mean IP bytes */
+  double gamma;                /* congestion indicator */
+  MccTime queue_delay;         /* standing queue: the smallest of the last decision interval */
+  MccTime queue_peak;          /* ... the largest of it */
+  uint64_t received_bps;       /* long: 1 s or 2 RTT */
+  uint64_t received_now_bps;   /* short: 200 ms or 1 RTT */
   const MccCapacity *capacity; /* NULL: not measured */
-  uint64_t announced_bps;    /* the sender's target; 0 = none heard */
+  uint64_t announced_bps;      /* the sender's target; 0 = none heard */
   uint64_t start_bps, min_bps, max_bps;
 } MccRateInput;
 

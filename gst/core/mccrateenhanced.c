@@ -25,7 +25,6 @@
 #define SLOW_START_GROWTH (3 * MCC_MSECOND) /* of the standing queue, twice running: the end */
 #define SLOW_START_OVERLOAD 10 /* that part of what is sent does not arrive: the queue is ours */
 #define SLOW_START_EXIT 0.9
-#define SLOW_START_ARRIVES 0.9 /* of what is announced: no overload */
 #define TARGET_QUEUE (15 * MCC_MSECOND)
 #define TARGET_QUEUE_RTT_MAX (15 * MCC_MSECOND) /* + RTT/16, at most this */
 #define TARGET_QUEUE_MIN (4 * MCC_MSECOND)
@@ -143,11 +142,8 @@ decide_slow_start (MccRateEnhanced *self, const MccRateInput *input, bool new_lo
   MccTime overload = mcc_time_max (dt / SLOW_START_OVERLOAD, SLOW_START_GROWTH);
   bool grows = input->queue_delay >= self->queue_last + overload
                && self->queue_last >= self->queue_before + overload;
-  bool arrives
-      = input->announced_bps > 0
-        && (double)input->received_now_bps >= SLOW_START_ARRIVES * (double)input->announced_bps;
-  if (new_loss && !grows && input->queue_delay > limit
-      && (arrives || !mcc_rate_enhanced_whole_link (self, input))) {
+  if (new_loss && !grows && input->queue_delay > limit && mcc_rate_enhanced_arrives (self, input)
+      && !mcc_rate_enhanced_whole_link (self, input)) {
     mcc_rate_enhanced_compete (self, input); /* our last doubling did not fill it */
     return;
   }

@@ -48,13 +48,14 @@ typedef struct {
 MccTime mcc_rate_enhanced_target_queue (const MccRateEnhanced *self, const MccRateInput *input);
 /* Below this, nobody fills the queue. */
 MccTime mcc_rate_enhanced_empty_queue (const MccRateEnhanced *self, const MccRateInput *input);
+/* Whether what was asked for arrives. */
+bool mcc_rate_enhanced_arrives (const MccRateEnhanced *self, const MccRateInput *input);
 /* Whether we receive about all that the link was lately seen to carry. */
 bool mcc_rate_enhanced_whole_link (const MccRateEnhanced *self, const MccRateInput *input);
 /* Whether the queue cannot be of our making, even if it stands. */
 bool mcc_rate_enhanced_others_fill (const MccRateEnhanced *self, const MccRateInput *input);
 /* Before a decision: is the link still the one it was? */
-void mcc_rate_enhanced_watch_link (
-    MccRateEnhanced *self, const MccRateInput *input, bool new_loss);
+void mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, bool new_loss);
 /* From now on the equation rules. */
 void mcc_rate_enhanced_compete (MccRateEnhanced *self, const MccRateInput *input);
 /* What the equation allows; INFINITY when it says nothing yet. */

@@ -117,6 +117,13 @@ visible_rate (const MccRateEnhanced *self, const MccRateInput *input)
   return 0.0;
 }
 
+bool
+mcc_rate_enhanced_arrives (const MccRateEnhanced *self, const MccRateInput *input)
+{
+  double visible = visible_rate (self, input);
+  return visible > 0.0 && (double)input->received_now_bps >= (1.0 - RIVAL_BAND) * visible;
+}
+
 static void
 note_asked (MccRateEnhanced *self, const MccRateInput *input)
 {
