@@ -31,6 +31,7 @@
 #define TARGET_PACKET_MAX_S 0.2
 #define TARGET_OF_LOSS 0.25   /* of the queue at which the buffer overflowed */
 #define BUFFER_NEAR 0.75      /* ... of it: cut whatever the standing queue */
+#define BUFFER_PACKETS 2.0    /* ... if so many of ours are in it */
 #define TARGET_RECOVERY 0.002 /* that limit rises so much a second */
 #define GROWTH_PER_S 0.25
 #define GROWTH_PER_S_MAX 0.5 /* after seconds without any sign of a queue */
@@ -202,7 +203,9 @@ decide_delay (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, M
   double received = (double)input->received_now_bps;
   self->target_limit_s *= 1.0 + TARGET_RECOVERY * mcc_time_to_seconds (dt);
   self->buffer_s *= 1.0 + TARGET_RECOVERY * mcc_time_to_seconds (dt);
-  bool nearly_full = mcc_time_to_seconds (input->queue_peak) > BUFFER_NEAR * self->buffer_s;
+  double packet_s = 8.0 * input->packet_bytes / received, queue_s = mcc_time_to_seconds (queue);
+  bool nearly_full = mcc_time_to_seconds (input->queue_peak) > BUFFER_NEAR * self->buffer_s
+                     && queue_s > BUFFER_PACKETS * packet_s;
   if (new_loss) {
     if (queue > target / 2)
       note_overflow (self, input);

@@ -23,7 +23,7 @@
 #define RTT_TIME_S 2.0
 #define PROOF_TIME (1 * MCC_SECOND) /* of what the link carries */
 #define PROOF_PACKETS 16            /* ... or so many packets */
-#define OTHERS_RULE 0.5
+#define OTHERS_RULE 0.65
 #define WHOLE_LINK 0.85 /* received, of that */
 #define SLOWER 0.7      /* received, of what was sent */
 #define ALL_ARRIVES 0.8 /* what arrives now was sent a while ago */
@@ -143,10 +143,8 @@ mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, 
   double received = (double)input->received_now_bps, visible = visible_rate (self, input);
   if (received < SLOWER * visible)
     self->slower_at = input->now;
-  if (new_loss)
-    self->loss_foreign = received < ALL_ARRIVES * visible || input->now < self->hold_until
-                             ? MCC_TIME_NONE
-                             : input->now;
+  if (new_loss && received >= ALL_ARRIVES * visible && input->now >= self->hold_until)
+    self->loss_foreign = input->now;
 }
 
 static void
