@@ -8,10 +8,12 @@
 #define DECISION_LAG (100 * MCC_MSECOND)
 #define RIVAL_EVIDENCE_S 0.6 /* of a queue that is not ours */
 #define RIVAL_MEMORY_S 5.0
-#define RIVAL_SHARE 0.9    /* received, of the capacity: somebody else has the rest */
-#define RIVAL_BAND 0.15    /* received is what we sent, within this */
-#define CAPACITY_FADE 0.03 /* a second: links change */
-#define LOSSES_BELOW 3     /* at a standing queue, while ... */
+#define RIVAL_SHARE 0.9           /* received, of the capacity: somebody else has the rest */
+#define RIVAL_BAND 0.15           /* received is what we sent, within this */
+#define CAPACITY_FADE 0.01        /* a second: links change */
+#define CAPACITY_FADE_UNUSED 0.05 /* ... unseen while we send less than we may */
+#define UNUSED 0.6
+#define LOSSES_BELOW 3 /* at a standing queue, while ... */
 #define LOSSES_TIME (60 * MCC_SECOND)
 #define FLOOR_TIME (5 * MCC_SECOND)
 #define FLOOR_BAND (5 * MCC_MSECOND)
@@ -212,7 +214,8 @@ mcc_rate_enhanced_judge_rivals (
   self->rtt_s += fmin (1.0, dt_s / RTT_TIME_S) * (mcc_time_to_seconds (input->rtt) - self->rtt_s);
   bool tcp = self->base.mode == MCC_RATE_TCP;
   self->received_bps += gain * ((double)input->received_now_bps - self->received_bps);
-  self->peak_bps *= 1.0 - CAPACITY_FADE * dt_s;
+  bool unused = (double)input->received_bps < UNUSED * self->base.rate_bps;
+  self->peak_bps *= 1.0 - (unused ? CAPACITY_FADE_UNUSED : CAPACITY_FADE) * dt_s;
   note_floor (self, input);
   if (queue >= mcc_rate_enhanced_empty_queue (self, input))
     self->empty_since = MCC_TIME_NONE;
