@@ -161,7 +161,9 @@ enter_mode (MccRateEnhanced *self, const MccRateInput *input, MccRateMode mode)
   self->calm_since = input->now;
   self->empty_since = MCC_TIME_NONE;
   if (mode == MCC_RATE_TCP) { /* what the cuts gave away */
-    double before_bps = fmin (self->peak_bps, RIVAL_RETURN * (double)input->received_now_bps);
+    double safe_bps
+        = fmax (RIVAL_RETURN * (double)input->received_now_bps, (double)input->start_bps);
+    double before_bps = fmin (self->peak_bps, safe_bps);
     self->base.rate_bps = fmax (self->base.rate_bps, LOSS_CUT * before_bps);
   }
 }
