@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Who fills the queue? 1 Mb/s of ours arrives; a queue of 80 ms is far above its target, one of 20
+ * ms just below. A decision each 100 ms, so 0.6 s of evidence (which fades) are 7 of them.
+ */
+#include <string.h>
+
+#include "ratefixture.h"
+
+#define EVIDENCE 7
+
+/* The link carries far more than what arrives of ours; heard announcements or not. */
+static void
+part_of_the_link (void)
+{
+  static const struct {
+    guint percent; /* received, of what the link carries */
+    gboolean unheard, others;
+  } table[] = { { 60, FALSE, TRUE }, { 64, FALSE, TRUE }, { 66, FALSE, FALSE },
+    { 84, FALSE, FALSE }, { 100, FALSE, FALSE }, { 30, TRUE, TRUE }, { 60, TRUE, TRUE },
+    { 70, TRUE, FALSE }, { 100, TRUE, FALSE } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    rate_alone (&f, table[row].unheard);
+    f.proven_bps = 100 * MBPS / table[row].percent;
+    rate_steps (&f, 20);
+    rate_queue (&f, 80);
+    if (table[row].others) {
+      g_assert_cmpuint (rate_steps_to_tcp (&f, 30), ==, EVIDENCE);
+      g_assert_cmpuint (f.least_bps, ==, MBPS);
+    } else {
+      rate_step (&f);
+      g_assert_cmpuint (rate_bps (&f), <, 900000);
+      g_assert_cmpuint (rate_steps_to_tcp (&f, 40), ==, 0);
+    }
+    rate_clear (&f);
+  }
+}
+
+/* Far above what arrives, which therefore says nothing about others: we may be the ones. */
+static void
+not_all_arrives (void)
+{
+  for (guint unheard = 0; unheard < 2; unheard++) {
+    RateFixture f;
+    rate_alone (&f, unheard == 1);
+    f.proven_bps = 4 * MBPS;
+    rate_steps (&f, 20);
+    rate_receive (&f, 780000);
+    rate_queue (&f, 80);
+    rate_step (&f);
+    g_assert_cmpuint (rate_bps (&f), <, 780000);
+    rate_clear (&f);
+  }
+}
+
+/* Dispersion says nothing, but what arrives falls as we cut: the rest is not ours. Served at the
+ * same rate whatever we send: ours. */
+static void
+follows_our_cuts (void)
+{
+  for (guint follows = 0; follows < 2; follows++) {
+    RateFixture f;
+    rate_alone (&f, FALSE);
+    f.input.capacity = NULL;
+    rate_queue (&f, 80);
+    for (guint i = 0; i < 30 && rate_mode (&f) != MCC_RATE_TCP; i++)
+      if (follows)
+        rate_follow (&f, 1);
+      else
+        rate_step (&f);
+    g_assert_cmpint (rate_mode (&f), ==, follows ? MCC_RATE_TCP : MCC_RATE_DELAY);
+    if (follows) { /* what the cuts gave away is taken back */
+      double back_bps = 0.85 * MIN (1e6, 1.5 * (double)f.input.received_now_bps);
+      g_assert_cmpfloat_with_epsilon ((double)rate_bps (&f), back_bps, 0.02 * back_bps);
+    }
+    rate_clear (&f);
+  }
+}
+
+typedef struct {
+  const char *name;
+  double loss_ratio;
+  guint percent;      /* received, of what the link carries */
+  guint arriving;     /* at the loss: received, of what was sent */
+  gboolean cut, loss; /* just before it; whether there is one */
+  guint wait;         /* steps until the queue stands */
+  gboolean others;
+} Foreign;
+
+/* The link's share alone says nothing (0.75, 0.83), nor do our cuts (there are none). */
+static void
+foreign_losses (void)
+{
+  static const Foreign table[] = {
+    { "foreign", 0.01, 75, 100, FALSE, TRUE, 30, TRUE },
+    { "nearly the whole link", 0.01, 84, 100, FALSE, TRUE, 30, TRUE },
+    { "the whole link", 0.01, 86, 100, FALSE, TRUE, 30, FALSE },
+    { "no loss event", 0.01, 75, 100, FALSE, FALSE, 30, FALSE },
+    { "nearly all arrives", 0.01, 75, 82, FALSE, TRUE, 30, TRUE },
+    { "our overload", 0.01, 75, 78, FALSE, TRUE, 30, FALSE },
+    { "a cut under way", 0.01, 75, 100, TRUE, TRUE, 30, FALSE },
+    { "just below half of the equation", 0.014, 75, 100, FALSE, TRUE, 30, TRUE },
+    { "just above", 0.02, 75, 100, FALSE, TRUE, 30, FALSE },
+    { "5 s ago", 0.01, 75, 100, FALSE, TRUE, 41, TRUE },
+    { "longer ago", 0.01, 75, 100, FALSE, TRUE, 51, FALSE },
+    { "less than three intervals ago", 0.001, 75, 100, FALSE, TRUE, 270, TRUE },
+    { "more", 0.001, 75, 100, FALSE, TRUE, 290, FALSE },
+  };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    const Foreign *t = &table[row];
+    RateFixture f;
+    rate_alone (&f, FALSE);
+    f.proven_bps = 100 * MBPS / t->percent;
+    if (t->cut) {
+      rate_queue (&f, 80);
+      rate_step (&f);
+      g_assert_cmpuint (rate_bps (&f), <, 900000);
+      rate_queue (&f, 0);
+    }
+    rate_receive (&f, MBPS * t->arriving / 100);
+    f.input.loss_ratio = t->loss_ratio;
+    if (t->loss)
+      rate_lose (&f, t->loss_ratio);
+    rate_receive (&f, MBPS);
+    rate_steps (&f, t->wait);
+    g_assert_cmpuint (rate_bps (&f), ==, MBPS);
+    f.least_bps = MBPS;
+    rate_queue (&f, 80);
+    guint steps = rate_steps_to_tcp (&f, EVIDENCE);
+    g_test_message ("%s: TCP after %u, least %d kb/s", t->name, steps, (int)(f.least_bps / 1000));
+    g_assert_cmpuint (steps, ==, t->others ? EVIDENCE : 0);
+    if (t->others)
+      g_assert_cmpuint (f.least_bps, ==, MBPS);
+    else
+      g_assert_cmpuint (f.least_bps, <, 900000);
+    rate_clear (&f);
+  }
+}
+
+/* 2 Mb/s were seen; then the link carries 600 kb/s, and ours alone: cut at once, and again as long
+ * as the queue grows, and what was seen does not make others of it. */
+static void
+slower_link (void)
+{
+  RateFixture f;
+  rate_alone (&f, FALSE);
+  f.proven_bps = 2 * MBPS;
+  rate_steps (&f, 20);
+  f.proven_bps = 600000;
+  rate_receive (&f, 600000);
+  rate_queue (&f, 80);
+  rate_step (&f);
+  guint64 first = rate_bps (&f);
+  g_assert_cmpuint (first, <, 500000);
+  g_assert_cmpuint (first, >=, 420000);
+  rate_queue (&f, 120);
+  rate_step (&f);
+  g_assert_cmpuint (rate_bps (&f), <, first);
+  /* What is sent now arrives, the queue stands, two seconds' proof would be three times as much. */
+  g_assert_cmpuint (rate_steps_to_tcp (&f, 30), ==, 0);
+  rate_clear (&f);
+}
+
+/* A first cut is on its way, so that what arrives is nearly what is asked for now, yet far less
+ * than what was sent: the next one is as quick. */
+static void
+slower_link_under_a_cut (void)
+{
+  static const struct {
+    guint64 received_bps;
+    gboolean slower;
+  } table[] = { { 680000, TRUE }, { 720000, FALSE } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    rate_alone (&f, FALSE);
+    f.proven_bps = 2 * MBPS;
+    rate_steps (&f, 20);
+    f.input.capacity = NULL; /* the first cut needs no doubt */
+    rate_receive (&f, 900000);
+    rate_queue (&f, 40);
+    rate_step (&f);
+    f.input.capacity = &f.capacity;
+    guint64 first = rate_bps (&f);
+    g_assert_cmpuint (first, <, 850000);
+    rate_receive (&f, table[row].received_bps);
+    g_assert_cmpuint (table[row].received_bps, >, first * 8 / 10);
+    rate_queue (&f, 60);
+    rate_step (&f);
+    if (table[row].slower)
+      g_assert_cmpuint (rate_bps (&f), <, 680000);
+    else
+      g_assert_cmpuint (rate_bps (&f), ==, first);
+    rate_clear (&f);
+  }
+}
+
+/* At a standing queue, far below the equation, not the whole link; losses of our cuts or not. */
+static void
+three_losses (void)
+{
+  static const struct {
+    guint percent, queue_ms, pause; /* s, before the third */
+    double loss_ratio;
+    gboolean others;
+  } table[] = {
+    { 75, 20, 0, 0.01, TRUE },
+    { 86, 20, 0, 0.01, FALSE }, /* the whole link */
+    { 75, 9, 0, 0.01, FALSE },  /* no queue */
+    { 75, 20, 0, 0.02, FALSE }, /* about what the equation allows */
+    { 75, 20, 50, 0.01, TRUE },
+    { 75, 20, 65, 0.01, FALSE },
+  };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    rate_alone (&f, FALSE);
+    f.proven_bps = 100 * MBPS / table[row].percent;
+    for (guint i = 0; i < 3; i++) {
+      if (i == 2 && table[row].pause > 0) {
+        rate_queue (&f, 0);
+        rate_steps (&f, 10 * table[row].pause);
+        rate_queue (&f, table[row].queue_ms);
+        rate_step (&f);
+      }
+      g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
+      rate_queue (&f, table[row].queue_ms);
+      f.input.queue_peak = 200 * MCC_MSECOND;
+      rate_lose (&f, table[row].loss_ratio);
+      f.input.queue_peak = f.input.queue_delay;
+    }
+    g_assert_cmpint (rate_mode (&f), ==, table[row].others ? MCC_RATE_TCP : MCC_RATE_DELAY);
+    rate_clear (&f);
+  }
+}
+
+/* 2 Mb/s arrived once, then 1.65: that others took the rest is remembered so long. Where we send
+ * less than we may nothing shows that the link still has it, so less long. */
+static void
+capacity_memory_fades (void)
+{
+  static const struct {
+    guint steps;
+    gboolean used, others;
+  } table[] = { { 20, TRUE, TRUE }, { 55, TRUE, TRUE }, { 95, TRUE, FALSE }, { 5, FALSE, TRUE },
+    { 25, FALSE, FALSE } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    rate_alone (&f, FALSE);
+    f.input.capacity = NULL;
+    f.input.max_bps = 2 * MBPS;
+    rate_follow (&f, 300);
+    g_assert_cmpuint (rate_bps (&f), ==, 2 * MBPS);
+    rate_queue (&f, 14); /* the full link shows */
+    rate_follow (&f, 5);
+    rate_queue (&f, 0);
+    f.input.max_bps = 1650000;
+    rate_receive (&f, table[row].used ? 1650000 : 800000);
+    rate_steps (&f, table[row].steps);
+    rate_receive (&f, 1650000);
+    rate_steps (&f, 20);
+    rate_queue (&f, 20);
+    g_assert_cmpuint (rate_steps_to_tcp (&f, 15), ==, table[row].others ? EVIDENCE : 0);
+    rate_clear (&f);
+  }
+}
+
+/* A buffer of 100 ms is known, the peak is near, the standing queue below its target. */
+static void
+nearly_full_buffer (void)
+{
+  static const struct {
+    guint queue_ms, peak_ms;
+    double packet_bytes;
+    gboolean cuts;
+  } table[] = { { 22, 90, 1200, TRUE }, { 16, 90, 1200, FALSE }, { 16, 90, 900, TRUE },
+    { 22, 70, 1200, FALSE }, { 7, 90, 300, FALSE } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    rate_alone (&f, FALSE);
+    f.proven_bps = MBPS;
+    rate_queue (&f, 90);
+    f.input.queue_peak = 100 * MCC_MSECOND;
+    rate_lose (&f, 0.001);
+    rate_queue (&f, 0);
+    rate_steps (&f, 60);
+    g_assert_cmpuint (rate_bps (&f), ==, MBPS);
+    f.input.packet_bytes = table[row].packet_bytes;
+    rate_queue (&f, table[row].queue_ms);
+    f.input.queue_peak = table[row].peak_ms * MCC_MSECOND;
+    rate_step (&f);
+    g_assert_cmpuint (rate_bps (&f), ==, table[row].cuts ? 970000 : MBPS);
+    rate_clear (&f);
+  }
+}
+
+/* A queue above which none fell for 10 s is what the path adds, and nobody's. */
+static void
+floor_of_the_queue (void)
+{
+  for (guint rises = 0; rises < 2; rises++) {
+    RateFixture f;
+    rate_alone (&f, FALSE);
+    f.proven_bps = 2 * MBPS;
+    f.input.capacity = NULL;
+    rate_queue (&f, 12);
+    rate_steps (&f, 120);
+    f.input.capacity = &f.capacity;
+    rate_steps (&f, 20);
+    g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
+    rate_queue (&f, rises ? 20 : 16);
+    g_assert_cmpuint (rate_steps_to_tcp (&f, 15), ==, rises ? EVIDENCE : 0);
+    rate_clear (&f);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/rate-rivals/part-of-the-link", part_of_the_link);
+  g_test_add_func ("/rate-rivals/not-all-arrives", not_all_arrives);
+  g_test_add_func ("/rate-rivals/follows-our-cuts", follows_our_cuts);
+  g_test_add_func ("/rate-rivals/foreign-losses", foreign_losses);
+  g_test_add_func ("/rate-rivals/slower-link-proves-anew", slower_link);
+  g_test_add_func ("/rate-rivals/slower-link-under-a-cut", slower_link_under_a_cut);
+  g_test_add_func ("/rate-rivals/three-losses-below-the-equation", three_losses);
+  g_test_add_func ("/rate-rivals/capacity-memory-fades", capacity_memory_fades);
+  g_test_add_func ("/rate-rivals/nearly-full-buffer-with-two-of-ours", nearly_full_buffer);
+  g_test_add_func ("/rate-rivals/floor-of-the-queue", floor_of_the_queue);
+  return g_test_run ();
+}
