@@ -7,6 +7,8 @@
 #pragma once
 
 #include <glib.h>
+#include <math.h>
+#include <string.h>
 
 #include "mccrate.h"
 #include "mcctcp.h"

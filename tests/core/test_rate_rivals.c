@@ -3,8 +3,6 @@
  * Who fills the queue? 1 Mb/s of ours arrives; a queue of 80 ms is far above its target, one of 20
  * ms just below. A decision each 100 ms, so 0.6 s of evidence (which fades) are 7 of them.
  */
-#include <string.h>
-
 #include "ratefixture.h"
 
 #define EVIDENCE 7
