@@ -22,10 +22,10 @@ typedef struct {
   MccRate *rate;
   MccRateInput input;
   MccCapacity capacity;
-  guint64 proven_bps; /* what the link carries, as packet dispersion shows it; 0: nothing */
-  gboolean unheard;   /* no announcement comes */
-  guint64 asked[RATE_LAG];
-  guint64 least_bps; /* rate, since it was last set */
+  guint64 proven_bps;      /* what the link carries, as packet dispersion shows it; 0: nothing */
+  gboolean unheard;        /* no announcement comes */
+  guint64 asked[RATE_LAG]; /* and announced; the newest first */
+  guint64 least_bps;       /* rate, since it was last set */
 } RateFixture;
 
 static inline void
@@ -84,7 +84,7 @@ rate_equation_bps (const RateFixture *f)
       mcc_time_to_seconds (f->input.rtt), f->input.loss_ratio);
 }
 
-/* Decides. The sender announces what it was asked for. */
+/* Decides. The sender announces what it was asked for, which is heard at the next decision. */
 static inline void
 rate_step (RateFixture *f)
 {
@@ -97,10 +97,11 @@ rate_step (RateFixture *f)
   if (f->unheard)
     input->announced_bps = 0;
   mcc_rate_decide (f->rate, input);
+  guint64 most_bps = f->unheard ? G_MAXUINT64 : input->announced_bps;
+  memmove (f->asked + 1, f->asked, (RATE_LAG - 1) * sizeof f->asked[0]);
+  f->asked[0] = MIN (rate_bps (f), most_bps);
   if (!f->unheard)
     input->announced_bps = rate_bps (f);
-  memmove (f->asked + 1, f->asked, (RATE_LAG - 1) * sizeof f->asked[0]);
-  f->asked[0] = rate_bps (f);
   f->least_bps = MIN (f->least_bps, rate_bps (f));
 }
 

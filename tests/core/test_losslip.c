@@ -170,6 +170,72 @@ virtual_packets (void)
   feed_free (&feed);
 }
 
+/* A seed is dropped by the event that finds two measured intervals or more, whose mean it exceeds
+ * four times; no sooner, and nothing else is. The ratio is then that of the measured ones. */
+static void
+seed_gives_way (void)
+{
+  static const struct {
+    double seed;           /* interval; 0: none, the first is measured */
+    unsigned intervals[5]; /* then */
+    unsigned dropped;      /* by that event, counted from 1; 0: not at all */
+  } table[] = {
+    { 10000, { 50, 50, 50, 50, 50 }, 3 },
+    { 201, { 50, 50, 50, 50, 50 }, 3 },
+    { 200, { 50, 50, 50, 50, 50 }, 0 },
+    { 20, { 50, 50, 50, 50, 50 }, 0 },
+    { 1000, { 100, 500, 100, 60, 60 }, 4 }, /* 1200, then 933 */
+    { 1000, { 500, 100, 100, 60, 60 }, 4 },
+    { 1000, { 300, 300, 300, 300, 300 }, 0 },
+    { 0, { 50, 50, 50, 50, 50 }, 0 },
+  };
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    Feed feed = feed_new (&mcc_loss_lip, NULL);
+    feed_received (&feed, table[row].seed > 0 ? 60 : 3000);
+    feed_lost (&feed, 1);
+    feed_received (&feed, 3);
+    double first = table[row].seed > 0 ? table[row].seed : 3000.0;
+    if (table[row].seed > 0)
+      mcc_loss_seed (feed.loss, 1.0 / table[row].seed);
+    double intervals[7] = { 4.0, first };
+    for (unsigned n = 1; n <= 5; n++) {
+      /* To the next event's loss from the three that showed the last. */
+      feed_received (&feed, table[row].intervals[n - 1] - 4);
+      feed_lost (&feed, 1);
+      feed_received (&feed, 3);
+      for (unsigned i = n + 1; i > 1; i--)
+        intervals[i] = intervals[i - 1];
+      intervals[1] = table[row].intervals[n - 1];
+      bool dropped = table[row].dropped > 0 && n >= table[row].dropped;
+      assert_ratio (&feed, expected_ratio (intervals, n + (dropped ? 1 : 2), 8));
+    }
+    g_assert_cmpuint (mcc_loss_events (feed.loss), ==, 6);
+    feed_free (&feed);
+  }
+}
+
+/* A loss of its event that comes late after all repairs nothing, and harms nothing. */
+static void
+repair_after_the_seed_has_gone (void)
+{
+  Feed feed = feed_new (&mcc_loss_lip, NULL);
+  feed_received (&feed, 60);
+  uint64_t late = feed.seq;
+  event_after (&feed, 1);
+  feed_received (&feed, 3);
+  mcc_loss_seed (feed.loss, 1e-4);
+  for (unsigned n = 0; n < 3; n++) {
+    feed_received (&feed, 46);
+    feed_lost (&feed, 1);
+    feed_received (&feed, 3);
+  }
+  assert_ratio (&feed, 1.0 / 50);
+  feed_packet (&feed, late);
+  assert_ratio (&feed, 1.0 / 50);
+  g_assert_cmpuint (mcc_loss_packets_lost (feed.loss), ==, 3);
+  feed_free (&feed);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -182,5 +248,7 @@ main (int argc, char **argv)
       first_interval_starts_with_the_first_packet);
   g_test_add_func ("/loss/lip/discounting", discounting);
   g_test_add_func ("/loss/lip/virtual-packets", virtual_packets);
+  g_test_add_func ("/loss/lip/seed-gives-way-to-measured-intervals", seed_gives_way);
+  g_test_add_func ("/loss/lip/repair-after-the-seed-has-gone", repair_after_the_seed_has_gone);
   return g_test_run ();
 }

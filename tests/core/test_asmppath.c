@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the path makes of its first loss event: 1000 bytes each 10 ms, 800 kb/s.
+ */
+#include <glib.h>
+
+#include "mccasmppath.h"
+#include "mcctcp.h"
+
+#define T0 (4711 * MCC_SECOND)
+#define BYTES 1000
+#define RATE_BPS 800000.0
+#define DELAY (20 * MCC_MSECOND)
+
+typedef struct {
+  MccAsmpPath path;
+  MccRateInput input;
+  MccTime now, decided;
+  MccTime delay;
+  guint16 seq;
+  guint32 report;
+} Fixture;
+
+static void
+init (Fixture *f, MccVariant variant)
+{
+  MccLossConfig config = mcc_loss_config_default;
+  config.history = 32;
+  config.discounting = true;
+  memset (f, 0, sizeof *f);
+  f->now = f->decided = T0;
+  f->delay = DELAY;
+  f->seq = 65500;
+  g_assert_true (mcc_asmp_path_init (&f->path, variant, mcc_loss_new (&mcc_loss_lip, &config)));
+}
+
+static void
+decide (Fixture *f)
+{
+  mcc_asmp_path_decide (&f->path, &f->input, f->now);
+  f->decided = f->now;
+}
+
+/* @packets arrive; a decision each 100 ms. */
+static void
+stream (Fixture *f, guint packets)
+{
+  while (packets-- > 0) {
+    f->now += 10 * MCC_MSECOND;
+    MccRtpPacket packet = { .seq = f->seq++,
+      .bytes = BYTES,
+      .has_send_time = true,
+      .send_time = mcc_abs_send_time (f->now - f->delay) };
+    g_assert_true (mcc_asmp_path_handle_packet (&f->path, &packet, f->now));
+    if (f->now - f->decided >= 100 * MCC_MSECOND)
+      decide (f);
+  }
+}
+
+static void
+measure_rtt (Fixture *f, MccTime rtt)
+{
+  mcc_asmp_path_handle_report (&f->path, ++f->report);
+  g_assert_true (mcc_rtt_handle_effective (&f->path.rtt, rtt, f->report, f->now));
+}
+
+/* One is lost, which three later ones show; then a decision. */
+static void
+lose (Fixture *f)
+{
+  f->seq++;
+  stream (f, MCC_LOSS_NDUPACK);
+  decide (f);
+}
+
+/* The loss ratio with which the equation gives what arrived. */
+static double
+carried (const Fixture *f)
+{
+  return mcc_tcp_loss_ratio (
+      &mcc_tcp_model_default, BYTES, mcc_time_to_seconds (f->input.rtt), RATE_BPS);
+}
+
+/* Without a queue the loss was not ours: its interval is what arrived so far, if that is less than
+ * what gives the received rate. With a queue what arrived is what the path carries. */
+static void
+first_loss (void)
+{
+  static const struct {
+    guint packets, rtt_ms;
+    guint queue_ms; /* of one packet before the loss */
+    gboolean carried;
+  } table[] = { { 100, 200, 0, FALSE }, { 100, 200, 9, FALSE }, { 100, 200, 12, TRUE },
+    { 100, 450, 0, FALSE }, { 240, 200, 0, FALSE }, { 400, 200, 0, TRUE }, { 1000, 450, 0, FALSE },
+    { 2000, 450, 0, TRUE }, { 2000, 450, 12, TRUE } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    init (&f, MCC_VARIANT_ENHANCED);
+    stream (&f, 50);
+    measure_rtt (&f, table[row].rtt_ms * MCC_MSECOND);
+    stream (&f, table[row].packets - 50 - MCC_LOSS_NDUPACK);
+    g_assert_cmpfloat (f.input.loss_ratio, ==, 0.0);
+    f.delay += table[row].queue_ms * MCC_MSECOND;
+    decide (&f);
+    lose (&f);
+    double interval = 1.0 / f.input.loss_ratio;
+    g_test_message ("row %u: %.0f of %u packets", row, interval, table[row].packets);
+    if (table[row].carried)
+      g_assert_cmpfloat_with_epsilon (interval * carried (&f), 1.0, 0.12); /* the meter's slots */
+    else
+      g_assert_cmpfloat_with_epsilon (interval, table[row].packets, 1e-6);
+    if (table[row].queue_ms <= 10)
+      g_assert_cmpfloat (interval, <=, table[row].packets + 1e-6);
+    mcc_asmp_path_clear (&f.path);
+  }
+}
+
+/* Once, by the first decision that knows an RTT; intervals that were measured until then stay. */
+static void
+seeded_once (void)
+{
+  static const struct {
+    guint losses; /* before the RTT is known */
+    gboolean seeded;
+  } table[] = { { 1, TRUE }, { 2, TRUE }, { 3, FALSE }, { 5, FALSE } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    init (&f, MCC_VARIANT_ENHANCED);
+    for (guint i = 0; i < table[row].losses; i++) {
+      stream (&f, 96);
+      lose (&f); /* RTT 500 ms: 1 s apart, each its own */
+    }
+    g_assert_cmpuint (mcc_loss_events (f.path.loss), ==, table[row].losses);
+    double before = f.input.loss_ratio;
+    g_assert_cmpfloat_with_epsilon (before, 0.01, 0.0005);
+    measure_rtt (&f, 40 * MCC_MSECOND);
+    decide (&f);
+    if (table[row].seeded)
+      g_assert_cmpfloat_with_epsilon (f.input.loss_ratio / carried (&f), 1.0, 0.12);
+    else
+      g_assert_cmpfloat (f.input.loss_ratio, ==, before);
+    double seeded = f.input.loss_ratio;
+    measure_rtt (&f, 400 * MCC_MSECOND);
+    decide (&f);
+    g_assert_cmpfloat (f.input.loss_ratio, ==, seeded);
+    mcc_asmp_path_clear (&f.path);
+  }
+}
+
+static void
+published_is_not_seeded (void)
+{
+  Fixture f;
+  init (&f, MCC_VARIANT_PUBLISHED);
+  stream (&f, 50);
+  measure_rtt (&f, 450 * MCC_MSECOND);
+  stream (&f, 1949);
+  f.delay += 12 * MCC_MSECOND;
+  lose (&f);
+  g_assert_cmpfloat_with_epsilon (f.input.loss_ratio, 1.0 / 1999, 1e-9);
+  mcc_asmp_path_clear (&f.path);
+}
+
+/* What waited in our socket while we were absent says nothing of the link. */
+static void
+absence_proves_no_capacity (void)
+{
+  Fixture f;
+  init (&f, MCC_VARIANT_ENHANCED);
+  stream (&f, 100);
+  MccTime since = f.now - 900 * MCC_MSECOND;
+  g_assert_cmpuint (mcc_capacity_proven_bps (f.input.capacity, since, f.now), >, 700000);
+  f.now += 5 * MCC_SECOND;
+  mcc_asmp_path_excuse (&f.path, f.now);
+  g_assert_cmpuint (mcc_capacity_proven_bps (f.input.capacity, since, f.now), ==, 0);
+  mcc_asmp_path_clear (&f.path);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/asmppath/first-loss-not-before-the-first-packet", first_loss);
+  g_test_add_func ("/asmppath/seeded-once", seeded_once);
+  g_test_add_func ("/asmppath/published-is-not-seeded", published_is_not_seeded);
+  g_test_add_func ("/asmppath/absence-proves-no-capacity", absence_proves_no_capacity);
+  return g_test_run ();
+}
