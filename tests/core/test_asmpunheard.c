@@ -8,6 +8,7 @@
 
 #include "mccasmpreceiver.h"
 #include "mccjitter.h"
+#include "mccrtcp.h"
 
 #define T0 (5432 * MCC_SECOND)
 #define OURS 0xaaaau
@@ -68,20 +69,26 @@ stream (Fixture *f, double seconds, guint64 bps, guint nth)
   }
 }
 
-/* Follows a stream, knows its RTT, has told its first rate. */
 static void
-init (Fixture *f, guint64 start_bps, guint64 bps)
+start (Fixture *f, guint64 start_bps, guint32 compound_bytes)
 {
   MccAsmpReceiverConfig config = { .variant = MCC_VARIANT_ENHANCED,
     .ssrc = OURS,
     .seed = 7,
     .start_bps = start_bps,
-    .compound_bytes = COMPOUND_BYTES };
+    .compound_bytes = compound_bytes };
   memset (f, 0, sizeof *f);
   f->now = T0;
   f->delay = 20 * MCC_MSECOND;
   f->seq = 65400;
   f->receiver = mcc_asmp_receiver_new (&config, T0);
+}
+
+/* Follows a stream, knows its RTT, has told its first rate. */
+static void
+init (Fixture *f, guint64 start_bps, guint64 bps)
+{
+  start (f, start_bps, COMPOUND_BYTES);
   for (guint i = 0; i < 100 && f->reports == 0; i++)
     stream (f, 0.1, bps, 1);
   g_assert_cmpuint (f->reports, ==, 1);
@@ -161,6 +168,32 @@ below_the_start_rate (void)
   mcc_asmp_receiver_free (f.receiver);
 }
 
+/* RTCP has its share of what is sent: of what arrives, or of the start rate if that is more. */
+static void
+share_of_what_arrives (void)
+{
+  static const struct {
+    guint64 start_bps, bps, target_bps;
+  } table[]
+      = { { 150000, 300000, 300000 }, { 150000, 600000, 600000 }, { 600000, 300000, 600000 } };
+  const double share
+      = MCC_RTCP_RECEIVER_SHARE * (1.0 - MCC_RTCP_REGULAR_SHARE) - MCC_RTCP_LIMITING_SHARE;
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    start (&f, table[row].start_bps, 2000);
+    stream (&f, 10.0, table[row].bps, 1);
+    guint before = f.reports;
+    stream (&f, 400.0, table[row].bps, 1);
+    double mean_s = mcc_time_to_seconds (
+                        mcc_rtcp_interval (table[row].target_bps, UINT64_MAX, share, 1, 2000))
+                    / MCC_RTCP_COMPENSATION;
+    double reports = f.reports - before;
+    g_test_message ("row %u: %.0f reports, %.1f expected", row, reports, 400.0 / mean_s);
+    g_assert_cmpfloat_with_epsilon (reports * mean_s / 400.0, 1.0, 0.12);
+    mcc_asmp_receiver_free (f.receiver);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -168,5 +201,6 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-receiver/unheard/below-what-arrives-is-news", below_what_arrives);
   g_test_add_func ("/asmp-receiver/unheard/above-it-is-none", above_what_arrives);
   g_test_add_func ("/asmp-receiver/unheard/below-the-start-rate-is-news", below_the_start_rate);
+  g_test_add_func ("/asmp-receiver/unheard/share-of-what-arrives", share_of_what_arrives);
   return g_test_run ();
 }

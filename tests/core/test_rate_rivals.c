@@ -199,20 +199,21 @@ three_losses (void)
 {
   static const struct {
     guint percent, queue_ms, pause; /* s, before the third */
-    double loss_ratio;
+    double loss_ratio, packet_bytes;
     gboolean others;
   } table[] = {
-    { 75, 20, 0, 0.01, TRUE },
-    { 86, 20, 0, 0.01, FALSE }, /* the whole link */
-    { 75, 9, 0, 0.01, FALSE },  /* no queue */
-    { 75, 20, 0, 0.02, FALSE }, /* about what the equation allows */
-    { 75, 20, 50, 0.01, TRUE },
-    { 75, 20, 65, 0.01, FALSE },
+    { 75, 20, 0, 0.01, 1200, TRUE }, { 86, 20, 0, 0.01, 1200, FALSE }, /* the whole link */
+    { 75, 9, 0, 0.01, 1200, FALSE },                                   /* no queue */
+    { 75, 20, 0, 0.02, 1200, FALSE }, /* about what the equation allows */
+    { 75, 20, 50, 0.01, 1200, TRUE }, { 75, 20, 65, 0.01, 1200, FALSE },
+    { 86, 80, 0, 0.01, 9000, FALSE },
+    { 86, 60, 0, 0.01, 9000, TRUE }, /* less than a packet in the queue: nothing is the whole */
   };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
     RateFixture f;
     rate_alone (&f, FALSE);
     f.proven_bps = 100 * MBPS / table[row].percent;
+    f.input.packet_bytes = table[row].packet_bytes;
     for (guint i = 0; i < 3; i++) {
       if (i == 2 && table[row].pause > 0) {
         rate_queue (&f, 0);
