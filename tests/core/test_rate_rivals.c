@@ -193,6 +193,43 @@ slower_link_under_a_cut (void)
   }
 }
 
+/* What the cuts gave away is taken back: 0.85 x what arrived once, but no more than half again of
+ * what arrives, or the start rate. */
+static void
+takes_back (void)
+{
+  static const struct {
+    guint64 received_bps;
+    double back_bps;
+  } table[]
+      = { { 40000, 0.85 * RATE_START }, { 200000, 0.85 * 1.5 * 200000 }, { 780000, 0.85 * 1e6 } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    rate_alone (&f, FALSE);
+    f.input.capacity = NULL;
+    rate_queue (&f, 14); /* the full link shows */
+    rate_follow (&f, 5);
+    rate_queue (&f, 0);
+    f.input.max_bps = table[row].received_bps;
+    rate_receive (&f, table[row].received_bps);
+    rate_steps (&f, 60);
+    /* Just below the target, which is more than a packet. */
+    double packet_ms = 9.6e6 / (double)table[row].received_bps;
+    rate_queue (&f, (guint)(15 + MIN (packet_ms, 200)));
+    rate_steps (&f, EVIDENCE - 1);
+    g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
+    f.input.max_bps = MBPS;
+    rate_step (&f);
+    g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_TCP);
+    /* The memory has faded by 1 % a second. */
+    g_assert_cmpfloat ((double)rate_bps (&f), <=, table[row].back_bps + 1);
+    g_assert_cmpfloat ((double)rate_bps (&f), >=, 0.92 * table[row].back_bps);
+    if (table[row].back_bps < 500000)
+      g_assert_cmpfloat_with_epsilon ((double)rate_bps (&f), table[row].back_bps, 1.0);
+    rate_clear (&f);
+  }
+}
+
 /* At a standing queue, far below the equation, not the whole link; losses of our cuts or not. */
 static void
 three_losses (void)
@@ -219,7 +256,7 @@ three_losses (void)
         rate_queue (&f, 0);
         rate_steps (&f, 10 * table[row].pause);
         rate_queue (&f, table[row].queue_ms);
-        rate_step (&f);
+        rate_step (&f); /* at a standing queue without a loss: only such a decision forgets */
       }
       g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
       rate_queue (&f, table[row].queue_ms);
@@ -319,6 +356,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-rivals/part-of-the-link", part_of_the_link);
   g_test_add_func ("/rate-rivals/not-all-arrives", not_all_arrives);
   g_test_add_func ("/rate-rivals/follows-our-cuts", follows_our_cuts);
+  g_test_add_func ("/rate-rivals/takes-back-what-the-cuts-gave", takes_back);
   g_test_add_func ("/rate-rivals/foreign-losses", foreign_losses);
   g_test_add_func ("/rate-rivals/slower-link-proves-anew", slower_link);
   g_test_add_func ("/rate-rivals/slower-link-under-a-cut", slower_link_under_a_cut);
