@@ -33,5 +33,6 @@ typedef struct {
 
 void mcc_capacity_init (MccCapacity *self);
 void mcc_capacity_handle_packet (MccCapacity *self, uint32_t bytes, MccTime now);
-/* Bit/s, proven by what arrived from @since on, a bucket (250 ms) later at most; 0: nothing. */
+/* Bit/s, proven by trains that ended after @since, a bucket (250 ms) later at most; 0: nothing. A
+ * train may have begun before @since. */
 uint64_t mcc_capacity_proven_bps (const MccCapacity *self, MccTime since, MccTime now);

@@ -6,7 +6,8 @@
  *  - rate <= max (start, 2 x received); min_bps <= rate <= max_bps.
  *  - One congestion episode, one reaction: after a cut nothing but a queue that still grows, or a
  *    new loss event, cuts again before the sender's reaction can be seen (RTT + lag).
- *  - The TCP equation bounds every mode once there was a loss and the RTT is measured.
+ *  - The TCP equation bounds every mode once there was a loss and the RTT is measured; TCP mode
+ *    nears its bound with an RTT smoothed over 2 s.
  *
  * While the queue stands, the received rate is the capacity (alone) or our share of it, so cuts
  * start from the received rate and not from the rate that was asked for.
@@ -48,9 +49,8 @@
 #define SHALLOW_S 0.2 /* a buffer below this */
 #define RESTORE_SHALLOW 0.03
 #define TCP_FALL 0.6 /* of the received rate, at once */
-#define TCP_SHARE                                                                                  \
-  0.9 /* of the equation: pacing meets fewer of a queue's losses than TCP's pairs                  \
-       */
+/* Of the equation: pacing meets fewer of a queue's losses than TCP's pairs. */
+#define TCP_SHARE 0.9
 #define TCP_RISE_PER_S 0.7   /* a few losses say little about a rate far from where they were met */
 #define TCP_RETURN_PER_S 1.0 /* ... below the start rate */
 

@@ -50,7 +50,8 @@ MccTime mcc_rate_enhanced_target_queue (const MccRateEnhanced *self, const MccRa
 MccTime mcc_rate_enhanced_empty_queue (const MccRateEnhanced *self, const MccRateInput *input);
 /* Whether what was asked for arrives. */
 bool mcc_rate_enhanced_arrives (const MccRateEnhanced *self, const MccRateInput *input);
-/* Whether we receive about all that the link was lately seen to carry. */
+/* Whether we receive about all that the link was lately seen to carry; also when nothing of it is
+ * known. */
 bool mcc_rate_enhanced_whole_link (const MccRateEnhanced *self, const MccRateInput *input);
 /* Whether the queue cannot be of our making, even if it stands. */
 bool mcc_rate_enhanced_others_fill (const MccRateEnhanced *self, const MccRateInput *input);

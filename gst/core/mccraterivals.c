@@ -25,10 +25,10 @@
 #define RTT_TIME_S 2.0
 #define PROOF_TIME (1 * MCC_SECOND) /* of what the link carries */
 #define PROOF_PACKETS 16            /* ... or so many packets */
-#define OTHERS_RULE 0.65
-#define WHOLE_LINK 0.85 /* received, of that */
-#define SLOWER 0.7      /* received, of what was sent */
-#define ALL_ARRIVES 0.8 /* what arrives now was sent a while ago */
+#define OTHERS_RULE 0.65            /* received, of that: less is not the whole */
+#define WHOLE_LINK 0.85             /* received, of that */
+#define SLOWER 0.7                  /* received, of what was sent */
+#define ALL_ARRIVES 0.8             /* what arrives now was sent a while ago */
 #define LOSS_RECENT (5 * MCC_SECOND)
 #define FOREIGN_INTERVALS 3.0 /* ... or so many mean loss intervals */
 
@@ -69,8 +69,9 @@ foreign_losses (const MccRateEnhanced *self, const MccRateInput *input)
   return input->now - self->loss_foreign < recent;
 }
 
-/* All that is sent arrives, and the link carries more than twice that; or it is far below what the
- * equation allows after foreign losses, and not the whole of what the link carries. */
+/* All that is sent arrives, and is less than OTHERS_RULE of what the link carries; or it is far
+ * below what the equation allows after foreign losses, and not the whole of what the link carries.
+ */
 bool
 mcc_rate_enhanced_others_fill (const MccRateEnhanced *self, const MccRateInput *input)
 {
