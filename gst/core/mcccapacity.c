@@ -41,13 +41,21 @@ mcc_capacity_handle_packet (MccCapacity *self, uint32_t bytes, MccTime now)
 uint64_t
 mcc_capacity_proven_bps (const MccCapacity *self, MccTime since, MccTime now)
 {
-  uint64_t newest = now / BUCKET, most = 0;
+  uint64_t newest = now / BUCKET;
   uint64_t oldest = since / BUCKET + 1;
+  uint64_t seen[MCC_CAPACITY_BUCKETS];
+  unsigned count = 0;
+
   if (newest >= MCC_CAPACITY_BUCKETS && oldest <= newest - MCC_CAPACITY_BUCKETS)
     oldest = newest - MCC_CAPACITY_BUCKETS + 1;
-  for (unsigned b = 0; b < MCC_CAPACITY_BUCKETS; b++)
-    if (self->bucket[b].index >= oldest && self->bucket[b].index <= newest
-        && self->bucket[b].bps > most)
-      most = self->bucket[b].bps;
-  return most;
+  for (unsigned b = 0; b < MCC_CAPACITY_BUCKETS; b++) {
+    uint64_t bps = self->bucket[b].bps;
+    if (self->bucket[b].index < oldest || self->bucket[b].index > newest || bps == 0)
+      continue;
+    unsigned at = count++;
+    for (; at > 0 && seen[at - 1] < bps; at--)
+      seen[at] = seen[at - 1];
+    seen[at] = bps;
+  }
+  return count > 0 ? seen[count / 2] : 0;
 }

@@ -5,7 +5,8 @@
  * a link of our received rate prove that the link is faster; where the queue stands all the same,
  * others have the rest of it.
  *
- * Laws: at most the capacity while host jitter stays below MCC_CAPACITY_JITTER; forgets after
+ * Laws: at most the capacity while host jitter stays below MCC_CAPACITY_JITTER, and where a host
+ * stalls now and then: the median of what stretches of 250 ms proved counts; forgets after
  * MCC_CAPACITY_SPAN; constant cost a packet.
  */
 #pragma once

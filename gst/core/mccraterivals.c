@@ -233,13 +233,12 @@ mcc_rate_enhanced_judge_rivals (
   if (!(visible > 0.0))
     return;
   if (self->base.mode == MCC_RATE_DELAY) {
-    if (new_loss && queue >= target / 2 && !mcc_rate_enhanced_whole_link (self, input)
-        && self->base.rate_bps < BELOW * mcc_rate_enhanced_equation_bps (input)) {
-      if (self->losses_below++ == 0)
-        self->losses_since = input->now;
-    } else if (input->now - self->losses_since > LOSSES_TIME) {
+    if (input->now - self->losses_since > LOSSES_TIME)
       self->losses_below = 0;
-    }
+    if (new_loss && queue >= target / 2 && !mcc_rate_enhanced_whole_link (self, input)
+        && self->base.rate_bps < BELOW * mcc_rate_enhanced_equation_bps (input)
+        && self->losses_below++ == 0)
+      self->losses_since = input->now;
     seek_rivals (self, input, target, visible, dt_s);
   }
 }
