@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "mccapp.h"
-
+#include "mccappprivate.h"
 #include "mccrtt.h"
 
 /* RTCP (RFC 3550 6.7). */
@@ -10,9 +9,6 @@
 #define RTCP_PT_APP 204
 
 /* Offsets from the start of the packet; docs/wire-format.md draws them. */
-#define OFFSET_VERSION 12
-#define OFFSET_FLAGS 13
-
 #define REPORT_RATE 14 /* 48 bits */
 #define REPORT_NUMBER 20
 #define REPORT_RECEIVED 26 /* 48 bits, behind 16 reserved ones */
@@ -53,31 +49,6 @@
 #define UINT24_MAX 0xffffffu
 #define SEND_TIME_ID_MAX 14 /* RFC 8285: 15 is reserved in one-byte headers */
 
-static const uint8_t app_name[4] = { 'A', 'S', 'M', 'P' }; /* MCC_APP_NAME on the wire */
-
-static uint64_t
-get_uint (const uint8_t *data, unsigned bytes)
-{
-  uint64_t value = 0;
-
-  for (unsigned i = 0; i < bytes; i++)
-    value = value << 8 | data[i];
-  return value;
-}
-
-static uint32_t
-get32 (const uint8_t *data)
-{
-  return (uint32_t)get_uint (data, 4);
-}
-
-static void
-put_uint (uint8_t *data, unsigned bytes, uint64_t value)
-{
-  for (unsigned i = bytes; i > 0; i--, value >>= 8)
-    data[i - 1] = (uint8_t)(value & 0xff);
-}
-
 static uint64_t
 min_u64 (uint64_t a, uint64_t b)
 {
@@ -87,7 +58,7 @@ min_u64 (uint64_t a, uint64_t b)
 static void
 put_us (uint8_t *data, MccTime time)
 {
-  put_uint (data, 4, min_u64 (time / MCC_USECOND, UINT32_MAX));
+  mcc_app_put (data, 4, min_u64 (time / MCC_USECOND, UINT32_MAX));
 }
 
 static void
@@ -145,7 +116,7 @@ read_string (Reader *reader, unsigned prefix, bool (*valid) (char), char *out, s
 
   if (reader->left < prefix)
     return MCC_DROP_MALFORMED;
-  length = (size_t)get_uint (reader->data, prefix);
+  length = (size_t)mcc_app_get (reader->data, prefix);
   if (length > reader->left - prefix)
     return MCC_DROP_MALFORMED;
   if (length >= size)
@@ -165,7 +136,7 @@ write_string (uint8_t *data, unsigned prefix, const char *text)
 {
   size_t length = strlen (text);
 
-  put_uint (data, prefix, length);
+  mcc_app_put (data, prefix, length);
   data += prefix;
   for (size_t i = 0; i < length; i++)
     data[i] = (uint8_t)text[i];
@@ -210,7 +181,7 @@ read_feedback (Reader *reader, const uint8_t *data, MccAddress *out)
     return out->family == 0 ? MCC_DROP_NONE : MCC_DROP_BAD_VALUE;
   if (reader->left < bytes)
     return MCC_DROP_MALFORMED;
-  out->port = (uint16_t)get_uint (data + SESSION_PORT, 2);
+  out->port = (uint16_t)mcc_app_get (data + SESSION_PORT, 2);
   memcpy (out->bytes, reader->data, bytes);
   reader->data += bytes;
   reader->left -= bytes;
@@ -223,18 +194,18 @@ decode_report (const uint8_t *data, size_t size, MccAppReport *out)
   if (size < MCC_APP_REPORT_BYTES)
     return MCC_DROP_MALFORMED;
   *out = (MccAppReport){
-    .number = get32 (data + REPORT_NUMBER),
-    .flags = data[OFFSET_FLAGS],
-    .rate_bps = get_uint (data + REPORT_RATE, 6),
-    .received_bps = get_uint (data + REPORT_RECEIVED, 6),
-    .loss_ratio = get32 (data + REPORT_LOSS) / (double)UINT32_MAX,
-    .rtt = get32 (data + REPORT_RTT) * MCC_USECOND,
-    .jitter = get32 (data + REPORT_JITTER) * MCC_USECOND,
-    .queue_delay = get32 (data + REPORT_QUEUE_DELAY) * MCC_USECOND,
-    .packets_lost = get32 (data + REPORT_PACKETS_LOST),
-    .highest_seq = get32 (data + REPORT_HIGHEST_SEQ),
-    .echo = (uint32_t)get_uint (data + REPORT_ECHO, 3),
-    .hold = get32 (data + REPORT_HOLD) * MCC_USECOND,
+    .number = mcc_app_get32 (data + REPORT_NUMBER),
+    .flags = data[MCC_APP_OFFSET_FLAGS],
+    .rate_bps = mcc_app_get (data + REPORT_RATE, 6),
+    .received_bps = mcc_app_get (data + REPORT_RECEIVED, 6),
+    .loss_ratio = mcc_app_get32 (data + REPORT_LOSS) / (double)UINT32_MAX,
+    .rtt = mcc_app_get32 (data + REPORT_RTT) * MCC_USECOND,
+    .jitter = mcc_app_get32 (data + REPORT_JITTER) * MCC_USECOND,
+    .queue_delay = mcc_app_get32 (data + REPORT_QUEUE_DELAY) * MCC_USECOND,
+    .packets_lost = mcc_app_get32 (data + REPORT_PACKETS_LOST),
+    .highest_seq = mcc_app_get32 (data + REPORT_HIGHEST_SEQ),
+    .echo = (uint32_t)mcc_app_get (data + REPORT_ECHO, 3),
+    .hold = mcc_app_get32 (data + REPORT_HOLD) * MCC_USECOND,
   };
   return rtt_valid (out->rtt) ? MCC_DROP_NONE : MCC_DROP_BAD_VALUE;
 }
@@ -242,7 +213,7 @@ decode_report (const uint8_t *data, size_t size, MccAppReport *out)
 static MccDrop
 decode_rtt (const uint8_t *data, size_t size, MccAppRttList *out)
 {
-  size_t count = (size_t)get_uint (data + RTT_COUNT, 2);
+  size_t count = (size_t)mcc_app_get (data + RTT_COUNT, 2);
   const uint8_t *entry = data + RTT_ENTRIES;
 
   if (count > (size - RTT_ENTRIES) / RTT_ENTRY_BYTES)
@@ -251,9 +222,9 @@ decode_rtt (const uint8_t *data, size_t size, MccAppRttList *out)
     return MCC_DROP_BAD_VALUE;
   for (size_t i = 0; i < count; i++, entry += RTT_ENTRY_BYTES) {
     out->entry[i] = (MccAppRtt){
-      .ssrc = get32 (entry),
-      .number = get32 (entry + 4),
-      .rtt = get32 (entry + 8) * MCC_USECOND,
+      .ssrc = mcc_app_get32 (entry),
+      .number = mcc_app_get32 (entry + 4),
+      .rtt = mcc_app_get32 (entry + 8) * MCC_USECOND,
     };
     if (!rtt_valid (out->entry[i].rtt))
       return MCC_DROP_BAD_VALUE;
@@ -281,24 +252,24 @@ session_valid (const MccAppSession *session)
 static void
 read_session_fixed (const uint8_t *data, MccAppSession *out)
 {
-  out->flags = data[OFFSET_FLAGS];
+  out->flags = data[MCC_APP_OFFSET_FLAGS];
   out->ttl = data[SESSION_TTL];
   out->payload_type = data[SESSION_PAYLOAD_TYPE];
-  out->number = get32 (data + SESSION_NUMBER);
+  out->number = mcc_app_get32 (data + SESSION_NUMBER);
   out->send_time_id = data[SESSION_SEND_TIME_ID];
-  out->send_time = (uint32_t)get_uint (data + SESSION_SEND_TIME, 3);
-  out->target_bps = get_uint (data + SESSION_TARGET, 8);
-  out->min_bps = get_uint (data + SESSION_MIN, 8);
-  out->max_bps = get_uint (data + SESSION_MAX, 8);
-  out->start_bps = get_uint (data + SESSION_START, 8);
-  out->session_bandwidth_bps = get_uint (data + SESSION_BANDWIDTH, 8);
-  out->suppress_bps = get_uint (data + SESSION_SUPPRESS, 8);
-  out->receivers = get32 (data + SESSION_RECEIVERS);
-  out->limiting_ssrc = get32 (data + SESSION_LIMITING_SSRC);
-  out->rtt_max = get32 (data + SESSION_RTT_MAX) * MCC_USECOND;
-  out->round = get32 (data + SESSION_ROUND);
-  out->media_ssrc = get32 (data + SESSION_MEDIA_SSRC);
-  out->clock_rate = get32 (data + SESSION_CLOCK_RATE);
+  out->send_time = (uint32_t)mcc_app_get (data + SESSION_SEND_TIME, 3);
+  out->target_bps = mcc_app_get (data + SESSION_TARGET, 8);
+  out->min_bps = mcc_app_get (data + SESSION_MIN, 8);
+  out->max_bps = mcc_app_get (data + SESSION_MAX, 8);
+  out->start_bps = mcc_app_get (data + SESSION_START, 8);
+  out->session_bandwidth_bps = mcc_app_get (data + SESSION_BANDWIDTH, 8);
+  out->suppress_bps = mcc_app_get (data + SESSION_SUPPRESS, 8);
+  out->receivers = mcc_app_get32 (data + SESSION_RECEIVERS);
+  out->limiting_ssrc = mcc_app_get32 (data + SESSION_LIMITING_SSRC);
+  out->rtt_max = mcc_app_get32 (data + SESSION_RTT_MAX) * MCC_USECOND;
+  out->round = mcc_app_get32 (data + SESSION_ROUND);
+  out->media_ssrc = mcc_app_get32 (data + SESSION_MEDIA_SSRC);
+  out->clock_rate = mcc_app_get32 (data + SESSION_CLOCK_RATE);
 }
 
 static MccDrop
@@ -324,23 +295,27 @@ decode_session (const uint8_t *data, size_t size, MccAppSession *out)
 }
 
 MccDrop
-mcc_app_decode (const uint8_t *data, size_t size, MccApp *out)
+mcc_app_check_header (const uint8_t *data, size_t size, const char *name)
+{
+  /* Only the last packet of a compound may have padding, and ours never has. */
+  if (size < MCC_APP_HEADER_BYTES || (data[0] & RTCP_VERSION_AND_PADDING) != RTCP_VERSION_2
+      || data[1] != RTCP_PT_APP || 4 * ((size_t)mcc_app_get (data + 2, 2) + 1) != size)
+    return MCC_DROP_MALFORMED;
+  if (memcmp (data + 8, name, 4) != 0)
+    return MCC_DROP_UNKNOWN_NAME;
+  if (size < MCC_APP_HEADER_BYTES + 4)
+    return MCC_DROP_MALFORMED;
+  return data[MCC_APP_OFFSET_VERSION] == MCC_APP_VERSION ? MCC_DROP_NONE : MCC_DROP_UNKNOWN_VERSION;
+}
+
+MccDrop
+mcc_app_decode_body (const uint8_t *data, size_t size, MccApp *out)
 {
   MccApp app;
   MccDrop drop;
 
-  /* Only the last packet of a compound may have padding, and ours never has. */
-  if (size < MCC_APP_HEADER_BYTES || (data[0] & RTCP_VERSION_AND_PADDING) != RTCP_VERSION_2
-      || data[1] != RTCP_PT_APP || 4 * ((size_t)get_uint (data + 2, 2) + 1) != size)
-    return MCC_DROP_MALFORMED;
-  if (memcmp (data + 8, app_name, sizeof app_name) != 0)
-    return MCC_DROP_UNKNOWN_NAME;
-  if (size < MCC_APP_HEADER_BYTES + 4)
-    return MCC_DROP_MALFORMED;
-  if (data[OFFSET_VERSION] != MCC_APP_VERSION)
-    return MCC_DROP_UNKNOWN_VERSION;
   memset (&app, 0, sizeof app);
-  app.ssrc = get32 (data + 4);
+  app.ssrc = mcc_app_get32 (data + 4);
   app.subtype = data[0] & RTCP_SUBTYPE_MASK;
   switch (app.subtype) {
     case MCC_APP_REPORT:
@@ -358,6 +333,14 @@ mcc_app_decode (const uint8_t *data, size_t size, MccApp *out)
   if (drop == MCC_DROP_NONE)
     *out = app;
   return drop;
+}
+
+MccDrop
+mcc_app_decode (const uint8_t *data, size_t size, MccApp *out)
+{
+  MccDrop drop = mcc_app_check_header (data, size, MCC_APP_NAME);
+
+  return drop == MCC_DROP_NONE ? mcc_app_decode_body (data, size, out) : drop;
 }
 
 static size_t
@@ -393,17 +376,17 @@ encode_report (const MccAppReport *report, uint8_t *data)
   if (report->flags > UINT8_MAX || report->echo > UINT24_MAX
       || !(report->loss_ratio >= 0.0 && report->loss_ratio <= 1.0))
     return false;
-  data[OFFSET_FLAGS] = (uint8_t)report->flags;
-  put_uint (data + REPORT_RATE, 6, min_u64 (report->rate_bps, MCC_APP_RATE_MAX));
-  put_uint (data + REPORT_NUMBER, 4, report->number);
-  put_uint (data + REPORT_RECEIVED, 6, min_u64 (report->received_bps, MCC_APP_RATE_MAX));
-  put_uint (data + REPORT_LOSS, 4, (uint64_t)(report->loss_ratio * UINT32_MAX + 0.5));
+  data[MCC_APP_OFFSET_FLAGS] = (uint8_t)report->flags;
+  mcc_app_put (data + REPORT_RATE, 6, min_u64 (report->rate_bps, MCC_APP_RATE_MAX));
+  mcc_app_put (data + REPORT_NUMBER, 4, report->number);
+  mcc_app_put (data + REPORT_RECEIVED, 6, min_u64 (report->received_bps, MCC_APP_RATE_MAX));
+  mcc_app_put (data + REPORT_LOSS, 4, (uint64_t)(report->loss_ratio * UINT32_MAX + 0.5));
   put_rtt (data + REPORT_RTT, report->rtt);
   put_us (data + REPORT_JITTER, report->jitter);
   put_us (data + REPORT_QUEUE_DELAY, report->queue_delay);
-  put_uint (data + REPORT_PACKETS_LOST, 4, report->packets_lost);
-  put_uint (data + REPORT_HIGHEST_SEQ, 4, report->highest_seq);
-  put_uint (data + REPORT_ECHO, 3, report->echo);
+  mcc_app_put (data + REPORT_PACKETS_LOST, 4, report->packets_lost);
+  mcc_app_put (data + REPORT_HIGHEST_SEQ, 4, report->highest_seq);
+  mcc_app_put (data + REPORT_ECHO, 3, report->echo);
   put_us (data + REPORT_HOLD, report->hold);
   return true;
 }
@@ -413,10 +396,10 @@ encode_rtt (const MccAppRttList *rtt, uint8_t *data)
 {
   uint8_t *entry = data + RTT_ENTRIES;
 
-  put_uint (data + RTT_COUNT, 2, rtt->count);
+  mcc_app_put (data + RTT_COUNT, 2, rtt->count);
   for (unsigned i = 0; i < rtt->count; i++, entry += RTT_ENTRY_BYTES) {
-    put_uint (entry, 4, rtt->entry[i].ssrc);
-    put_uint (entry + 4, 4, rtt->entry[i].number);
+    mcc_app_put (entry, 4, rtt->entry[i].ssrc);
+    mcc_app_put (entry + 4, 4, rtt->entry[i].number);
     put_rtt (entry + 8, rtt->entry[i].rtt);
   }
 }
@@ -424,24 +407,24 @@ encode_rtt (const MccAppRttList *rtt, uint8_t *data)
 static void
 write_session_fixed (const MccAppSession *session, uint8_t *data)
 {
-  data[OFFSET_FLAGS] = (uint8_t)session->flags;
+  data[MCC_APP_OFFSET_FLAGS] = (uint8_t)session->flags;
   data[SESSION_TTL] = session->ttl;
   data[SESSION_PAYLOAD_TYPE] = session->payload_type;
-  put_uint (data + SESSION_NUMBER, 4, session->number);
+  mcc_app_put (data + SESSION_NUMBER, 4, session->number);
   data[SESSION_SEND_TIME_ID] = session->send_time_id;
-  put_uint (data + SESSION_SEND_TIME, 3, session->send_time);
-  put_uint (data + SESSION_TARGET, 8, session->target_bps);
-  put_uint (data + SESSION_MIN, 8, session->min_bps);
-  put_uint (data + SESSION_MAX, 8, session->max_bps);
-  put_uint (data + SESSION_START, 8, session->start_bps);
-  put_uint (data + SESSION_BANDWIDTH, 8, session->session_bandwidth_bps);
-  put_uint (data + SESSION_SUPPRESS, 8, session->suppress_bps);
-  put_uint (data + SESSION_RECEIVERS, 4, session->receivers);
-  put_uint (data + SESSION_LIMITING_SSRC, 4, session->limiting_ssrc);
+  mcc_app_put (data + SESSION_SEND_TIME, 3, session->send_time);
+  mcc_app_put (data + SESSION_TARGET, 8, session->target_bps);
+  mcc_app_put (data + SESSION_MIN, 8, session->min_bps);
+  mcc_app_put (data + SESSION_MAX, 8, session->max_bps);
+  mcc_app_put (data + SESSION_START, 8, session->start_bps);
+  mcc_app_put (data + SESSION_BANDWIDTH, 8, session->session_bandwidth_bps);
+  mcc_app_put (data + SESSION_SUPPRESS, 8, session->suppress_bps);
+  mcc_app_put (data + SESSION_RECEIVERS, 4, session->receivers);
+  mcc_app_put (data + SESSION_LIMITING_SSRC, 4, session->limiting_ssrc);
   put_us (data + SESSION_RTT_MAX, mcc_time_min (session->rtt_max, MCC_RTT_MAX));
-  put_uint (data + SESSION_ROUND, 4, session->round);
-  put_uint (data + SESSION_MEDIA_SSRC, 4, session->media_ssrc);
-  put_uint (data + SESSION_CLOCK_RATE, 4, session->clock_rate);
+  mcc_app_put (data + SESSION_ROUND, 4, session->round);
+  mcc_app_put (data + SESSION_MEDIA_SSRC, 4, session->media_ssrc);
+  mcc_app_put (data + SESSION_CLOCK_RATE, 4, session->clock_rate);
 }
 
 static bool
@@ -457,7 +440,7 @@ encode_session (const MccAppSession *session, uint8_t *data)
   write_session_fixed (session, data);
   if (bytes > 0) {
     data[SESSION_FAMILY] = feedback->family;
-    put_uint (data + SESSION_PORT, 2, feedback->port);
+    mcc_app_put (data + SESSION_PORT, 2, feedback->port);
     memcpy (end, feedback->bytes, bytes);
     end += bytes;
   }
@@ -467,26 +450,37 @@ encode_session (const MccAppSession *session, uint8_t *data)
   return true;
 }
 
+void
+mcc_app_put_header (uint8_t *data, size_t bytes, unsigned subtype, uint32_t ssrc, const char *name)
+{
+  data[0] = (uint8_t)(RTCP_VERSION_2 | subtype);
+  data[1] = RTCP_PT_APP;
+  mcc_app_put (data + 2, 2, bytes / 4 - 1);
+  mcc_app_put (data + 4, 4, ssrc);
+  for (unsigned i = 0; i < 4; i++)
+    data[8 + i] = (uint8_t)name[i];
+  data[MCC_APP_OFFSET_VERSION] = MCC_APP_VERSION;
+}
+
+bool
+mcc_app_encode_body (const MccApp *app, uint8_t *data)
+{
+  if (app->subtype == MCC_APP_REPORT)
+    return encode_report (&app->report, data);
+  if (app->subtype == MCC_APP_SESSION)
+    return encode_session (&app->session, data);
+  encode_rtt (&app->rtt, data);
+  return true;
+}
+
 size_t
 mcc_app_encode (const MccApp *app, uint8_t *data, size_t size)
 {
   size_t bytes = mcc_app_size (app);
-  bool done = true;
 
   if (bytes == 0 || bytes > size)
     return 0;
   memset (data, 0, bytes);
-  data[0] = (uint8_t)(RTCP_VERSION_2 | app->subtype);
-  data[1] = RTCP_PT_APP;
-  put_uint (data + 2, 2, bytes / 4 - 1);
-  put_uint (data + 4, 4, app->ssrc);
-  memcpy (data + 8, app_name, sizeof app_name);
-  data[OFFSET_VERSION] = MCC_APP_VERSION;
-  if (app->subtype == MCC_APP_REPORT)
-    done = encode_report (&app->report, data);
-  else if (app->subtype == MCC_APP_RTT)
-    encode_rtt (&app->rtt, data);
-  else
-    done = encode_session (&app->session, data);
-  return done ? bytes : 0;
+  mcc_app_put_header (data, bytes, app->subtype, app->ssrc, MCC_APP_NAME);
+  return mcc_app_encode_body (app, data) ? bytes : 0;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The APP codec. The input is a packet; because a mutation seldom keeps name, version and length
- * right, it is decoded as it is and again with these mended. What decodes must encode, and mean the
- * same again; what does not must leave the output alone.
+ * right, it is decoded as it is and again with these mended, for both protocols that use it. What
+ * decodes must encode, and mean the same again; what does not must leave the output alone.
  */
 #include <math.h>
 #include <string.h>
 
 #include "fuzz.h"
-#include "mccapp.h"
+#include "mccasspapp.h"
 #include "mccrtt.h"
 
 #define MAX_BYTES 4096
@@ -74,12 +74,39 @@ check_packet (const uint8_t *data, size_t size)
   CHECK (memcmp (first, second, bytes) == 0);
 }
 
+static void
+check_assp_packet (const uint8_t *data, size_t size)
+{
+  static const MccAsspApp untouched;
+  static MccAsspApp app, again;
+  uint8_t first[MAX_BYTES], second[MAX_BYTES];
+  size_t bytes;
+
+  memset (&app, 0, sizeof app);
+  if (mcc_assp_app_decode (data, size, &app) != MCC_DROP_NONE) {
+    CHECK (memcmp (&app, &untouched, sizeof app) == 0);
+    return;
+  }
+  CHECK (app.stream < MCC_ASSP_STREAMS_MAX);
+  if (app.subtype == MCC_ASSP_STREAMS)
+    CHECK (mcc_assp_streams_valid (&app.streams));
+  else
+    check_values (&app.asmp);
+  bytes = mcc_assp_app_encode (&app, first, sizeof first);
+  CHECK (bytes > 0 && bytes <= size && bytes == mcc_assp_app_size (&app));
+  CHECK (mcc_assp_app_encode (&app, second, bytes - 1) == 0);
+  CHECK (mcc_assp_app_decode (first, bytes, &again) == MCC_DROP_NONE);
+  CHECK (mcc_assp_app_encode (&again, second, sizeof second) == bytes);
+  CHECK (memcmp (first, second, bytes) == 0);
+}
+
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
   uint8_t *copy;
 
   check_packet (data, size);
+  check_assp_packet (data, size);
   if (size < MCC_APP_HEADER_BYTES + 4 || size > MAX_BYTES)
     return 0;
   /* A heap block of exactly this size: an over-read is seen. */
@@ -87,13 +114,15 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   copy = malloc (size);
   CHECK (copy != NULL);
   memcpy (copy, data, size);
-  copy[0] = (uint8_t)(0x80 | (data[0] & 0x1f) % 5);
+  copy[0] = (uint8_t)(0x80 | (data[0] & 0x1f) % 6);
   copy[1] = 204;
   copy[2] = (uint8_t)((size / 4 - 1) >> 8);
   copy[3] = (uint8_t)(size / 4 - 1);
   memcpy (copy + 8, MCC_APP_NAME, 4);
   copy[12] = MCC_APP_VERSION;
   check_packet (copy, size);
+  memcpy (copy + 8, MCC_ASSP_NAME, 4);
+  check_assp_packet (copy, size);
   free (copy);
   return 0;
 }

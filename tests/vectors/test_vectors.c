@@ -2,19 +2,20 @@
  *
  * Decodes the golden packets of this folder. A .hex file has, besides bytes and # comments:
  *   expect: <drop reason, "none" = accepted>
+ *   protocol: assp              by ASSP's codec; else ASMP's
  *   canonical: no               encoding what was decoded gives other bytes
  *   = <field> <value>           all fields, in the order of dump ()
  */
 #include <glib.h>
 #include <string.h>
 
-#include "mccapp.h"
+#include "mccasspapp.h"
 
 typedef struct {
   GByteArray *bytes;
   GString *fields;
   gchar *expect;
-  gboolean canonical;
+  gboolean canonical, assp;
 } Vector;
 
 static Vector
@@ -34,6 +35,9 @@ read_vector (const gchar *path)
     } else if (g_str_has_prefix (*line, "expect: ")) {
       g_free (vector.expect);
       vector.expect = g_strdup (*line + strlen ("expect: "));
+    } else if (g_str_has_prefix (*line, "protocol: ")) {
+      vector.assp = g_strcmp0 (*line, "protocol: assp") == 0;
+      g_assert_true (vector.assp);
     } else if (g_str_has_prefix (*line, "canonical: ")) {
       vector.canonical = g_strcmp0 (*line, "canonical: no") != 0;
     } else {
@@ -133,19 +137,49 @@ dump (const MccApp *app)
   return out;
 }
 
+static GString *
+dump_assp (const MccAsspApp *app)
+{
+  const MccAsspStreams *streams = &app->streams;
+  GString *out;
+
+  if (app->subtype != MCC_ASSP_STREAMS) {
+    out = dump (&app->asmp);
+    g_string_append_printf (out, "stream %u\n", app->stream);
+    return out;
+  }
+  out = g_string_new (NULL);
+  g_string_append_printf (out,
+      "ssrc 0x%08x\nsubtype %u\nnumber %u\nflags 0x%02x\nround %u\nladder %u\ncount %u\n",
+      app->ssrc, app->subtype, streams->number, streams->flags, streams->round, streams->ladder,
+      streams->count);
+  for (unsigned i = 0; i < streams->count; i++) {
+    const MccAsspStream *s = &streams->stream[i];
+    g_string_append_printf (out,
+        "stream %u %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
+        " %u %u 0x%02x 0x%08x\n",
+        i, s->low_bps, s->high_bps, s->average_bps, s->address_offset, s->port_offset, s->flags,
+        s->ssrc);
+  }
+  return out;
+}
+
 static void
 test_vector (gconstpointer data)
 {
   Vector vector = read_vector (data);
   guint8 *exact = g_memdup2 (vector.bytes->data, vector.bytes->len);
   MccApp app;
-  MccDrop drop = mcc_app_decode (exact, vector.bytes->len, &app);
+  MccAsspApp assp;
+  MccDrop drop = vector.assp ? mcc_assp_app_decode (exact, vector.bytes->len, &assp)
+                             : mcc_app_decode (exact, vector.bytes->len, &app);
 
   g_assert_cmpstr (mcc_drop_name (drop), ==, vector.expect);
   if (drop == MCC_DROP_NONE) {
     guint8 again[2048];
-    size_t bytes = mcc_app_encode (&app, again, sizeof again);
-    GString *fields = dump (&app);
+    size_t bytes = vector.assp ? mcc_assp_app_encode (&assp, again, sizeof again)
+                               : mcc_app_encode (&app, again, sizeof again);
+    GString *fields = vector.assp ? dump_assp (&assp) : dump (&app);
 
     g_assert_cmpstr (fields->str, ==, vector.fields->str);
     g_assert_cmpuint (bytes, >, 0);
