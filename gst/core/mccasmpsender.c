@@ -114,6 +114,15 @@ mcc_asmp_sender_set_bounds (MccAsmpSender *self, uint64_t min_bps, uint64_t max_
 }
 
 void
+mcc_asmp_sender_set_session_bandwidth (
+    MccAsmpSender *self, uint64_t session_bandwidth_bps, MccTime now)
+{
+  assert (session_bandwidth_bps > 0 && session_bandwidth_bps <= MCC_APP_RATE_MAX);
+  mcc_asmp_sender_advance (self, now);
+  self->config.session_bandwidth_bps = session_bandwidth_bps;
+}
+
+void
 mcc_asmp_sender_set_no_feedback (MccAsmpSender *self, MccNoFeedback policy, MccTime now)
 {
   mcc_asmp_sender_advance (self, now);

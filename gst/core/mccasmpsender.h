@@ -56,6 +56,7 @@ typedef struct {
   MccNoFeedback no_feedback;
   MccAddress feedback; /* announced; family 0 = none */
   uint8_t ttl;
+  uint32_t more_bytes; /* of what the host adds to each announcement: the budget pays for it */
 } MccAsmpSenderConfig;
 
 /* Names as in shared/interface.md, `reason`. */
@@ -134,6 +135,9 @@ void mcc_asmp_sender_free (MccAsmpSender *self);
 /* Bounds may change while running (0 < min <= max <= MCC_APP_RATE_MAX is the caller's duty). */
 void mcc_asmp_sender_set_bounds (
     MccAsmpSender *self, uint64_t min_bps, uint64_t max_bps, MccTime now);
+/* What RTCP is a part of (0 < bps <= MCC_APP_RATE_MAX is the caller's duty). */
+void mcc_asmp_sender_set_session_bandwidth (
+    MccAsmpSender *self, uint64_t session_bandwidth_bps, MccTime now);
 void mcc_asmp_sender_set_no_feedback (MccAsmpSender *self, MccNoFeedback policy, MccTime now);
 /* What the announcements say of the stream: payload_type, send_time_id, clock_rate and the strings
  * of @caps. False when they cannot be encoded; then no caps are announced. */
@@ -148,6 +152,9 @@ MccDrop mcc_asmp_sender_handle_plain_report (MccAsmpSender *self, uint32_t ssrc,
     double fraction_lost, uint32_t highest_seq, MccTime rtt, const MccAddress *from, MccTime now);
 MccDrop mcc_asmp_sender_handle_bye (
     MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccTime now);
+/* The number of its newest report; false: no such receiver. */
+bool mcc_asmp_sender_get_number (
+    const MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, uint32_t *number);
 /* PLI or FIR from anyone, or the application. */
 void mcc_asmp_sender_handle_key_unit_request (MccAsmpSender *self, MccTime now);
 /* Packets left: wire bytes; @highest_seq is the extended RTP number of the newest. */
@@ -160,6 +167,11 @@ void mcc_asmp_sender_handle_timeout (MccAsmpSender *self, MccTime now);
 MccTime mcc_asmp_sender_next_timeout (const MccAsmpSender *self);
 bool mcc_asmp_sender_poll (MccAsmpSender *self, MccSenderAction *out);
 bool mcc_asmp_sender_poll_trace (MccAsmpSender *self, MccTraceEvent *out);
+/* Something outside the announcement that goes with it has changed: the next one does not wait. */
+void mcc_asmp_sender_announce (MccAsmpSender *self, MccTime now);
+uint64_t mcc_asmp_sender_target_bps (const MccAsmpSender *self);
+/* Receivers, those on probation included. */
+uint32_t mcc_asmp_sender_members (const MccAsmpSender *self);
 void mcc_asmp_sender_get_stats (const MccAsmpSender *self, MccTime now, MccAsmpSenderStats *out);
 /* The slowest @max receivers, slowest first, into @out; returns how many. O(n log n). */
 unsigned mcc_asmp_sender_get_receivers (

@@ -223,3 +223,15 @@ mcc_asmp_sender_handle_bye (MccAsmpSender *self, uint32_t ssrc, const MccAddress
   mcc_asmp_sender_update_target (self);
   return MCC_DROP_NONE;
 }
+
+bool
+mcc_asmp_sender_get_number (
+    const MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, uint32_t *number)
+{
+  const MccReceiver *receiver
+      = mcc_receivers_find (&self->receivers, ssrc, from != NULL ? from : &no_address);
+  if (receiver == NULL)
+    return false;
+  *number = receiver->number;
+  return true;
+}

@@ -68,7 +68,7 @@ compound_bytes (const MccAsmpSender *self, bool strings)
   MccApp app = { .subtype = MCC_APP_SESSION };
 
   fill_in (self, &app.session, strings);
-  return MCC_SENDER_COMPOUND_BYTES + (double)mcc_app_size (&app);
+  return MCC_SENDER_COMPOUND_BYTES + self->config.more_bytes + (double)mcc_app_size (&app);
 }
 
 static void
@@ -118,6 +118,13 @@ mcc_asmp_sender_want_caps (MccAsmpSender *self)
     return;
   if (self->caps_wanted == 0)
     self->caps_wanted = 1;
+  self->session_urgent = true;
+}
+
+void
+mcc_asmp_sender_announce (MccAsmpSender *self, MccTime now)
+{
+  mcc_asmp_sender_advance (self, now);
   self->session_urgent = true;
 }
 

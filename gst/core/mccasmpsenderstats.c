@@ -22,6 +22,18 @@ mcc_asmp_sender_get_stats (const MccAsmpSender *self, MccTime now, MccAsmpSender
   memcpy (out->dropped, self->dropped, sizeof out->dropped);
 }
 
+uint64_t
+mcc_asmp_sender_target_bps (const MccAsmpSender *self)
+{
+  return self->target_bps;
+}
+
+uint32_t
+mcc_asmp_sender_members (const MccAsmpSender *self)
+{
+  return self->receivers.count;
+}
+
 static void
 fill_info (const MccReceiver *receiver, MccTime now, MccReceiverInfo *out)
 {

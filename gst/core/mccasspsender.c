@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mccasspsender.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "mccrng.h"
+#include "mccrtcp.h"
+#include "mccseq.h"
+
+#define OCCUPIED_SHARE 0.9 /* of RTCP: ours; the others must be able to call for receivers */
+
+typedef struct {
+  MccAsmpSender *asmp;
+  double bits;   /* tx over this round so far */
+  bool occupied; /* as of the last look */
+  bool told_occupied;
+  bool lost; /* has no feedback */
+} Stream;
+
+struct MccAsspSender {
+  MccAsspSenderConfig config;
+  MccTime now;
+  Stream stream[MCC_ASSP_STREAMS_MAX];
+  MccAsspStreams streams; /* as announced */
+  MccTime round_start;
+  uint64_t rtcp_bps;    /* what all streams share, as last distributed */
+  bool lost, told_lost; /* no stream has feedback */
+};
+
+static unsigned
+count (const MccAsspSender *self)
+{
+  return self->streams.count;
+}
+
+static uint64_t
+limit_rate (uint64_t bps)
+{
+  return bps > MCC_APP_RATE_MAX ? MCC_APP_RATE_MAX : bps;
+}
+
+/* The RTCP of all streams reaches everybody, so it is a part of what the slowest receive. */
+static void
+share_rtcp (MccAsspSender *self, bool force)
+{
+  unsigned n = count (self), occupied = 0;
+  uint64_t all = mcc_rtcp_base_bps (
+      mcc_asmp_sender_target_bps (self->stream[0].asmp), self->config.session_bandwidth_bps);
+  if (all == self->rtcp_bps && !force)
+    return;
+  self->rtcp_bps = all;
+  for (unsigned j = 0; j < n; j++)
+    occupied += self->stream[j].occupied;
+  for (unsigned j = 0; j < n; j++) {
+    double part = 1.0 / n;
+    if (occupied > 0 && occupied < n)
+      part = self->stream[j].occupied ? OCCUPIED_SHARE / occupied
+                                      : (1.0 - OCCUPIED_SHARE) / (n - occupied);
+    uint64_t bps = limit_rate ((uint64_t)(part * (double)all) + 1);
+    mcc_asmp_sender_set_session_bandwidth (self->stream[j].asmp, bps, self->now);
+  }
+}
+
+/* A stream without receivers is held at low_j. */
+static void
+apply_bounds (MccAsspSender *self, unsigned j)
+{
+  const MccAsspStream *bounds = &self->streams.stream[j];
+  uint64_t high_bps = self->stream[j].occupied ? bounds->high_bps : bounds->low_bps;
+  mcc_asmp_sender_set_bounds (self->stream[j].asmp, bounds->low_bps, high_bps, self->now);
+}
+
+/* After anything that may have changed who is where, or a target. */
+static void
+look (MccAsspSender *self)
+{
+  bool changed = false, lost = true;
+  for (unsigned j = 0; j < count (self); j++) {
+    Stream *stream = &self->stream[j];
+    bool occupied = mcc_asmp_sender_members (stream->asmp) > 0;
+    if (occupied != stream->occupied) {
+      stream->occupied = occupied;
+      apply_bounds (self, j);
+      changed = true;
+    }
+    lost = lost && stream->lost;
+  }
+  self->lost = lost;
+  share_rtcp (self, changed);
+}
+
+static void
+end_round (MccAsspSender *self)
+{
+  double length_s = mcc_time_to_seconds (self->now - self->round_start);
+  for (unsigned j = 0; j < count (self); j++) {
+    MccAsspStream *announced = &self->streams.stream[j];
+    Stream *stream = &self->stream[j];
+    announced->average_bps = announced->low_bps;
+    if (stream->occupied && length_s > 0.0)
+      announced->average_bps = limit_rate ((uint64_t)(stream->bits / length_s + 0.5));
+    stream->bits = 0.0;
+  }
+  self->round_start = self->now;
+  self->streams.round++;
+  self->streams.flags |= MCC_ASSP_DECIDE;
+  mcc_asmp_sender_announce (self->stream[0].asmp, self->now);
+}
+
+/* Integrates the targets up to @now (eq. 5). */
+static void
+advance (MccAsspSender *self, MccTime now)
+{
+  assert (now >= self->now && now != MCC_TIME_NONE);
+  double dt_s = mcc_time_to_seconds (now - self->now);
+  for (unsigned j = 0; j < count (self); j++)
+    self->stream[j].bits += (double)mcc_asmp_sender_target_bps (self->stream[j].asmp) * dt_s;
+  self->now = now;
+  if (now - self->round_start >= MCC_ASSP_ROUND)
+    end_round (self);
+}
+
+static size_t
+description_bytes (const MccAsspStreams *streams)
+{
+  return mcc_assp_app_size (
+      &(MccAsspApp){ .subtype = MCC_ASSP_STREAMS, .streams.count = streams->count });
+}
+
+static MccAsmpSender *
+new_stream (const MccAsspSender *self, unsigned j, uint64_t seed)
+{
+  const MccAsspSenderConfig *config = &self->config;
+  const MccAsspStream *stream = &self->streams.stream[j];
+  MccAsmpSenderConfig asmp = { .variant = config->variant,
+    .ssrc = stream->ssrc,
+    .seed = seed,
+    .min_bps = stream->low_bps,
+    .max_bps = stream->low_bps, /* until somebody is there */
+    .start_bps = stream->low_bps,
+    .session_bandwidth_bps = config->session_bandwidth_bps,
+    .max_receivers = config->max_receivers,
+    .no_feedback = MCC_NO_FEEDBACK_MINIMUM,
+    .feedback = config->feedback,
+    .ttl = config->ttl,
+    .more_bytes = (uint32_t)description_bytes (&self->streams) };
+  return mcc_asmp_sender_new (&asmp, self->now);
+}
+
+MccAsspSender *
+mcc_assp_sender_new (const MccAsspSenderConfig *config, MccTime now)
+{
+  if (!mcc_assp_streams_valid (&config->streams))
+    return NULL;
+  MccAsspSender *self = calloc (1, sizeof *self);
+  if (self == NULL)
+    return NULL;
+  MccRng rng;
+  mcc_rng_init (&rng, config->seed);
+  self->config = *config;
+  self->now = self->round_start = now;
+  self->streams = config->streams;
+  self->streams.flags = 0;
+  /* Random, so that a restarted sender's are not taken for old ones. */
+  self->streams.number = (uint32_t)mcc_rng_next (&rng);
+  self->streams.round = (uint32_t)mcc_rng_next (&rng);
+  if (self->config.session_bandwidth_bps == 0)
+    self->config.session_bandwidth_bps = self->streams.stream[count (self) - 1].high_bps;
+  self->config.session_bandwidth_bps = limit_rate (self->config.session_bandwidth_bps);
+  for (unsigned j = 0; j < count (self); j++) {
+    self->streams.stream[j].average_bps = self->streams.stream[j].low_bps;
+    self->stream[j].asmp = new_stream (self, j, mcc_rng_next (&rng));
+    if (self->stream[j].asmp == NULL) {
+      mcc_assp_sender_free (self);
+      return NULL;
+    }
+  }
+  share_rtcp (self, true);
+  return self;
+}
+
+void
+mcc_assp_sender_free (MccAsspSender *self)
+{
+  if (self == NULL)
+    return;
+  for (unsigned j = 0; j < count (self); j++)
+    mcc_asmp_sender_free (self->stream[j].asmp);
+  free (self);
+}
+
+bool
+mcc_assp_sender_set_bounds (
+    MccAsspSender *self, unsigned stream, uint64_t low_bps, uint64_t high_bps, MccTime now)
+{
+  advance (self, now);
+  MccAsspStreams changed = self->streams;
+  if (stream >= changed.count)
+    return false;
+  changed.stream[stream].low_bps = low_bps;
+  changed.stream[stream].high_bps = high_bps;
+  if (!mcc_assp_streams_valid (&changed))
+    return false;
+  changed.ladder++;
+  self->streams = changed;
+  apply_bounds (self, stream);
+  share_rtcp (self, true);
+  mcc_asmp_sender_announce (self->stream[0].asmp, now);
+  return true;
+}
+
+bool
+mcc_assp_sender_set_caps (
+    MccAsspSender *self, unsigned stream, const MccAppSession *caps, MccTime now)
+{
+  assert (stream < count (self));
+  advance (self, now);
+  return mcc_asmp_sender_set_caps (self->stream[stream].asmp, caps, now);
+}
+
+void
+mcc_assp_sender_set_running (MccAsspSender *self, unsigned stream, bool running, MccTime now)
+{
+  assert (stream < count (self));
+  advance (self, now);
+  uint32_t *flags = &self->streams.stream[stream].flags;
+  *flags = running ? *flags | MCC_ASSP_RUNNING : *flags & ~MCC_ASSP_RUNNING;
+}
+
+void
+mcc_assp_sender_set_ssrc (MccAsspSender *self, unsigned stream, uint32_t ssrc, MccTime now)
+{
+  assert (stream < count (self));
+  advance (self, now);
+  self->streams.stream[stream].ssrc = ssrc;
+  mcc_asmp_sender_set_ssrc (self->stream[stream].asmp, ssrc);
+}
+
+/* Whether another stream has a report of it that is not older. */
+static bool
+overtaken (const MccAsspSender *self, unsigned stream, uint32_t ssrc, const MccAddress *from,
+    uint32_t number)
+{
+  uint32_t known;
+  for (unsigned j = 0; j < count (self); j++)
+    if (j != stream && mcc_asmp_sender_get_number (self->stream[j].asmp, ssrc, from, &known)
+        && !mcc_seq_newer32 (number, known))
+      return true;
+  return false;
+}
+
+/* Takes it out of all streams but @stream; false: it was in none. */
+static bool
+remove_from_others (MccAsspSender *self, unsigned stream, uint32_t ssrc, const MccAddress *from)
+{
+  uint32_t number;
+  bool found = false;
+  for (unsigned j = 0; j < count (self); j++) {
+    if (j == stream || !mcc_asmp_sender_get_number (self->stream[j].asmp, ssrc, from, &number))
+      continue;
+    mcc_asmp_sender_handle_bye (self->stream[j].asmp, ssrc, from, self->now);
+    found = true;
+  }
+  return found;
+}
+
+static MccDrop
+drop (MccAsspSender *self, MccDrop reason, uint32_t ssrc)
+{
+  mcc_asmp_sender_handle_dropped (self->stream[0].asmp, reason, ssrc, self->now);
+  return reason;
+}
+
+MccDrop
+mcc_assp_sender_handle_report (MccAsspSender *self, unsigned stream, uint32_t ssrc,
+    const MccAppReport *report, const MccAddress *from, MccTime now)
+{
+  advance (self, now);
+  if (stream >= count (self))
+    return drop (self, MCC_DROP_BAD_VALUE, ssrc);
+  if (overtaken (self, stream, ssrc, from, report->number))
+    return drop (self, MCC_DROP_STALE, ssrc);
+  MccDrop verdict
+      = mcc_asmp_sender_handle_report (self->stream[stream].asmp, ssrc, report, from, now);
+  if (verdict == MCC_DROP_NONE || verdict == MCC_DROP_PROBATION)
+    remove_from_others (self, stream, ssrc, from);
+  look (self);
+  return verdict;
+}
+
+MccDrop
+mcc_assp_sender_handle_plain_report (MccAsspSender *self, unsigned stream, uint32_t ssrc,
+    double fraction_lost, uint32_t highest_seq, MccTime rtt, const MccAddress *from, MccTime now)
+{
+  advance (self, now);
+  if (stream >= count (self))
+    return drop (self, MCC_DROP_BAD_VALUE, ssrc);
+  MccDrop verdict = mcc_asmp_sender_handle_plain_report (
+      self->stream[stream].asmp, ssrc, fraction_lost, highest_seq, rtt, from, now);
+  look (self);
+  return verdict;
+}
+
+MccDrop
+mcc_assp_sender_handle_bye (MccAsspSender *self, uint32_t ssrc, const MccAddress *from, MccTime now)
+{
+  advance (self, now);
+  if (!remove_from_others (self, MCC_ASSP_STREAMS_MAX, ssrc, from))
+    return drop (self, MCC_DROP_ADDRESS, ssrc);
+  look (self);
+  return MCC_DROP_NONE;
+}
+
+void
+mcc_assp_sender_handle_key_unit_request (MccAsspSender *self, unsigned stream, MccTime now)
+{
+  advance (self, now);
+  if (stream < count (self))
+    mcc_asmp_sender_handle_key_unit_request (self->stream[stream].asmp, now);
+}
+
+void
+mcc_assp_sender_handle_sent (MccAsspSender *self, unsigned stream, uint32_t packets, uint64_t bytes,
+    uint32_t highest_seq, MccTime now)
+{
+  assert (stream < count (self));
+  advance (self, now);
+  mcc_asmp_sender_handle_sent (self->stream[stream].asmp, packets, bytes, highest_seq, now);
+}
+
+void
+mcc_assp_sender_handle_timeout (MccAsspSender *self, MccTime now)
+{
+  advance (self, now);
+  for (unsigned j = 0; j < count (self); j++)
+    if (mcc_asmp_sender_next_timeout (self->stream[j].asmp) <= now)
+      mcc_asmp_sender_handle_timeout (self->stream[j].asmp, now);
+  look (self);
+}
+
+MccTime
+mcc_assp_sender_next_timeout (const MccAsspSender *self)
+{
+  MccTime next = self->round_start + MCC_ASSP_ROUND;
+  for (unsigned j = 0; j < count (self); j++)
+    next = mcc_time_min (next, mcc_asmp_sender_next_timeout (self->stream[j].asmp));
+  return next;
+}
+
+/* An action of the stream's ASMP sender: false when it is not the host's business. */
+static bool
+translate (MccAsspSender *self, unsigned j, MccAsspSenderAction *out)
+{
+  switch (out->asmp.type) {
+    case MCC_SENDER_FEEDBACK_LOST:
+    case MCC_SENDER_FEEDBACK_FOUND:
+      self->stream[j].lost = out->asmp.type == MCC_SENDER_FEEDBACK_LOST;
+      look (self);
+      return false;
+    case MCC_SENDER_STOP:
+    case MCC_SENDER_RESUME:
+      return false;
+    case MCC_SENDER_SEND_SESSION:
+      self->streams.number++;
+      out->streams = &self->streams;
+      return true;
+    default:
+      return true;
+  }
+}
+
+bool
+mcc_assp_sender_poll (MccAsspSender *self, MccAsspSenderAction *out)
+{
+  for (unsigned j = 0; j < count (self); j++) {
+    Stream *stream = &self->stream[j];
+    memset (out, 0, sizeof *out);
+    out->stream = j;
+    if (stream->occupied != stream->told_occupied) {
+      stream->told_occupied = stream->occupied;
+      out->type = stream->occupied ? MCC_ASSP_SENDER_OCCUPIED : MCC_ASSP_SENDER_EMPTY;
+      return true;
+    }
+    while (mcc_asmp_sender_poll (stream->asmp, &out->asmp))
+      if (translate (self, j, out))
+        return true;
+  }
+  memset (out, 0, sizeof *out);
+  if (self->lost == self->told_lost)
+    return false;
+  self->told_lost = self->lost;
+  out->type = self->lost ? MCC_ASSP_SENDER_FEEDBACK_LOST : MCC_ASSP_SENDER_FEEDBACK_FOUND;
+  return true;
+}
+
+unsigned
+mcc_assp_sender_count (const MccAsspSender *self)
+{
+  return count (self);
+}
+
+const MccAsmpSender *
+mcc_assp_sender_stream (const MccAsspSender *self, unsigned stream)
+{
+  assert (stream < count (self));
+  return self->stream[stream].asmp;
+}
+
+uint64_t
+mcc_assp_sender_average_bps (const MccAsspSender *self, unsigned stream)
+{
+  assert (stream < count (self));
+  return self->streams.stream[stream].average_bps;
+}
+
+bool
+mcc_assp_sender_occupied (const MccAsspSender *self, unsigned stream)
+{
+  assert (stream < count (self));
+  return self->stream[stream].occupied;
+}

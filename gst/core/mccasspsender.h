@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccasspsender: an ASSP sender: an ASMP sender for each of n streams of one content.
+ *
+ * Laws:
+ *  - tx_j, the target of stream j, is its ASMP sender's, within [low_j, high_j] (ASSP eq. 4). A
+ *    stream without receivers is at low_j at once.
+ *  - avg_tx_j is the mean of tx_j over the last round of MCC_ASSP_ROUND (eq. 5); low_j when the
+ *    stream has no receiver at its end.
+ *  - Every announcement carries the description of all streams with the number of the round. From
+ *    the second round on it bids receivers to decide (the papers' J_flag), the first one of a round
+ *    as soon as it may leave.
+ *  - A receiver is in one stream: its report there takes it out of all others, unless that report
+ *    is older than one of theirs.
+ *  - All streams together get the RTCP budget of the lowest (5 % of its target): nine tenths of it
+ *    those that have receivers, in equal parts.
+ * Allocates only when a receiver table grows.
+ */
+#pragma once
+
+#include "mccasmpsender.h"
+#include "mccasspapp.h"
+
+#define MCC_ASSP_ROUND (5 * MCC_SECOND) /* ASSP 3.3 */
+
+typedef struct MccAsspSender MccAsspSender;
+
+typedef struct {
+  MccVariant variant;
+  uint64_t seed;
+  MccAsspStreams streams;         /* count and of each stream bounds, offsets, SSRC */
+  uint64_t session_bandwidth_bps; /* 0 = the highest bound */
+  uint32_t max_receivers;         /* of each stream; 0 = 4096 */
+  MccAddress feedback;
+  uint8_t ttl;
+} MccAsspSenderConfig;
+
+typedef enum {
+  MCC_ASSP_SENDER_ASMP,     /* asmp: what the stream's ASMP sender asks for: target, receiver, key
+                               unit; SEND_SESSION with streams in the same compound */
+  MCC_ASSP_SENDER_OCCUPIED, /* the stream has a receiver: its encoder must run */
+  MCC_ASSP_SENDER_EMPTY,    /* ... none any more */
+  MCC_ASSP_SENDER_FEEDBACK_LOST, /* of no stream */
+  MCC_ASSP_SENDER_FEEDBACK_FOUND
+} MccAsspSenderActionType;
+
+typedef struct {
+  MccAsspSenderActionType type;
+  unsigned stream;
+  MccSenderAction asmp;
+  const MccAsspStreams *streams; /* valid until the next call */
+} MccAsspSenderAction;
+
+/* NULL: the streams are not valid (mcc_assp_streams_valid()), or no memory. */
+MccAsspSender *mcc_assp_sender_new (const MccAsspSenderConfig *config, MccTime now);
+void mcc_assp_sender_free (MccAsspSender *self);
+
+/* False: the streams would not be valid; nothing has changed. */
+bool mcc_assp_sender_set_bounds (
+    MccAsspSender *self, unsigned stream, uint64_t low_bps, uint64_t high_bps, MccTime now);
+bool mcc_assp_sender_set_caps (
+    MccAsspSender *self, unsigned stream, const MccAppSession *caps, MccTime now);
+/* Whether the stream's media is sent, or its encoder idles. */
+void mcc_assp_sender_set_running (MccAsspSender *self, unsigned stream, bool running, MccTime now);
+void mcc_assp_sender_set_ssrc (MccAsspSender *self, unsigned stream, uint32_t ssrc, MccTime now);
+
+MccDrop mcc_assp_sender_handle_report (MccAsspSender *self, unsigned stream, uint32_t ssrc,
+    const MccAppReport *report, const MccAddress *from, MccTime now);
+/* A plain player's report block about @stream; see mcc_asmp_sender_handle_plain_report(). */
+MccDrop mcc_assp_sender_handle_plain_report (MccAsspSender *self, unsigned stream, uint32_t ssrc,
+    double fraction_lost, uint32_t highest_seq, MccTime rtt, const MccAddress *from, MccTime now);
+/* Of a receiver in whatever stream. */
+MccDrop mcc_assp_sender_handle_bye (
+    MccAsspSender *self, uint32_t ssrc, const MccAddress *from, MccTime now);
+void mcc_assp_sender_handle_key_unit_request (MccAsspSender *self, unsigned stream, MccTime now);
+void mcc_assp_sender_handle_sent (MccAsspSender *self, unsigned stream, uint32_t packets,
+    uint64_t bytes, uint32_t highest_seq, MccTime now);
+void mcc_assp_sender_handle_timeout (MccAsspSender *self, MccTime now);
+MccTime mcc_assp_sender_next_timeout (const MccAsspSender *self);
+bool mcc_assp_sender_poll (MccAsspSender *self, MccAsspSenderAction *out);
+
+unsigned mcc_assp_sender_count (const MccAsspSender *self);
+/* The stream's ASMP sender, for its stats. */
+const MccAsmpSender *mcc_assp_sender_stream (const MccAsspSender *self, unsigned stream);
+/* avg_tx of the last round. */
+uint64_t mcc_assp_sender_average_bps (const MccAsspSender *self, unsigned stream);
+bool mcc_assp_sender_occupied (const MccAsspSender *self, unsigned stream);
