@@ -70,9 +70,9 @@ map_sequence (MccAsmpPath *self, const MccRtpPacket *packet, MccTime now, uint64
   MccSeq peek = self->seq;
   uint64_t number = mcc_seq_extend16 (&peek, packet->seq);
   bool far = number > highest ? number - highest > MAX_DROPOUT : highest - number > MAX_MISORDER;
-  bool outage = now - self->last >= MCC_ASMP_PATH_OUTAGE;
-  if (far) {
-    if (!outage && (!self->jumping || packet->seq != self->jump_seq)) {
+  bool outage = now - self->last >= MCC_ASMP_PATH_OUTAGE || now < self->excuse_until;
+  if (far || self->splice) {
+    if (!outage && !self->splice && (!self->jumping || packet->seq != self->jump_seq)) {
       self->jumping = true;
       self->jump_seq = (uint16_t)(packet->seq + 1);
       return false;
@@ -91,7 +91,7 @@ map_sequence (MccAsmpPath *self, const MccRtpPacket *packet, MccTime now, uint64
     self->absorb -= explained < self->absorb ? explained : self->absorb;
     self->skipped += explained;
   }
-  self->jumping = false;
+  self->jumping = self->splice = false;
   self->seq = peek;
   *out = number - self->skipped;
   return true;
@@ -148,6 +148,22 @@ mcc_asmp_path_excuse (MccAsmpPath *self, MccTime now)
   self->queue_max = 0;
   self->queue_min = MCC_TIME_NONE;
   self->absent_until = now + ABSENCE_ECHO;
+}
+
+void
+mcc_asmp_path_splice (MccAsmpPath *self)
+{
+  self->splice = self->seq.started;
+  mcc_meter_init (&self->fast, FAST_SPAN);
+  mcc_meter_init (&self->slow, SLOW_SPAN);
+  self->queue_max = 0;
+  self->queue_min = MCC_TIME_NONE;
+}
+
+void
+mcc_asmp_path_excuse_losses (MccAsmpPath *self, MccTime until)
+{
+  self->excuse_until = until;
 }
 
 void

@@ -28,6 +28,8 @@ typedef struct {
   uint64_t skipped; /* numbers that the loss measure does not see */
   uint64_t absorb;  /* host drops that the next gaps explain */
   MccTime absorb_until;
+  bool splice;          /* the next packet is of another stream of the same sender */
+  MccTime excuse_until; /* gaps are no network loss before */
   bool jumping;
   uint16_t jump_seq; /* confirms a jump */
   MccJitter jitter;
@@ -57,6 +59,11 @@ bool mcc_asmp_path_init (MccAsmpPath *self, MccVariant variant, MccLoss *loss);
 void mcc_asmp_path_clear (MccAsmpPath *self);
 /* Another sender: everything from the start; *self keeps its loss measure, emptied. */
 void mcc_asmp_path_reset (MccAsmpPath *self);
+/* Another stream of the same sender follows, over the same path: its numbers go on where the old
+ * ones ended, what arrived before is no rate of it; RTT, queue and losses stay. */
+void mcc_asmp_path_splice (MccAsmpPath *self);
+/* Gaps before @until are not the network's. */
+void mcc_asmp_path_excuse_losses (MccAsmpPath *self, MccTime until);
 /* False: not in the sequence (a jump not yet confirmed), nothing was measured. */
 bool mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccTime now);
 void mcc_asmp_path_handle_host_dropped (MccAsmpPath *self, uint64_t packets, MccTime now);

@@ -90,6 +90,8 @@ decide (MccAsmpReceiver *self)
     .min_bps = self->has_session ? self->session.min_bps : 0,
     .max_bps = self->has_session ? self->session.max_bps : 0,
   };
+  if (self->config.unbounded)
+    input.min_bps = input.max_bps = 0;
   if (input.max_bps > 0 && input.min_bps > input.max_bps)
     input.min_bps = input.max_bps;
   if (!mcc_asmp_receiver_is_enhanced (self)) {
@@ -174,12 +176,12 @@ mcc_asmp_receiver_free (MccAsmpReceiver *self)
   free (self);
 }
 
-static void
-resume (MccAsmpReceiver *self)
+void
+mcc_asmp_receiver_resume (MccAsmpReceiver *self)
 {
   mcc_asmp_receiver_activate (self);
   if (mcc_asmp_receiver_is_enhanced (self) && self->next_decision == MCC_TIME_NONE)
-    self->next_decision = self->now + DECISION_MIN;
+    self->next_decision = mcc_time_max (self->now + DECISION_MIN, self->hold_until);
 }
 
 static void
@@ -192,16 +194,19 @@ follow_new_source (MccAsmpReceiver *self, uint32_t ssrc)
       mcc_asmp_receiver_adopt_session (self, self->other_ssrc, &self->other);
   }
   self->has_other = false;
-  /* What the announcements of this very sender measured (RTT) stays. */
-  if (!announced || self->path.last != MCC_TIME_NONE)
-    mcc_asmp_path_reset (&self->path);
-  mcc_rate_reset (self->rate, mcc_asmp_receiver_start_bps (self));
-  self->loss_ratio = 0.0;
-  self->lost_reported = 0;
+  if (!self->spliced) {
+    /* What the announcements of this very sender measured (RTT) stays. */
+    if (!announced || self->path.last != MCC_TIME_NONE)
+      mcc_asmp_path_reset (&self->path);
+    mcc_rate_reset (self->rate, mcc_asmp_receiver_start_bps (self));
+    self->loss_ratio = 0.0;
+    self->lost_reported = 0;
+  }
+  self->spliced = false;
   self->event = self->next_decision = MCC_TIME_NONE;
   self->key_unit = true;
   mcc_asmp_schedule_stop (&self->schedule);
-  resume (self);
+  mcc_asmp_receiver_resume (self);
   mcc_asmp_receiver_push_simple (self, MCC_RECEIVER_NEW_SOURCE, ssrc);
   mcc_trace_add (
       &self->trace, &(MccTraceEvent){ .type = MCC_TRACE_SOURCE, .time = self->now, .ssrc = ssrc });
@@ -232,7 +237,7 @@ mcc_asmp_receiver_handle_rtp (
   switch (mcc_asmp_source_handle_packet (&self->source, packet, from, now)) {
     case MCC_SOURCE_OURS:
       if (was_lost)
-        resume (self);
+        mcc_asmp_receiver_resume (self);
       break;
     case MCC_SOURCE_NEW:
       follow_new_source (self, packet->ssrc);
@@ -310,7 +315,7 @@ mcc_asmp_receiver_handle_timeout (MccAsmpReceiver *self, MccTime now)
   MccScheduleVerdict verdict = mcc_asmp_schedule_handle_timeout (&self->schedule, &input);
   mcc_asmp_receiver_note_verdict (self, verdict);
   if (verdict == MCC_SCHEDULE_SEND) {
-    if (!mcc_asmp_receiver_is_enhanced (self) && streams)
+    if (!mcc_asmp_receiver_is_enhanced (self) && streams && now >= self->hold_until)
       decide (self);
     mcc_asmp_receiver_send_report (self);
   }

@@ -40,6 +40,8 @@ typedef struct {
   uint32_t compound_bytes; /* IP bytes of one of our compounds; 0 = 152 */
   uint64_t start_bps;      /* until the sender announces one; 0 = 150000 */
   bool hears_group;        /* false with SSM or unicast feedback: nobody's reports are heard */
+  bool unbounded;          /* the rate is not held within the announced bounds: of the sender's
+                              streams this is one (ASSP) */
 } MccAsmpReceiverConfig;
 
 typedef enum {
@@ -80,6 +82,19 @@ void mcc_asmp_receiver_free (MccAsmpReceiver *self);
  * sender we follow, pass it on. */
 MccDrop mcc_asmp_receiver_handle_rtp (
     MccAsmpReceiver *self, const MccRtpPacket *packet, const MccAddress *from, MccTime now);
+/* From now on the stream @media_ssrc of the same sender, over the same path; @session is its newest
+ * announcement (NULL: none yet). RTT, queue and losses stay known; `published` keeps its rate,
+ * `enhanced` measures it anew. The first report leaves at once in a small group. */
+void mcc_asmp_receiver_follow (
+    MccAsmpReceiver *self, uint32_t media_ssrc, const MccAppSession *session, MccTime now);
+/* Until @until (MCC_TIME_NONE: until told) no rate is decided, losses are not the network's, and
+ * reports say NO_LIMIT. */
+void mcc_asmp_receiver_hold (MccAsmpReceiver *self, MccTime until, MccTime now);
+uint64_t mcc_asmp_receiver_rate_bps (const MccAsmpReceiver *self);
+/* What the path may carry if more were sent: the rate, but where no queue and no loss says that the
+ * path limits it, what the TCP equation allows; UINT64_MAX: nothing speaks against any rate. 0: not
+ * known yet. `published`: the rate. */
+uint64_t mcc_asmp_receiver_potential_bps (const MccAsmpReceiver *self);
 /* Packets that our own socket dropped (SO_RXQ_OVFL) since the last call: not network loss. */
 void mcc_asmp_receiver_handle_host_dropped (MccAsmpReceiver *self, uint64_t packets, MccTime now);
 /* A decoded APP packet: the sender's lists and announcements, other receivers' reports. */

@@ -5,6 +5,7 @@
  *   mccasmpreceiver.c        which packets, when: handle, next_timeout, poll
  *   mccasmpreceiverapp.c     what the sender and other receivers say
  *   mccasmpreceiverreport.c  what we say
+ *   mccasmpreceiverfollow.c  other streams of the same sender
  */
 #pragma once
 
@@ -27,7 +28,9 @@ struct MccAsmpReceiver {
   MccAsmpSchedule schedule;
   MccRate *rate;
   MccTime next_decision;
-  uint64_t told_bps; /* last MCC_RECEIVER_RATE */
+  MccTime hold_until; /* no decision before */
+  bool spliced;       /* another stream of the same sender comes: the path stays */
+  uint64_t told_bps;  /* last MCC_RECEIVER_RATE */
   double loss_ratio;
   /* The sender's announcements. */
   bool has_session, has_other;
@@ -70,6 +73,8 @@ MccDrop mcc_asmp_receiver_drop (MccAsmpReceiver *self, MccDrop reason, uint32_t 
 void mcc_asmp_receiver_advance (MccAsmpReceiver *self, MccTime now);
 /* There is a sender to report to. */
 void mcc_asmp_receiver_activate (MccAsmpReceiver *self);
+/* ... and a stream of it: decide, too. */
+void mcc_asmp_receiver_resume (MccAsmpReceiver *self);
 void mcc_asmp_receiver_update_schedule (MccAsmpReceiver *self);
 void mcc_asmp_receiver_note_verdict (MccAsmpReceiver *self, MccScheduleVerdict verdict);
 /* No more decisions and reports. */

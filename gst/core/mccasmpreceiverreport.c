@@ -22,6 +22,8 @@ far_from_limiting (const MccAsmpReceiver *self)
 static bool
 no_limit (const MccAsmpReceiver *self)
 {
+  if (self->now < self->hold_until)
+    return true;
   return mcc_asmp_receiver_is_enhanced (self)
          && (mcc_rate_mode (self->rate) == MCC_RATE_START || far_from_limiting (self));
 }

@@ -199,6 +199,13 @@ mcc_asmp_schedule_start (MccAsmpSchedule *self, const MccAsmpScheduleInput *inpu
 }
 
 void
+mcc_asmp_schedule_hurry (MccAsmpSchedule *self, MccTime now)
+{
+  if (self->active)
+    self->next = mcc_time_min (self->next, spaced (self, now));
+}
+
+void
 mcc_asmp_schedule_stop (MccAsmpSchedule *self)
 {
   self->active = false;

@@ -88,6 +88,8 @@ void mcc_asmp_schedule_init (MccAsmpSchedule *self, MccVariant variant, bool hea
     MccTime fixed, double compound_bytes, uint64_t seed);
 /* There is something to report about: plans the first report. */
 void mcc_asmp_schedule_start (MccAsmpSchedule *self, const MccAsmpScheduleInput *input);
+/* The next report, if any, as soon as it may leave. */
+void mcc_asmp_schedule_hurry (MccAsmpSchedule *self, MccTime now);
 void mcc_asmp_schedule_stop (MccAsmpSchedule *self);
 /* A decision was made or an announcement came. SUPPRESSED: a planned one has become needless. */
 MccScheduleVerdict mcc_asmp_schedule_update (

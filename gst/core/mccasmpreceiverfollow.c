@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mccasmpreceiverprivate.h"
+
+#include "mcctcp.h"
+
+#define QUEUE_FREE (15 * MCC_MSECOND) /* a standing queue above says that the path limits */
+#define UNLIMITED 1.1                 /* times the sender's target: it is not we who limit */
+#define TCP_SHARE 0.9                 /* of the equation, as the controller takes */
+
+void
+mcc_asmp_receiver_follow (
+    MccAsmpReceiver *self, uint32_t media_ssrc, const MccAppSession *session, MccTime now)
+{
+  mcc_asmp_receiver_advance (self, now);
+  mcc_asmp_source_init (&self->source, media_ssrc, MCC_ASMP_SOURCE_TIMEOUT);
+  mcc_asmp_source_handle_announced (&self->source, media_ssrc, now);
+  self->has_session = self->has_other = false;
+  self->announce_interval = 0;
+  mcc_asmp_path_splice (&self->path);
+  self->spliced = self->path.last != MCC_TIME_NONE;
+  if (mcc_asmp_receiver_is_enhanced (self))
+    mcc_rate_reset (self->rate, mcc_asmp_receiver_start_bps (self));
+  self->event = self->next_decision = MCC_TIME_NONE;
+  self->key_unit = true;
+  mcc_asmp_schedule_stop (&self->schedule);
+  if (session == NULL)
+    return;
+  mcc_asmp_receiver_adopt_session (self, media_ssrc, session);
+  mcc_asmp_receiver_activate (self);
+  /* The sender must know soon who is where; many that switch together wait as newcomers do. */
+  if (session->receivers <= MCC_ASMP_FEW_RECEIVERS)
+    mcc_asmp_schedule_hurry (&self->schedule, now);
+}
+
+void
+mcc_asmp_receiver_hold (MccAsmpReceiver *self, MccTime until, MccTime now)
+{
+  mcc_asmp_receiver_advance (self, now);
+  self->hold_until = until;
+  mcc_asmp_path_excuse_losses (&self->path, until);
+  if (self->next_decision == MCC_TIME_NONE && !mcc_asmp_receiver_has_stream (self))
+    return;
+  self->next_decision = MCC_TIME_NONE;
+  if (until != MCC_TIME_NONE)
+    mcc_asmp_receiver_resume (self);
+}
+
+uint64_t
+mcc_asmp_receiver_rate_bps (const MccAsmpReceiver *self)
+{
+  return mcc_rate_get_bps (self->rate);
+}
+
+static uint64_t
+equation_bps (const MccAsmpReceiver *self)
+{
+  double bytes = mcc_loss_mean_packet_bytes (self->path.loss);
+  if (!self->path.rtt.measured || !(self->loss_ratio > 0.0) || !(bytes > 0.0))
+    return UINT64_MAX;
+  double bps = TCP_SHARE
+               * mcc_tcp_rate_bps (&mcc_tcp_model_default, bytes,
+                   mcc_time_to_seconds (mcc_rtt_get (&self->path.rtt)), self->loss_ratio);
+  return bps < (double)MCC_APP_RATE_MAX ? (uint64_t)bps : UINT64_MAX;
+}
+
+uint64_t
+mcc_asmp_receiver_potential_bps (const MccAsmpReceiver *self)
+{
+  uint64_t rate_bps = mcc_rate_get_bps (self->rate);
+  if (!mcc_asmp_receiver_is_enhanced (self))
+    return rate_bps;
+  switch (mcc_rate_mode (self->rate)) {
+    case MCC_RATE_START:
+      return 0;
+    case MCC_RATE_TCP:
+      return equation_bps (self);
+    default:
+      break;
+  }
+  bool limits = self->path.standing > QUEUE_FREE || !self->has_session
+                || (double)rate_bps < UNLIMITED * (double)self->session.target_bps;
+  return limits ? rate_bps : equation_bps (self);
+}

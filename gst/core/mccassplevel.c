@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mccassplevel.h"
+
+#include <math.h>
+
+#define REST_AFTER_DOWN (10 * MCC_SECOND)
+#define DOWN_SHARE 0.95 /* of the rate: what the stream that we go down to may need */
+
+const MccAsspFactors mcc_assp_factors_default = { 0.3, 0.7, 0.8, 1.2 };
+
+bool
+mcc_assp_factors_valid (const MccAsspFactors *factors)
+{
+  return factors->alpha > 0.0 && factors->alpha < 1.0        /* ASSP eq. 6 */
+         && factors->beta >= 0.7 && factors->beta <= 1.0     /* eq. 9 */
+         && factors->lambda >= 1.0 && factors->lambda <= 2.0 /* eq. 10 */
+         && factors->kappa >= 0.8 && factors->kappa <= 1.0;  /* 3.4 */
+}
+
+static bool
+enhanced (const MccAsspLevel *self)
+{
+  return self->variant == MCC_VARIANT_ENHANCED;
+}
+
+void
+mcc_assp_level_init (MccAsspLevel *self, MccVariant variant, const MccAsspFactors *factors)
+{
+  memset (self, 0, sizeof *self);
+  self->variant = variant;
+  self->factors = *factors;
+  self->sample = self->changed = self->below_since = self->deep_since = MCC_TIME_NONE;
+  for (unsigned j = 0; j < MCC_ASSP_STREAMS_MAX; j++)
+    self->stream[j].up = MCC_TIME_NONE;
+}
+
+/* Adds the value up to @now. */
+static void
+integrate (MccAsspLevel *self, MccTime now)
+{
+  if (self->sample == MCC_TIME_NONE)
+    return;
+  self->bits += self->value_bps * mcc_time_to_seconds (now - self->sample);
+  self->sample = now;
+}
+
+/* The sample is complete (eq. 8). */
+static void
+fold (MccAsspLevel *self)
+{
+  if (self->sample == MCC_TIME_NONE || self->sample <= self->since)
+    return;
+  double mean = self->bits / mcc_time_to_seconds (self->sample - self->since);
+  if (self->has_average)
+    self->average_bps += self->factors.alpha * (mean - self->average_bps);
+  else
+    self->average_bps = mean;
+  self->has_average = true;
+  self->bits = 0.0;
+  self->since = self->sample;
+}
+
+void
+mcc_assp_level_sample (MccAsspLevel *self, uint64_t bps, uint64_t most, MccTime now)
+{
+  integrate (self, now);
+  if (self->sample == MCC_TIME_NONE) {
+    self->since = self->sample = now;
+    self->bits = 0.0;
+  }
+  self->value_bps = (double)(bps < most ? bps : most);
+  if (enhanced (self) && now - self->since >= MCC_ASSP_SAMPLE_TIME)
+    fold (self);
+}
+
+void
+mcc_assp_level_pause (MccAsspLevel *self)
+{
+  self->sample = self->below_since = self->deep_since = MCC_TIME_NONE;
+}
+
+bool
+mcc_assp_level_new_round (MccAsspLevel *self, uint32_t round)
+{
+  bool fresh = self->has_round && round != self->round;
+  self->has_round = true;
+  self->round = round;
+  return fresh;
+}
+
+static bool
+may_go_up (const MccAsspLevel *self, unsigned to, MccTime now)
+{
+  if (!enhanced (self))
+    return true;
+  return now >= self->stream[to].not_before
+         && (self->changed == MCC_TIME_NONE || now - self->changed >= MCC_ASSP_UP_REST);
+}
+
+unsigned
+mcc_assp_level_decide (
+    MccAsspLevel *self, const MccAsspStreams *streams, unsigned stream, MccTime now)
+{
+  integrate (self, now);
+  if (!enhanced (self))
+    fold (self);
+  if (!self->has_average)
+    return stream;
+  if (stream + 1 < streams->count) {
+    const MccAsspStream *next = &streams->stream[stream + 1];
+    if (self->average_bps > self->factors.beta * (double)next->average_bps
+        && self->average_bps > self->factors.lambda * (double)next->low_bps
+        && may_go_up (self, stream + 1, now))
+      return stream + 1;
+  }
+  if (!enhanced (self) && stream > 0
+      && self->average_bps < self->factors.kappa * (double)streams->stream[stream].low_bps)
+    return stream - 1;
+  return stream;
+}
+
+/* Whether the rate has been below @least_bps for @time. */
+static bool
+stays_below (MccTime *since, double rate_bps, double least_bps, MccTime time, MccTime now)
+{
+  if (rate_bps >= least_bps)
+    *since = MCC_TIME_NONE;
+  else if (*since == MCC_TIME_NONE)
+    *since = now;
+  return *since != MCC_TIME_NONE && now - *since >= time;
+}
+
+unsigned
+mcc_assp_level_watch (MccAsspLevel *self, const MccAsspStreams *streams, unsigned stream,
+    uint64_t rate_bps, MccTime now)
+{
+  if (!enhanced (self) || stream == 0)
+    return stream;
+  double rate = (double)rate_bps, low = (double)streams->stream[stream].low_bps, needed = low;
+  MccTime up = self->stream[stream].up;
+  if (up != MCC_TIME_NONE && now - up < MCC_ASSP_NEWCOMER_TIME)
+    needed = fmax (low, self->newcomer_bps);
+  bool below = stays_below (&self->below_since, rate, needed, MCC_ASSP_BELOW_TIME, now);
+  bool deep
+      = stays_below (&self->deep_since, rate, self->factors.kappa * low, MCC_ASSP_DEEP_TIME, now);
+  if (!below && !deep)
+    return stream;
+  unsigned to = stream - 1;
+  while (to > 0 && DOWN_SHARE * rate < (double)streams->stream[to].low_bps)
+    to--;
+  return to;
+}
+
+static void
+delay_next_up (MccAsspLevel *self, unsigned to, bool failure, MccTime now)
+{
+  MccTime spacing = MCC_ASSP_UP_SPACING;
+  self->stream[to].failures = failure ? self->stream[to].failures + 1 : 0;
+  for (unsigned i = 1; i < self->stream[to].failures && spacing < MCC_ASSP_UP_SPACING_MAX; i++)
+    spacing *= 2;
+  MccTime from = self->stream[to].up != MCC_TIME_NONE ? self->stream[to].up : now;
+  self->stream[to].not_before = mcc_time_max (
+      from + mcc_time_min (spacing, MCC_ASSP_UP_SPACING_MAX), now + REST_AFTER_DOWN);
+}
+
+void
+mcc_assp_level_moved (
+    MccAsspLevel *self, const MccAsspStreams *streams, unsigned from, unsigned to, MccTime now)
+{
+  self->changed = now;
+  mcc_assp_level_pause (self);
+  if (enhanced (self))
+    self->has_average = false;
+  if (to > from) {
+    self->stream[to].up = now;
+    self->newcomer_bps = self->factors.beta * (double)streams->stream[to].average_bps;
+  } else if (to < from) {
+    MccTime up = self->stream[from].up;
+    delay_next_up (self, from, up != MCC_TIME_NONE && now - up < MCC_ASSP_UP_PROOF, now);
+  }
+}
+
+void
+mcc_assp_level_failed (MccAsspLevel *self, unsigned to, MccTime now)
+{
+  self->changed = now;
+  mcc_assp_level_pause (self);
+  if (enhanced (self))
+    self->has_average = false;
+  self->stream[to].up = now;
+  delay_next_up (self, to, true, now);
+}

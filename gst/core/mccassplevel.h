@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccassplevel: which stream an ASSP receiver should be in (ASSP eq. 7-10).
+ *
+ *   published, once a round:  up    avg_rx > beta avg_tx_{j+1}  and  avg_rx > lambda low_{j+1}
+ *                             down  avg_rx < kappa low_j
+ *     avg_rx = (1 - alpha) avg_rx + alpha (mean rate of the round)            (eq. 8)
+ *   enhanced, up: the same once a round, with what the path may carry (potential) in place of the
+ *     rate, sampled each second, and these laws:
+ *      - Two ups into one stream are MCC_ASSP_UP_SPACING apart, so that a rate at a bound changes
+ *        streams at most once a minute. After an up that failed (down again, or not arrived, within
+ *        MCC_ASSP_UP_PROOF) that doubles, to MCC_ASSP_UP_SPACING_MAX.
+ *      - Not within MCC_ASSP_UP_REST after a change.
+ *   enhanced, down: at once, to the highest stream whose lower bound the rate reaches, when the
+ * rate was below low_j for MCC_ASSP_BELOW_TIME, or below kappa low_j for MCC_ASSP_DEEP_TIME. Who
+ * came up needs beta avg_tx_j for a while, else it would take the stream from those in it. Never
+ * below the lowest, never above the highest; up by one. A round number counts once, and the first
+ * one heard not at all: its beginning was missed. No average over a pause.
+ */
+#pragma once
+
+#include "mccasspapp.h"
+
+#define MCC_ASSP_UP_SPACING (120 * MCC_SECOND) /* ours, as all here */
+#define MCC_ASSP_UP_SPACING_MAX (960 * MCC_SECOND)
+#define MCC_ASSP_UP_PROOF (60 * MCC_SECOND)
+#define MCC_ASSP_UP_REST (4 * MCC_SECOND)
+#define MCC_ASSP_BELOW_TIME (3 * MCC_SECOND)
+#define MCC_ASSP_DEEP_TIME MCC_SECOND
+#define MCC_ASSP_NEWCOMER_TIME (20 * MCC_SECOND)
+#define MCC_ASSP_SAMPLE_TIME MCC_SECOND
+
+/* The papers' factors, with their ranges. */
+typedef struct {
+  double alpha;  /* of avg_rx: 0..1, both excluded */
+  double beta;   /* of avg_tx of the next stream: 0.7..1 */
+  double kappa;  /* of the lower bound of this stream: 0.8..1 */
+  double lambda; /* of the lower bound of the next stream: 1..2 */
+} MccAsspFactors;
+
+extern const MccAsspFactors mcc_assp_factors_default; /* 0.3, 0.7, 0.8, 1.2 */
+bool mcc_assp_factors_valid (const MccAsspFactors *factors);
+
+typedef struct {
+  MccVariant variant;
+  MccAsspFactors factors;
+  bool has_round;
+  uint32_t round;
+  /* avg_rx. */
+  bool has_average;
+  double average_bps;
+  double bits;           /* of the sample in work */
+  MccTime since, sample; /* ... begun; newest value; MCC_TIME_NONE: paused */
+  double value_bps;
+  /* enhanced. */
+  MccTime changed; /* newest change of stream; MCC_TIME_NONE: none */
+  MccTime below_since, deep_since;
+  double newcomer_bps; /* what it needs in the stream that it has come up to */
+  struct {
+    MccTime up, not_before; /* newest up into it; MCC_TIME_NONE, 0: none */
+    unsigned failures;      /* in a row */
+  } stream[MCC_ASSP_STREAMS_MAX];
+} MccAsspLevel;
+
+void mcc_assp_level_init (MccAsspLevel *self, MccVariant variant, const MccAsspFactors *factors);
+/* The rate (published) or potential (enhanced) from now on; more than @most counts as that. */
+void mcc_assp_level_sample (MccAsspLevel *self, uint64_t bps, uint64_t most, MccTime now);
+/* A switch begins: what is measured now is no rate. */
+void mcc_assp_level_pause (MccAsspLevel *self);
+/* The number of a round that bids to decide: true once each. */
+bool mcc_assp_level_new_round (MccAsspLevel *self, uint32_t round);
+/* Where to be after this round; @stream: where we are. */
+unsigned mcc_assp_level_decide (
+    MccAsspLevel *self, const MccAsspStreams *streams, unsigned stream, MccTime now);
+/* enhanced, at any time: where to be with @rate_bps; never above @stream. */
+unsigned mcc_assp_level_watch (MccAsspLevel *self, const MccAsspStreams *streams, unsigned stream,
+    uint64_t rate_bps, MccTime now);
+/* The change has been made. */
+void mcc_assp_level_moved (
+    MccAsspLevel *self, const MccAsspStreams *streams, unsigned from, unsigned to, MccTime now);
+/* The stream @to did not come. */
+void mcc_assp_level_failed (MccAsspLevel *self, unsigned to, MccTime now);

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mccasspreceiver.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "mccasspreceiverprivate.h"
+#include "mccseq.h"
+
+#define KEY_UNIT_INTERVAL MCC_SECOND /* RFC 5104 3.5.1 leaves it open: while no picture comes */
+#define SENDER_SILENCE (15 * MCC_SECOND)
+/* What an average needs to know of a path that nothing limits: beyond what any decision needs. */
+#define SAMPLE_MOST 2
+
+const char *
+mcc_assp_reason_name (MccAsspReason reason)
+{
+  static const char *const names[] = { "start", "up", "down", "trouble", "back", "lock", "ladder" };
+  return (unsigned)reason < sizeof names / sizeof names[0] ? names[reason] : "unknown";
+}
+
+void
+mcc_assp_receiver_push (MccAsspReceiver *self, const MccAsspReceiverAction *action)
+{
+  unsigned room = MCC_ASSP_ACTIONS - self->action_count;
+  if (action->type == MCC_ASSP_RECEIVER_ASMP && room <= MCC_ASSP_ACTIONS_OWN)
+    return; /* a host that does not poll */
+  if (room == 0) {
+    self->action_head = (self->action_head + 1) % MCC_ASSP_ACTIONS;
+    self->action_count--;
+  }
+  self->action[(self->action_head + self->action_count++) % MCC_ASSP_ACTIONS] = *action;
+}
+
+void
+mcc_assp_receiver_drain (MccAsspReceiver *self)
+{
+  MccAsspReceiverAction action = { .type = MCC_ASSP_RECEIVER_ASMP,
+    .stream = mcc_assp_receiver_current (self),
+    .from = MCC_ASSP_NO_STREAM };
+  while (mcc_asmp_receiver_poll (self->asmp, &action.asmp)) {
+    if (action.asmp.type == MCC_RECEIVER_SOURCE_LOST)
+      self->lost = true;
+    else if (action.asmp.type == MCC_RECEIVER_NEW_SOURCE)
+      self->lost = false;
+    mcc_assp_receiver_push (self, &action);
+  }
+}
+
+static MccDrop
+drop (MccAsspReceiver *self, MccDrop reason)
+{
+  self->stats.dropped[reason]++;
+  return reason;
+}
+
+static void
+advance (MccAsspReceiver *self, MccTime now)
+{
+  assert (now >= self->now && now != MCC_TIME_NONE);
+  self->now = now;
+}
+
+MccAsspReceiver *
+mcc_assp_receiver_new (const MccAsspReceiverConfig *config, MccTime now)
+{
+  MccAsspReceiver *self = calloc (1, sizeof *self);
+  if (self == NULL)
+    return NULL;
+  self->config = *config;
+  if (!(config->factors.alpha > 0.0))
+    self->config.factors = mcc_assp_factors_default;
+  if (config->leave_latency == 0)
+    self->config.leave_latency = MCC_ASSP_LEAVE_LATENCY;
+  self->config.asmp.unbounded = true;
+  self->now = now;
+  self->stream = self->to = self->home = MCC_ASSP_NO_STREAM;
+  self->deadline = self->key_next = self->left = MCC_TIME_NONE;
+  mcc_assp_level_init (&self->level, config->asmp.variant, &self->config.factors);
+  if (mcc_assp_factors_valid (&self->config.factors))
+    self->asmp = mcc_asmp_receiver_new (&self->config.asmp, now);
+  if (self->asmp == NULL) {
+    free (self);
+    return NULL;
+  }
+  return self;
+}
+
+void
+mcc_assp_receiver_free (MccAsspReceiver *self)
+{
+  if (self == NULL)
+    return;
+  mcc_asmp_receiver_free (self->asmp);
+  free (self);
+}
+
+/* Neither in a switch nor in the wake of one. */
+static bool
+steady (const MccAsspReceiver *self)
+{
+  return self->to == MCC_ASSP_NO_STREAM && self->stream != MCC_ASSP_NO_STREAM
+         && self->now >= self->settled;
+}
+
+static bool
+locked (const MccAsspReceiver *self)
+{
+  return self->config.lock_stream >= 0;
+}
+
+static unsigned
+locked_stream (const MccAsspReceiver *self)
+{
+  unsigned stream = (unsigned)self->config.lock_stream, last = self->streams.count - 1;
+  return stream < last ? stream : last;
+}
+
+static void
+sample (MccAsspReceiver *self)
+{
+  unsigned next = self->stream + 1 < self->streams.count ? self->stream + 1 : self->stream;
+  uint64_t most = UINT64_MAX;
+  /* A path that nothing limits has no rate: enough for the next stream is enough. */
+  if (self->config.asmp.variant == MCC_VARIANT_ENHANCED)
+    most = SAMPLE_MOST
+           * (self->streams.stream[next].low_bps > self->streams.stream[next].average_bps
+                   ? self->streams.stream[next].low_bps
+                   : self->streams.stream[next].average_bps);
+  mcc_assp_level_sample (
+      &self->level, mcc_asmp_receiver_potential_bps (self->asmp), most, self->now);
+}
+
+static bool
+same_group (const MccAsspStream *a, const MccAsspStream *b)
+{
+  return a->address_offset == b->address_offset && a->port_offset == b->port_offset;
+}
+
+/* The description may no longer have the stream that we are in; the user may want another one. */
+static void
+reconcile (MccAsspReceiver *self)
+{
+  if (self->to != MCC_ASSP_NO_STREAM
+      && (self->to >= self->streams.count
+          || !same_group (&self->streams.stream[self->to], &self->to_group))) {
+    mcc_assp_receiver_go_back (self);
+    return;
+  }
+  if (!steady (self))
+    return;
+  if (self->stream >= self->streams.count)
+    mcc_assp_receiver_begin (self, self->streams.count - 1, MCC_ASSP_REASON_LADDER);
+  else if (!same_group (&self->streams.stream[self->stream], &self->group))
+    mcc_assp_receiver_begin (self, self->stream, MCC_ASSP_REASON_LADDER);
+  else if (locked (self) && self->stream != locked_stream (self))
+    mcc_assp_receiver_begin (self, locked_stream (self), MCC_ASSP_REASON_LOCK);
+}
+
+static bool
+may_decide (const MccAsspReceiver *self)
+{
+  return steady (self) && !locked (self) && !self->lost && self->stream < self->streams.count;
+}
+
+static void
+handle_round (MccAsspReceiver *self)
+{
+  if (!mcc_assp_level_new_round (&self->level, self->streams.round) || !may_decide (self))
+    return;
+  sample (self);
+  unsigned to = mcc_assp_level_decide (&self->level, &self->streams, self->stream, self->now);
+  if (to != self->stream)
+    mcc_assp_receiver_begin (
+        self, to, to > self->stream ? MCC_ASSP_REASON_UP : MCC_ASSP_REASON_DOWN);
+}
+
+/* enhanced: no round is waited for where the stream is too much. */
+static void
+watch (MccAsspReceiver *self)
+{
+  if (!may_decide (self))
+    return;
+  sample (self);
+  unsigned to = mcc_assp_level_watch (&self->level, &self->streams, self->stream,
+      mcc_asmp_receiver_rate_bps (self->asmp), self->now);
+  if (to != self->stream)
+    mcc_assp_receiver_begin (self, to, MCC_ASSP_REASON_TROUBLE);
+}
+
+static bool
+lists (const MccAsspStreams *streams, uint32_t ssrc)
+{
+  for (unsigned j = 0; j < streams->count; j++)
+    if (streams->stream[j].ssrc == ssrc)
+      return true;
+  return false;
+}
+
+static bool
+sender_gone (const MccAsspReceiver *self)
+{
+  MccTime silence = self->now - self->streams_time;
+  return self->bye || (self->lost && silence >= MCC_ASMP_SOURCE_TIMEOUT)
+         || (silence >= SENDER_SILENCE && !(self->arrived || steady (self)));
+}
+
+static bool
+ladder_differs (const MccAsspStreams *a, const MccAsspStreams *b)
+{
+  if (a->count != b->count || a->ladder != b->ladder)
+    return true;
+  for (unsigned j = 0; j < a->count; j++)
+    if (a->stream[j].low_bps != b->stream[j].low_bps
+        || a->stream[j].high_bps != b->stream[j].high_bps
+        || !same_group (&a->stream[j], &b->stream[j]))
+      return true;
+  return false;
+}
+
+static void
+adopt (MccAsspReceiver *self, const MccAsspStreams *streams)
+{
+  bool changed = !self->has_streams || ladder_differs (&self->streams, streams);
+  unsigned current = mcc_assp_receiver_current (self);
+  bool renamed = self->has_streams && current < self->streams.count && current < streams->count
+                 && self->streams.stream[current].ssrc != streams->stream[current].ssrc;
+  self->streams = *streams;
+  self->streams_time = self->now;
+  self->has_streams = true;
+  self->bye = false;
+  if (renamed) { /* the sender's SSRC met another one's (RFC 3550 8.2) */
+    self->has_session[current] = false;
+    mcc_asmp_receiver_follow (self->asmp, streams->stream[current].ssrc, NULL, self->now);
+    mcc_assp_receiver_drain (self);
+  }
+  if (changed)
+    mcc_assp_receiver_push (self,
+        &(MccAsspReceiverAction){
+            .type = MCC_ASSP_RECEIVER_STREAMS, .stream = self->stream, .from = self->stream });
+}
+
+static MccDrop
+handle_streams (MccAsspReceiver *self, uint32_t ssrc, const MccAsspStreams *streams)
+{
+  bool ours = self->has_streams && lists (&self->streams, ssrc);
+  if (!mcc_assp_streams_valid (streams) || !lists (streams, ssrc))
+    return drop (self, MCC_DROP_BAD_VALUE);
+  if (self->has_streams && !ours) {
+    if (!sender_gone (self))
+      return drop (self, MCC_DROP_OTHER_SENDER);
+    mcc_assp_receiver_abandon (self);
+    self->has_streams = self->lost = false;
+  } else if (ours && !mcc_seq_newer32 (streams->number, self->streams.number)
+             && self->now - self->streams_time < MCC_ASMP_SOURCE_TIMEOUT) {
+    return drop (self, MCC_DROP_STALE);
+  }
+  bool first = !self->has_streams;
+  adopt (self, streams);
+  if (first)
+    mcc_assp_receiver_begin (self, locked (self) ? locked_stream (self) : 0, MCC_ASSP_REASON_START);
+  reconcile (self);
+  if (streams->flags & MCC_ASSP_DECIDE)
+    handle_round (self);
+  return MCC_DROP_NONE;
+}
+
+static MccDrop
+handle_session (MccAsspReceiver *self, unsigned j, const MccApp *app)
+{
+  if (app->ssrc != self->streams.stream[j].ssrc)
+    return drop (self, MCC_DROP_OTHER_SENDER);
+  MccAppSession session = app->session;
+  mcc_app_session_complete (&session, self->has_session[j] ? &self->session[j] : NULL);
+  self->session[j] = session;
+  self->has_session[j] = true;
+  if (j != mcc_assp_receiver_current (self))
+    return MCC_DROP_NONE;
+  return mcc_asmp_receiver_handle_app (self->asmp, app, self->now);
+}
+
+MccDrop
+mcc_assp_receiver_handle_app (MccAsspReceiver *self, const MccAsspApp *app, MccTime now)
+{
+  MccDrop verdict = MCC_DROP_NONE;
+  advance (self, now);
+  if (app->ssrc == self->config.asmp.ssrc)
+    return drop (self, MCC_DROP_OWN);
+  if (app->subtype == MCC_ASSP_STREAMS)
+    return handle_streams (self, app->ssrc, &app->streams);
+  if (!self->has_streams)
+    return drop (self, MCC_DROP_OTHER_SENDER);
+  if (app->stream >= self->streams.count)
+    return drop (self, MCC_DROP_BAD_VALUE);
+  if (app->subtype == MCC_APP_SESSION)
+    verdict = handle_session (self, app->stream, &app->asmp);
+  else if (app->stream == mcc_assp_receiver_current (self))
+    verdict = mcc_asmp_receiver_handle_app (self->asmp, &app->asmp, now);
+  mcc_assp_receiver_drain (self);
+  return verdict;
+}
+
+MccDrop
+mcc_assp_receiver_handle_rtp (MccAsspReceiver *self, unsigned stream, const MccRtpPacket *packet,
+    const MccAddress *from, MccTime now)
+{
+  advance (self, now);
+  if (self->overlap && stream == self->stream)
+    return packet->ssrc == self->group.ssrc ? MCC_DROP_NONE : drop (self, MCC_DROP_OTHER_SENDER);
+  if (stream == MCC_ASSP_NO_STREAM || stream != mcc_assp_receiver_current (self))
+    return drop (self, MCC_DROP_OTHER_SENDER);
+  MccDrop verdict = mcc_asmp_receiver_handle_rtp (self->asmp, packet, from, now);
+  mcc_assp_receiver_drain (self);
+  if (verdict != MCC_DROP_NONE)
+    return verdict;
+  self->lost = false;
+  if (self->to != MCC_ASSP_NO_STREAM && !self->arrived) {
+    self->arrived = true;
+    self->key_next = now;
+  }
+  return MCC_DROP_NONE;
+}
+
+void
+mcc_assp_receiver_handle_cut (MccAsspReceiver *self, MccTime now)
+{
+  advance (self, now);
+  if (self->to == MCC_ASSP_NO_STREAM || !self->arrived)
+    return;
+  mcc_assp_receiver_complete (self);
+  reconcile (self);
+}
+
+void
+mcc_assp_receiver_handle_host_dropped (MccAsspReceiver *self, uint64_t packets, MccTime now)
+{
+  advance (self, now);
+  mcc_asmp_receiver_handle_host_dropped (self->asmp, packets, now);
+}
+
+void
+mcc_assp_receiver_handle_bye (MccAsspReceiver *self, uint32_t ssrc, MccTime now)
+{
+  advance (self, now);
+  if (!self->has_streams || !lists (&self->streams, ssrc))
+    return;
+  self->bye = true;
+  mcc_asmp_receiver_handle_bye (self->asmp, ssrc, now);
+  mcc_assp_receiver_drain (self);
+}
+
+void
+mcc_assp_receiver_set_ssrc (MccAsspReceiver *self, uint32_t ssrc)
+{
+  self->config.asmp.ssrc = ssrc;
+  mcc_asmp_receiver_set_ssrc (self->asmp, ssrc);
+}
+
+void
+mcc_assp_receiver_set_lock (MccAsspReceiver *self, int stream, MccTime now)
+{
+  advance (self, now);
+  self->config.lock_stream = stream;
+  if (self->has_streams)
+    reconcile (self);
+}
+
+void
+mcc_assp_receiver_handle_timeout (MccAsspReceiver *self, MccTime now)
+{
+  advance (self, now);
+  if (mcc_asmp_receiver_next_timeout (self->asmp) <= now) {
+    mcc_asmp_receiver_handle_timeout (self->asmp, now);
+    mcc_assp_receiver_drain (self);
+  }
+  if (!self->has_streams)
+    return;
+  if (now >= self->deadline)
+    mcc_assp_receiver_go_back (self);
+  if (now >= self->key_next) {
+    self->key_next = now + KEY_UNIT_INTERVAL;
+    mcc_assp_receiver_push (self, &(MccAsspReceiverAction){ .type = MCC_ASSP_RECEIVER_KEY_UNIT,
+                                      .stream = self->to,
+                                      .from = self->stream,
+                                      .group = self->to_group });
+  }
+  reconcile (self);
+  watch (self);
+}
+
+MccTime
+mcc_assp_receiver_next_timeout (const MccAsspReceiver *self)
+{
+  MccTime next = mcc_time_min (self->deadline, self->key_next);
+  if (self->settled > self->now)
+    next = mcc_time_min (next, self->settled);
+  return mcc_time_min (next, mcc_asmp_receiver_next_timeout (self->asmp));
+}
+
+bool
+mcc_assp_receiver_poll (MccAsspReceiver *self, MccAsspReceiverAction *out)
+{
+  if (self->action_count == 0)
+    return false;
+  *out = self->action[self->action_head];
+  self->action_head = (self->action_head + 1) % MCC_ASSP_ACTIONS;
+  self->action_count--;
+  return true;
+}
+
+void
+mcc_assp_receiver_get_stats (const MccAsspReceiver *self, MccAsspReceiverStats *out)
+{
+  *out = self->stats;
+  out->stream = self->stream;
+  out->switching = self->to != MCC_ASSP_NO_STREAM;
+  out->average_bps = self->level.has_average ? self->level.average_bps : 0.0;
+}
+
+const MccAsspStreams *
+mcc_assp_receiver_streams (const MccAsspReceiver *self)
+{
+  return self->has_streams ? &self->streams : NULL;
+}
+
+MccAsmpReceiver *
+mcc_assp_receiver_asmp (MccAsspReceiver *self)
+{
+  return self->asmp;
+}
+
+void
+mcc_assp_receiver_leave (MccAsspReceiver *self, unsigned *stream, MccAppReport *out, MccTime now)
+{
+  advance (self, now);
+  *stream = mcc_assp_receiver_current (self);
+  mcc_asmp_receiver_leave (self->asmp, out, now);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccasspreceiver: an ASSP receiver: an ASMP receiver that is in one of n streams, and moves.
+ *
+ * Knows the RTCP group only; the first description of the streams that it hears tells the rest.
+ * Laws:
+ *  - It begins in the lowest stream (or in `lock_stream`), and is never outside the streams.
+ *  - One switch at a time, and none before the leave latency of the last one is over: what the
+ *    network still sends of the old stream is no sign of what the new one needs.
+ *  - From the begin of a switch until then nothing is measured, no average moves, and reports say
+ *    NO_LIMIT. The first report in the new stream leaves at once (small groups) and asks for a key
+ *    unit; the last one in the old stream says LEAVING.
+ *  - Where there is room for both streams (overlap) the old one is left when the host has cut over
+ *    (mcc_assp_receiver_handle_cut()), else at once.
+ *  - A stream that has not come, or was not cut over to, by MCC_ASSP_JOIN_TIMEOUT (..._ALONE when
+ *    nothing else is received): back to where it was, and then to the lowest.
+ *  - One sender: another one's description counts only once ours is gone.
+ *  - Which stream: mccassplevel.h.
+ * No allocation after _new().
+ */
+#pragma once
+
+#include "mccasmpreceiver.h"
+#include "mccassplevel.h"
+
+#define MCC_ASSP_JOIN_TIMEOUT (6 * MCC_SECOND) /* an encoder may have to start: within a round */
+#define MCC_ASSP_JOIN_TIMEOUT_ALONE (4 * MCC_SECOND)
+#define MCC_ASSP_LEAVE_LATENCY (2 * MCC_SECOND) /* RFC 3376 8.8: last member query time */
+#define MCC_ASSP_NO_STREAM MCC_ASSP_STREAMS_MAX
+
+typedef struct MccAsspReceiver MccAsspReceiver;
+
+typedef struct {
+  MccAsmpReceiverConfig asmp; /* variant, ssrc, seed, ...; `unbounded` is set here */
+  MccAsspFactors factors;     /* alpha 0 = mcc_assp_factors_default */
+  MccTime leave_latency;      /* 0 = MCC_ASSP_LEAVE_LATENCY */
+  int lock_stream;            /* -1: none */
+} MccAsspReceiverConfig;
+
+typedef enum {
+  MCC_ASSP_RECEIVER_JOIN,  /* stream, group: overlap says whether its old one goes on meanwhile */
+  MCC_ASSP_RECEIVER_LEAVE, /* stream, group */
+  MCC_ASSP_RECEIVER_SWITCHED, /* from, stream, reason, duration */
+  MCC_ASSP_RECEIVER_FAILED,   /* from = the stream that did not come, stream = where it goes back to
+                               */
+  MCC_ASSP_RECEIVER_KEY_UNIT, /* stream: ask for a key unit */
+  MCC_ASSP_RECEIVER_STREAMS,  /* the ladder is another one, or known for the first time */
+  MCC_ASSP_RECEIVER_ASMP /* stream, asmp: what its ASMP receiver asks for: reports, caps, rate */
+} MccAsspReceiverActionType;
+
+typedef enum {
+  MCC_ASSP_REASON_START,
+  MCC_ASSP_REASON_UP,
+  MCC_ASSP_REASON_DOWN,    /* at a round */
+  MCC_ASSP_REASON_TROUBLE, /* at once */
+  MCC_ASSP_REASON_BACK,    /* the stream did not come */
+  MCC_ASSP_REASON_LOCK,
+  MCC_ASSP_REASON_LADDER /* the stream is no more, or elsewhere */
+} MccAsspReason;
+
+const char *mcc_assp_reason_name (MccAsspReason reason);
+
+typedef struct {
+  MccAsspReceiverActionType type;
+  unsigned stream, from; /* MCC_ASSP_NO_STREAM: none */
+  MccAsspStream group;   /* of `stream`; where it was when it was joined */
+  bool overlap;
+  MccAsspReason reason;
+  MccTime duration;
+  MccReceiverAction asmp;
+} MccAsspReceiverAction;
+
+typedef struct {
+  unsigned stream; /* that is shown; MCC_ASSP_NO_STREAM before the first */
+  bool switching;
+  double average_bps;        /* avg_rx; 0: none yet */
+  uint64_t switches, failed; /* done; gone back */
+  uint64_t joins, leaves;
+  uint64_t dropped[MCC_DROP_COUNT]; /* by this machine; the ASMP receiver's are in its stats */
+} MccAsspReceiverStats;
+
+/* NULL: a factor is out of its range, or no memory. */
+MccAsspReceiver *mcc_assp_receiver_new (const MccAsspReceiverConfig *config, MccTime now);
+void mcc_assp_receiver_free (MccAsspReceiver *self);
+MccDrop mcc_assp_receiver_handle_app (MccAsspReceiver *self, const MccAsspApp *app, MccTime now);
+/* A packet of the group of @stream. MCC_DROP_NONE: of the sender, and of a stream that is shown or
+ * switched to. */
+MccDrop mcc_assp_receiver_handle_rtp (MccAsspReceiver *self, unsigned stream,
+    const MccRtpPacket *packet, const MccAddress *from, MccTime now);
+/* The host shows the stream that was joined: a picture that can be decoded has come. */
+void mcc_assp_receiver_handle_cut (MccAsspReceiver *self, MccTime now);
+void mcc_assp_receiver_handle_host_dropped (MccAsspReceiver *self, uint64_t packets, MccTime now);
+void mcc_assp_receiver_handle_bye (MccAsspReceiver *self, uint32_t ssrc, MccTime now);
+void mcc_assp_receiver_set_ssrc (MccAsspReceiver *self, uint32_t ssrc);
+/* -1: none. */
+void mcc_assp_receiver_set_lock (MccAsspReceiver *self, int stream, MccTime now);
+void mcc_assp_receiver_handle_timeout (MccAsspReceiver *self, MccTime now);
+MccTime mcc_assp_receiver_next_timeout (const MccAsspReceiver *self);
+bool mcc_assp_receiver_poll (MccAsspReceiver *self, MccAsspReceiverAction *out);
+void mcc_assp_receiver_get_stats (const MccAsspReceiver *self, MccAsspReceiverStats *out);
+/* NULL: no description yet. */
+const MccAsspStreams *mcc_assp_receiver_streams (const MccAsspReceiver *self);
+/* The ASMP receiver, for its stats and trace. */
+MccAsmpReceiver *mcc_assp_receiver_asmp (MccAsspReceiver *self);
+/* The last report of a clean leave (sent with BYE): in @stream. */
+void mcc_assp_receiver_leave (
+    MccAsspReceiver *self, unsigned *stream, MccAppReport *out, MccTime now);

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccasspreceiverprivate: the receiver's state, for mccasspreceiver*.c only.
+ *
+ *   mccasspreceiver.c        what comes, when: handle, next_timeout, poll
+ *   mccasspreceiverswitch.c  from one stream to another
+ */
+#pragma once
+
+#include "mccasspreceiver.h"
+
+#define MCC_ASSP_ACTIONS 64
+#define MCC_ASSP_ACTIONS_OWN 16 /* kept free for joins and leaves */
+
+struct MccAsspReceiver {
+  MccAsspReceiverConfig config;
+  MccTime now;
+  MccAsmpReceiver *asmp; /* of the stream that is joined last */
+  MccAsspLevel level;
+  /* What the sender says. */
+  bool has_streams, bye, lost;
+  MccTime streams_time;
+  MccAsspStreams streams;
+  bool has_session[MCC_ASSP_STREAMS_MAX];
+  MccAppSession session[MCC_ASSP_STREAMS_MAX];
+  /* Where we are. */
+  unsigned stream;     /* shown; MCC_ASSP_NO_STREAM: none */
+  unsigned to;         /* joined, not yet shown; MCC_ASSP_NO_STREAM: no switch */
+  unsigned home;       /* shown before the switch: where to go back to */
+  MccAsspStream group; /* of `stream` */
+  MccAsspStream to_group;
+  MccAsspReason reason;
+  bool overlap; /* `stream` is not left yet */
+  bool arrived; /* a packet of `to` */
+  MccTime begun, deadline, key_next;
+  MccTime left;    /* newest leave; MCC_TIME_NONE: none */
+  MccTime settled; /* no switch before */
+  MccAsspReceiverAction action[MCC_ASSP_ACTIONS];
+  unsigned action_head, action_count;
+  MccAsspReceiverStats stats;
+};
+
+/* The stream that is measured and reported on. */
+static inline unsigned
+mcc_assp_receiver_current (const MccAsspReceiver *self)
+{
+  return self->to != MCC_ASSP_NO_STREAM ? self->to : self->stream;
+}
+
+/* mccasspreceiver.c */
+void mcc_assp_receiver_push (MccAsspReceiver *self, const MccAsspReceiverAction *action);
+/* Queues what the ASMP receiver asks for, as of the present stream. */
+void mcc_assp_receiver_drain (MccAsspReceiver *self);
+
+/* mccasspreceiverswitch.c */
+void mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reason);
+/* The stream that was joined does not come. */
+void mcc_assp_receiver_go_back (MccAsspReceiver *self);
+/* Out of everything, as before the first description. */
+void mcc_assp_receiver_abandon (MccAsspReceiver *self);
+void mcc_assp_receiver_complete (MccAsspReceiver *self);

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mccasspreceiverprivate.h"
+
+static void
+push_group (MccAsspReceiver *self, MccAsspReceiverActionType type, unsigned stream,
+    const MccAsspStream *group)
+{
+  mcc_assp_receiver_push (self, &(MccAsspReceiverAction){ .type = type,
+                                    .stream = stream,
+                                    .from = self->stream,
+                                    .group = *group,
+                                    .overlap = self->overlap,
+                                    .reason = self->reason });
+}
+
+static void
+join (MccAsspReceiver *self, unsigned stream)
+{
+  self->to = stream;
+  self->to_group = self->streams.stream[stream];
+  push_group (self, MCC_ASSP_RECEIVER_JOIN, stream, &self->to_group);
+  self->stats.joins++;
+}
+
+static void
+leave (MccAsspReceiver *self, unsigned stream, const MccAsspStream *group)
+{
+  push_group (self, MCC_ASSP_RECEIVER_LEAVE, stream, group);
+  self->left = self->now;
+  self->stats.leaves++;
+}
+
+/* The sender must not wait for our reports in the stream that we go from. */
+static void
+take_leave (MccAsspReceiver *self, unsigned stream)
+{
+  MccAsspReceiverAction action
+      = { .type = MCC_ASSP_RECEIVER_ASMP, .stream = stream, .from = stream };
+  action.asmp.type = MCC_RECEIVER_SEND_REPORT;
+  mcc_asmp_receiver_leave (self->asmp, &action.asmp.report, self->now);
+  mcc_assp_receiver_push (self, &action);
+}
+
+static void
+follow (MccAsspReceiver *self, unsigned stream)
+{
+  const MccAppSession *session = self->has_session[stream] ? &self->session[stream] : NULL;
+  mcc_asmp_receiver_follow (self->asmp, self->streams.stream[stream].ssrc, session, self->now);
+  mcc_assp_receiver_drain (self);
+}
+
+/* What is sent in @stream. */
+static uint64_t
+sent_bps (const MccAsspReceiver *self, unsigned stream)
+{
+  return self->has_session[stream] ? self->session[stream].target_bps
+                                   : self->streams.stream[stream].average_bps;
+}
+
+static bool
+has_room (const MccAsspReceiver *self, unsigned from, unsigned to)
+{
+  uint64_t sum = sent_bps (self, from) + sent_bps (self, to);
+  return mcc_asmp_receiver_potential_bps (self->asmp) >= sum;
+}
+
+void
+mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reason)
+{
+  unsigned from = self->stream;
+  bool alone = from == MCC_ASSP_NO_STREAM;
+  self->overlap = !alone && reason != MCC_ASSP_REASON_TROUBLE && from != to
+                  && from < self->streams.count && has_room (self, from, to);
+  self->reason = reason;
+  self->home = alone ? self->home : from;
+  self->begun = self->now;
+  self->arrived = false;
+  self->key_next = MCC_TIME_NONE;
+  mcc_assp_level_pause (&self->level);
+  if (!alone)
+    take_leave (self, from);
+  if (!alone && !self->overlap) {
+    leave (self, from, &self->group);
+    self->stream = MCC_ASSP_NO_STREAM;
+  }
+  join (self, to);
+  /* Nowhere else to go: wait. */
+  bool last = alone && (to == 0 || reason != MCC_ASSP_REASON_BACK);
+  self->deadline
+      = last ? MCC_TIME_NONE
+             : self->now + (self->overlap ? MCC_ASSP_JOIN_TIMEOUT : MCC_ASSP_JOIN_TIMEOUT_ALONE);
+  follow (self, to);
+  mcc_asmp_receiver_hold (
+      self->asmp, self->left == MCC_TIME_NONE && alone ? 0 : MCC_TIME_NONE, self->now);
+}
+
+static void
+settle (MccAsspReceiver *self)
+{
+  self->to = MCC_ASSP_NO_STREAM;
+  self->deadline = self->key_next = MCC_TIME_NONE;
+  self->settled = self->now;
+  if (self->left != MCC_TIME_NONE)
+    self->settled = mcc_time_max (self->now, self->left + self->config.leave_latency);
+  mcc_asmp_receiver_hold (self->asmp, self->settled, self->now);
+}
+
+void
+mcc_assp_receiver_complete (MccAsspReceiver *self)
+{
+  unsigned from = self->home, to = self->to;
+  if (self->overlap)
+    leave (self, self->stream, &self->group);
+  self->overlap = false;
+  self->stream = to;
+  self->group = self->to_group;
+  settle (self);
+  if (from < MCC_ASSP_NO_STREAM && from != to)
+    mcc_assp_level_moved (&self->level, &self->streams, from, to, self->now);
+  self->home = to;
+  self->stats.switches += self->reason != MCC_ASSP_REASON_START;
+  mcc_assp_receiver_push (self, &(MccAsspReceiverAction){ .type = MCC_ASSP_RECEIVER_SWITCHED,
+                                    .stream = to,
+                                    .from = from,
+                                    .group = self->group,
+                                    .reason = self->reason,
+                                    .duration = self->now - self->begun });
+}
+
+void
+mcc_assp_receiver_go_back (MccAsspReceiver *self)
+{
+  unsigned failed = self->to, home = self->home;
+  bool still_there = self->overlap && home < self->streams.count;
+  /* There may be a new ladder by now. */
+  if (home >= self->streams.count || self->reason == MCC_ASSP_REASON_BACK)
+    home = 0;
+  self->stats.failed++;
+  mcc_assp_level_failed (&self->level, failed, self->now);
+  mcc_assp_receiver_push (self, &(MccAsspReceiverAction){ .type = MCC_ASSP_RECEIVER_FAILED,
+                                    .stream = home,
+                                    .from = failed,
+                                    .reason = self->reason });
+  leave (self, failed, &self->to_group);
+  if (still_there) {
+    self->overlap = false;
+    follow (self, home);
+    settle (self);
+    return;
+  }
+  if (self->stream != MCC_ASSP_NO_STREAM) /* it is no more in the ladder */
+    leave (self, self->stream, &self->group);
+  self->stream = MCC_ASSP_NO_STREAM;
+  mcc_assp_receiver_begin (self, home, MCC_ASSP_REASON_BACK);
+}
+
+void
+mcc_assp_receiver_abandon (MccAsspReceiver *self)
+{
+  if (self->to != MCC_ASSP_NO_STREAM)
+    leave (self, self->to, &self->to_group);
+  if (self->stream != MCC_ASSP_NO_STREAM)
+    leave (self, self->stream, &self->group);
+  self->stream = self->to = self->home = MCC_ASSP_NO_STREAM;
+  self->deadline = self->key_next = self->left = MCC_TIME_NONE;
+  self->settled = 0;
+  self->overlap = self->arrived = false;
+  memset (self->has_session, 0, sizeof self->has_session);
+  mcc_assp_level_init (&self->level, self->config.asmp.variant, &self->config.factors);
+}
