@@ -103,6 +103,7 @@ decide (MccAsmpReceiver *self)
   mcc_asmp_path_decide (&self->path, &input, self->now);
   self->loss_ratio = input.loss_ratio;
   mcc_rate_decide (self->rate, &input);
+  mcc_asmp_receiver_note_freedom (self, input.loss_in_interval);
 
   uint64_t rate_bps = mcc_rate_get_bps (self->rate);
   mcc_trace_add (&self->trace, &(MccTraceEvent){ .type = MCC_TRACE_RATE,
@@ -162,7 +163,7 @@ mcc_asmp_receiver_new (const MccAsmpReceiverConfig *config, MccTime now)
   if (config->least_interval > 0)
     self->schedule.least = config->least_interval;
   self->now = now;
-  self->next_decision = self->event = MCC_TIME_NONE;
+  self->next_decision = self->event = self->free_since = MCC_TIME_NONE;
   return self;
 }
 

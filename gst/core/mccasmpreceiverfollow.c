@@ -5,6 +5,7 @@
 
 #define QUEUE_FREE (15 * MCC_MSECOND) /* a standing queue above says that the path limits */
 #define UNLIMITED 1.1                 /* times the sender's target: it is not we who limit */
+#define FREE_TIME (4 * MCC_SECOND)    /* ... for so long: a rate that grows runs ahead of it */
 #define TCP_SHARE 0.9                 /* of the equation, as the controller takes */
 
 void
@@ -20,7 +21,7 @@ mcc_asmp_receiver_follow (
   self->spliced = self->path.last != MCC_TIME_NONE;
   if (mcc_asmp_receiver_is_enhanced (self))
     mcc_rate_reset (self->rate, mcc_asmp_receiver_start_bps (self));
-  self->event = self->next_decision = MCC_TIME_NONE;
+  self->event = self->next_decision = self->free_since = MCC_TIME_NONE;
   self->key_unit = true;
   mcc_asmp_schedule_stop (&self->schedule);
   if (session == NULL)
@@ -43,6 +44,18 @@ mcc_asmp_receiver_hold (MccAsmpReceiver *self, MccTime until, MccTime now)
   self->next_decision = MCC_TIME_NONE;
   if (until != MCC_TIME_NONE)
     mcc_asmp_receiver_resume (self);
+}
+
+void
+mcc_asmp_receiver_note_freedom (MccAsmpReceiver *self, bool loss)
+{
+  bool limits
+      = loss || self->path.standing > QUEUE_FREE || !self->has_session
+        || (double)mcc_rate_get_bps (self->rate) < UNLIMITED * (double)self->session.target_bps;
+  if (limits)
+    self->free_since = MCC_TIME_NONE;
+  else if (self->free_since == MCC_TIME_NONE)
+    self->free_since = self->now;
 }
 
 uint64_t
@@ -77,7 +90,6 @@ mcc_asmp_receiver_potential_bps (const MccAsmpReceiver *self)
     default:
       break;
   }
-  bool limits = self->path.standing > QUEUE_FREE || !self->has_session
-                || (double)rate_bps < UNLIMITED * (double)self->session.target_bps;
-  return limits ? rate_bps : equation_bps (self);
+  bool free = self->free_since != MCC_TIME_NONE && self->now - self->free_since >= FREE_TIME;
+  return free ? equation_bps (self) : rate_bps;
 }

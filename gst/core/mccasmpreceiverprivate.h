@@ -29,6 +29,7 @@ struct MccAsmpReceiver {
   MccRate *rate;
   MccTime next_decision;
   MccTime hold_until; /* no decision before */
+  MccTime free_since; /* no sign that the path limits; MCC_TIME_NONE: there is one */
   bool spliced;       /* another stream of the same sender comes: the path stays */
   uint64_t told_bps;  /* last MCC_RECEIVER_RATE */
   double loss_ratio;
@@ -79,6 +80,10 @@ void mcc_asmp_receiver_update_schedule (MccAsmpReceiver *self);
 void mcc_asmp_receiver_note_verdict (MccAsmpReceiver *self, MccScheduleVerdict verdict);
 /* No more decisions and reports. */
 void mcc_asmp_receiver_stop (MccAsmpReceiver *self);
+
+/* mccasmpreceiverfollow.c */
+/* A rate was decided; @loss: packets were lost before. */
+void mcc_asmp_receiver_note_freedom (MccAsmpReceiver *self, bool loss);
 
 /* mccasmpreceiverapp.c */
 void mcc_asmp_receiver_adopt_session (

@@ -30,6 +30,7 @@ mcc_assp_level_init (MccAsspLevel *self, MccVariant variant, const MccAsspFactor
   self->variant = variant;
   self->factors = *factors;
   self->sample = self->changed = self->below_since = self->deep_since = MCC_TIME_NONE;
+  self->newcomer = MCC_ASSP_STREAMS_MAX;
   for (unsigned j = 0; j < MCC_ASSP_STREAMS_MAX; j++)
     self->stream[j].up = MCC_TIME_NONE;
 }
@@ -137,8 +138,7 @@ mcc_assp_level_watch (MccAsspLevel *self, const MccAsspStreams *streams, unsigne
   if (!enhanced (self) || stream == 0)
     return stream;
   double rate = (double)rate_bps, low = (double)streams->stream[stream].low_bps, needed = low;
-  MccTime up = self->stream[stream].up;
-  if (up != MCC_TIME_NONE && now - up < MCC_ASSP_NEWCOMER_TIME)
+  if (stream == self->newcomer && now - self->stream[stream].up < MCC_ASSP_NEWCOMER_TIME)
     needed = fmax (low, self->newcomer_bps);
   bool below = stays_below (&self->below_since, rate, needed, MCC_ASSP_BELOW_TIME, now);
   bool deep
@@ -168,11 +168,13 @@ mcc_assp_level_moved (
     MccAsspLevel *self, const MccAsspStreams *streams, unsigned from, unsigned to, MccTime now)
 {
   self->changed = now;
+  self->newcomer = MCC_ASSP_STREAMS_MAX;
   mcc_assp_level_pause (self);
   if (enhanced (self))
     self->has_average = false;
   if (to > from) {
     self->stream[to].up = now;
+    self->newcomer = to;
     self->newcomer_bps = self->factors.beta * (double)streams->stream[to].average_bps;
   } else if (to < from) {
     MccTime up = self->stream[from].up;

@@ -55,7 +55,8 @@ typedef struct {
   /* enhanced. */
   MccTime changed; /* newest change of stream; MCC_TIME_NONE: none */
   MccTime below_since, deep_since;
-  double newcomer_bps; /* what it needs in the stream that it has come up to */
+  unsigned newcomer;   /* the stream that it has come up to; MCC_ASSP_STREAMS_MAX: none */
+  double newcomer_bps; /* ... and what it needs there */
   struct {
     MccTime up, not_before; /* newest up into it; MCC_TIME_NONE, 0: none */
     unsigned failures;      /* in a row */

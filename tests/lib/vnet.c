@@ -6,7 +6,15 @@ typedef struct {
   int refs;
 } Shared;
 
-typedef enum { EVENT_SENT, EVENT_ARRIVED, EVENT_UP, EVENT_TIMER, EVENT_ACK, EVENT_LOSS } EventType;
+typedef enum {
+  EVENT_SENT,
+  EVENT_ARRIVED,
+  EVENT_UP,
+  EVENT_TIMER,
+  EVENT_ACK,
+  EVENT_LOSS,
+  EVENT_PRUNE
+} EventType;
 
 typedef struct {
   MccTime time;
@@ -24,6 +32,7 @@ typedef struct {
   GArray *children; /* int */
   GArray *hosts;    /* int */
   guint hosts_below;
+  guint members[VNET_GROUPS]; /* hosts below that have joined */
 
   GQueue queue; /* Shared; the head is being sent */
   guint64 queued_bytes;
@@ -37,6 +46,7 @@ typedef struct {
   MccTime up_delay, epoch;
   double drift;
   bool gone;
+  guint32 groups; /* a bit each */
   guint64 generation;
   MccTime timer; /* global */
 } Host;
@@ -115,6 +125,7 @@ shared_unref (Shared *shared)
   if (shared == NULL || --shared->refs > 0)
     return;
   g_free (shared->packet.app);
+  g_free (shared->packet.assp);
   g_free (shared);
 }
 
@@ -125,6 +136,8 @@ shared_new (const VnetPacket *packet)
   shared->packet = *packet;
   if (packet->app != NULL)
     shared->packet.app = g_memdup2 (packet->app, sizeof *packet->app);
+  if (packet->assp != NULL)
+    shared->packet.assp = g_memdup2 (packet->assp, sizeof *packet->assp);
   shared->refs = 1;
   return shared;
 }
@@ -259,6 +272,28 @@ vnet_remove_host (Vnet *self, int id)
   vnet_wake (self, id);
 }
 
+void
+vnet_join (Vnet *self, int id, guint group)
+{
+  Host *host = get_host (self, id);
+  if (host->groups & 1u << group)
+    return;
+  host->groups |= 1u << group;
+  for (int l = host->link; l != VNET_CORE; l = get_link (self, l)->parent)
+    get_link (self, l)->members[group]++;
+}
+
+void
+vnet_leave (Vnet *self, int id, guint group, MccTime latency)
+{
+  Host *host = get_host (self, id);
+  if (!(host->groups & 1u << group))
+    return;
+  host->groups &= ~(1u << group);
+  for (int l = host->link; l != VNET_CORE; l = get_link (self, l)->parent)
+    post (self, self->now + latency, EVENT_PRUNE, l, group, NULL);
+}
+
 VnetLink *
 vnet_link (Vnet *self, int link)
 {
@@ -371,7 +406,8 @@ deliver (Vnet *self, GArray *hosts, const VnetPacket *packet)
   for (guint i = 0; i < hosts->len; i++) {
     int id = g_array_index (hosts, int, i);
     Host *host = get_host (self, id);
-    if (id == packet->from || host->gone)
+    bool member = packet->group == 0 || (host->groups & 1u << packet->group) != 0;
+    if (id == packet->from || host->gone || !member)
       continue;
     host->handler->handle_packet (host->owner, packet, to_local (host, self->now));
     vnet_wake (self, id);
@@ -385,7 +421,9 @@ forward (Vnet *self, GArray *hosts, GArray *links, int came_from, Shared *shared
   deliver (self, hosts, &shared->packet);
   for (guint i = 0; i < links->len; i++) {
     int id = g_array_index (links, int, i);
-    if (id != came_from && get_link (self, id)->hosts_below > 0)
+    const Link *link = get_link (self, id);
+    guint group = shared->packet.group;
+    if (id != came_from && (group == 0 ? link->hosts_below : link->members[group]) > 0)
       enter_link (self, id, shared);
   }
 }
@@ -530,6 +568,9 @@ handle_event (Vnet *self, Event *event)
       break;
     case EVENT_LOSS:
       handle_loss (self, event->id);
+      break;
+    case EVENT_PRUNE:
+      get_link (self, event->id)->members[event->generation]--;
       break;
   }
   shared_unref (event->shared);

@@ -6,28 +6,34 @@
  * core). What a host sends climbs towards the core, each link's delay but no queue on the way, and
  * descends from every router that it passes. Every host has a clock of its own (epoch, drift). A
  * link has a rate, a delay, a drop-tail queue in bytes and packets, and random loss; all may change
- * while packets are in it. What a host sends goes to every other host. Same seed, same run.
+ * while packets are in it. What a host sends goes to every other host, or to those that have joined
+ * its group: a link carries a group while a host below it is a member, and for the leave latency
+ * longer. Same seed, same run.
  */
 #pragma once
 
 #include <glib.h>
 
-#include "mccapp.h"
+#include "mccasspapp.h"
 #include "mccrng.h"
 
 #define VNET_CORE (-1)
+#define VNET_GROUPS 16
 
 typedef struct Vnet Vnet;
 
-typedef enum { VNET_RTP, VNET_APP, VNET_FLOW } VnetKind;
+typedef enum { VNET_RTP, VNET_APP, VNET_FLOW, VNET_PLI } VnetKind;
 
 typedef struct {
   VnetKind kind;
   int from;      /* host; for VNET_FLOW the flow */
   guint32 bytes; /* IP bytes */
+  guint group;   /* 0: everybody; below VNET_GROUPS */
   MccAddress address;
-  MccRtpPacket rtp;
-  MccApp *app; /* VNET_APP */
+  MccRtpPacket rtp; /* VNET_PLI: its ssrc is whose key unit is wanted */
+  bool key;         /* begins a picture that needs no other */
+  MccApp *app;      /* VNET_APP, of ASMP */
+  MccAsspApp *assp; /* ... of ASSP */
 } VnetPacket;
 
 /* A host's machine. Times are of the host's own clock. */
@@ -62,7 +68,11 @@ int vnet_add_host (Vnet *self, int link, MccTime up_delay, MccTime epoch, double
     const VnetHandler *handler, gpointer owner);
 /* The host is gone: nothing is delivered, no time-out comes. */
 void vnet_remove_host (Vnet *self, int host);
-/* To every other host; takes a copy. */
+/* Membership of @group, 1 to VNET_GROUPS - 1. */
+void vnet_join (Vnet *self, int host, guint group);
+/* The host gets nothing more at once; the links above it prune after @latency. */
+void vnet_leave (Vnet *self, int host, guint group, MccTime latency);
+/* To every other host, or those in its group; takes a copy. */
 void vnet_send (Vnet *self, int host, const VnetPacket *packet);
 /* The host's next time-out may have changed for another reason than a call of its handler. */
 void vnet_wake (Vnet *self, int host);
