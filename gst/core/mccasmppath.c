@@ -161,6 +161,14 @@ mcc_asmp_path_splice (MccAsmpPath *self)
 }
 
 void
+mcc_asmp_path_forget_losses (MccAsmpPath *self)
+{
+  mcc_loss_reset (self->loss);
+  self->lost_before = self->events = 0;
+  self->seeded = false;
+}
+
+void
 mcc_asmp_path_excuse_losses (MccAsmpPath *self, MccTime until)
 {
   self->excuse_until = until;

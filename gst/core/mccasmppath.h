@@ -62,6 +62,8 @@ void mcc_asmp_path_reset (MccAsmpPath *self);
 /* Another stream of the same sender follows, over the same path: its numbers go on where the old
  * ones ended, what arrived before is no rate of it; RTT, queue and losses stay. */
 void mcc_asmp_path_splice (MccAsmpPath *self);
+/* No loss is known any more. */
+void mcc_asmp_path_forget_losses (MccAsmpPath *self);
 /* Gaps before @until are not the network's. */
 void mcc_asmp_path_excuse_losses (MccAsmpPath *self, MccTime until);
 /* False: not in the sequence (a jump not yet confirmed), nothing was measured. */

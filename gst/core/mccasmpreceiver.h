@@ -84,9 +84,10 @@ MccDrop mcc_asmp_receiver_handle_rtp (
     MccAsmpReceiver *self, const MccRtpPacket *packet, const MccAddress *from, MccTime now);
 /* From now on the stream @media_ssrc of the same sender, over the same path; @session is its newest
  * announcement (NULL: none yet). RTT, queue and losses stay known; `published` keeps its rate,
- * `enhanced` measures it anew. The first report leaves at once in a small group. */
-void mcc_asmp_receiver_follow (
-    MccAsmpReceiver *self, uint32_t media_ssrc, const MccAppSession *session, MccTime now);
+ * `enhanced` measures it anew unless it competes. The first report leaves at once in a small group.
+ */
+void mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc,
+    const MccAppSession *session, bool fresh, MccTime now);
 /* Until @until (MCC_TIME_NONE: until told) no rate is decided, losses are not the network's, and
  * reports say NO_LIMIT. */
 void mcc_asmp_receiver_hold (MccAsmpReceiver *self, MccTime until, MccTime now);

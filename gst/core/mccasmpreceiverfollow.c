@@ -9,9 +9,10 @@
 #define TCP_SHARE 0.9                 /* of the equation, as the controller takes */
 
 void
-mcc_asmp_receiver_follow (
-    MccAsmpReceiver *self, uint32_t media_ssrc, const MccAppSession *session, MccTime now)
+mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc, const MccAppSession *session,
+    bool fresh, MccTime now)
 {
+  bool enhanced = mcc_asmp_receiver_is_enhanced (self);
   mcc_asmp_receiver_advance (self, now);
   mcc_asmp_source_init (&self->source, media_ssrc, MCC_ASMP_SOURCE_TIMEOUT);
   mcc_asmp_source_handle_announced (&self->source, media_ssrc, now);
@@ -19,8 +20,14 @@ mcc_asmp_receiver_follow (
   self->announce_interval = 0;
   mcc_asmp_path_splice (&self->path);
   self->spliced = self->path.last != MCC_TIME_NONE;
-  if (mcc_asmp_receiver_is_enhanced (self))
+  /* Among rivals the equation goes on to rule; alone, how much this stream may be is not known. */
+  if (enhanced && (fresh || mcc_rate_mode (self->rate) != MCC_RATE_TCP))
     mcc_rate_reset (self->rate, mcc_asmp_receiver_start_bps (self));
+  if (enhanced && fresh) {
+    mcc_asmp_path_forget_losses (&self->path);
+    self->loss_ratio = 0.0;
+    self->lost_reported = 0;
+  }
   self->event = self->next_decision = self->free_since = MCC_TIME_NONE;
   self->key_unit = true;
   mcc_asmp_schedule_stop (&self->schedule);

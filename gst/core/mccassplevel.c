@@ -4,6 +4,7 @@
 #include <math.h>
 
 #define REST_AFTER_DOWN (10 * MCC_SECOND)
+#define REST_PASSED (60 * MCC_SECOND)
 #define DOWN_SHARE 0.95 /* of the rate: what the stream that we go down to may need */
 
 const MccAsspFactors mcc_assp_factors_default = { 0.3, 0.7, 0.8, 1.2 };
@@ -131,6 +132,12 @@ stays_below (MccTime *since, double rate_bps, double least_bps, MccTime time, Mc
   return *since != MCC_TIME_NONE && now - *since >= time;
 }
 
+bool
+mcc_assp_level_is_newcomer (const MccAsspLevel *self, unsigned stream, MccTime now)
+{
+  return stream == self->newcomer && now - self->stream[stream].up < MCC_ASSP_NEWCOMER_TIME;
+}
+
 unsigned
 mcc_assp_level_watch (MccAsspLevel *self, const MccAsspStreams *streams, unsigned stream,
     uint64_t rate_bps, MccTime now)
@@ -138,7 +145,8 @@ mcc_assp_level_watch (MccAsspLevel *self, const MccAsspStreams *streams, unsigne
   if (!enhanced (self) || stream == 0)
     return stream;
   double rate = (double)rate_bps, low = (double)streams->stream[stream].low_bps, needed = low;
-  if (stream == self->newcomer && now - self->stream[stream].up < MCC_ASSP_NEWCOMER_TIME)
+  bool newcomer = mcc_assp_level_is_newcomer (self, stream, now);
+  if (newcomer)
     needed = fmax (low, self->newcomer_bps);
   bool below = stays_below (&self->below_since, rate, needed, MCC_ASSP_BELOW_TIME, now);
   bool deep
@@ -146,7 +154,7 @@ mcc_assp_level_watch (MccAsspLevel *self, const MccAsspStreams *streams, unsigne
   if (!below && !deep)
     return stream;
   unsigned to = stream - 1;
-  while (to > 0 && DOWN_SHARE * rate < (double)streams->stream[to].low_bps)
+  while (!newcomer && to > 0 && DOWN_SHARE * rate < (double)streams->stream[to].low_bps)
     to--;
   return to;
 }
@@ -179,6 +187,9 @@ mcc_assp_level_moved (
   } else if (to < from) {
     MccTime up = self->stream[from].up;
     delay_next_up (self, from, up != MCC_TIME_NONE && now - up < MCC_ASSP_UP_PROOF, now);
+    /* The rate that made us pass these by is still the best that is known. */
+    for (unsigned j = to + 1; j < from; j++)
+      self->stream[j].not_before = mcc_time_max (self->stream[j].not_before, now + REST_PASSED);
   }
 }
 

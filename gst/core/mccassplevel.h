@@ -76,6 +76,8 @@ unsigned mcc_assp_level_decide (
 /* enhanced, at any time: where to be with @rate_bps; never above @stream. */
 unsigned mcc_assp_level_watch (MccAsspLevel *self, const MccAsspStreams *streams, unsigned stream,
     uint64_t rate_bps, MccTime now);
+/* Whether the stream was come up to just now: it may be too much, and the one below was not. */
+bool mcc_assp_level_is_newcomer (const MccAsspLevel *self, unsigned stream, MccTime now);
 /* The change has been made. */
 void mcc_assp_level_moved (
     MccAsspLevel *self, const MccAsspStreams *streams, unsigned from, unsigned to, MccTime now);

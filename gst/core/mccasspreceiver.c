@@ -231,7 +231,7 @@ adopt (MccAsspReceiver *self, const MccAsspStreams *streams)
   self->bye = false;
   if (renamed) { /* the sender's SSRC met another one's (RFC 3550 8.2) */
     self->has_session[current] = false;
-    mcc_asmp_receiver_follow (self->asmp, streams->stream[current].ssrc, NULL, self->now);
+    mcc_asmp_receiver_follow (self->asmp, streams->stream[current].ssrc, NULL, false, self->now);
     mcc_assp_receiver_drain (self);
   }
   if (changed)

@@ -42,10 +42,11 @@ take_leave (MccAsspReceiver *self, unsigned stream)
 }
 
 static void
-follow (MccAsspReceiver *self, unsigned stream)
+follow (MccAsspReceiver *self, unsigned stream, bool fresh)
 {
   const MccAppSession *session = self->has_session[stream] ? &self->session[stream] : NULL;
-  mcc_asmp_receiver_follow (self->asmp, self->streams.stream[stream].ssrc, session, self->now);
+  mcc_asmp_receiver_follow (
+      self->asmp, self->streams.stream[stream].ssrc, session, fresh, self->now);
   mcc_assp_receiver_drain (self);
 }
 
@@ -76,6 +77,9 @@ mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reaso
   self->begun = self->now;
   self->arrived = false;
   self->key_next = MCC_TIME_NONE;
+  bool failed = reason == MCC_ASSP_REASON_BACK
+                || (reason == MCC_ASSP_REASON_TROUBLE
+                    && mcc_assp_level_is_newcomer (&self->level, from, self->now));
   mcc_assp_level_pause (&self->level);
   if (!alone)
     take_leave (self, from);
@@ -89,7 +93,7 @@ mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reaso
   self->deadline
       = last ? MCC_TIME_NONE
              : self->now + (self->overlap ? MCC_ASSP_JOIN_TIMEOUT : MCC_ASSP_JOIN_TIMEOUT_ALONE);
-  follow (self, to);
+  follow (self, to, failed);
   mcc_asmp_receiver_hold (
       self->asmp, self->left == MCC_TIME_NONE && alone ? 0 : MCC_TIME_NONE, self->now);
 }
@@ -144,7 +148,7 @@ mcc_assp_receiver_go_back (MccAsspReceiver *self)
   leave (self, failed, &self->to_group);
   if (still_there) {
     self->overlap = false;
-    follow (self, home);
+    follow (self, home, true);
     settle (self);
     return;
   }

@@ -139,6 +139,162 @@ test_places (gconstpointer data)
   }
 }
 
+/* The time of the first switch of receiver @i to @stream at or after @from, less @from. */
+static double
+time_to (World *world, guint i, unsigned stream, double from)
+{
+  const GArray *all = vnet_assp_receiver_switches (world->receiver[i]);
+  for (guint k = 0; k < all->len; k++) {
+    const VnetAsspSwitch *s = &g_array_index (all, VnetAsspSwitch, k);
+    double t = mcc_time_to_seconds (s->time);
+    if (t >= from && s->stream == stream)
+      return t - from;
+  }
+  return 1e9;
+}
+
+/* A link that becomes slow: down without waiting for a round; up again when it is fast again. Those
+ * in other streams do not notice. */
+static void
+test_changes (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    World world;
+    static const guint64 bps[] = { 1000000, 3500000, 8000000 };
+    world_init (&world, seed, MCC_VARIANT_ENHANCED, true, bps);
+    world_run (&world, 62.0);
+    g_assert_cmpuint (vnet_assp_receiver_stream (world.receiver[2]), ==, 2);
+    vnet_set_rate (world.vnet, world.link[2], 1200000);
+    world_run (&world, 120.0);
+    double down_s = time_to (&world, 2, 0, 62.0);
+    vnet_set_rate (world.vnet, world.link[2], 8000000);
+    world_run (&world, 240.0);
+    log_switches (&world);
+    g_test_message ("down after %.1f s", down_s);
+    g_assert_cmpfloat (down_s, <, 4.0);
+    g_assert_cmpuint (vnet_assp_receiver_stream (world.receiver[2]), ==, 2);
+    g_assert_cmpuint (switches_between (&world, 0, 30.0, 240.0), ==, 0);
+    g_assert_cmpuint (switches_between (&world, 1, 30.0, 240.0), ==, 0);
+    world_clear (&world);
+  }
+}
+
+/* A link at a bound, just above or just below one: at most one switch a minute. */
+static void
+test_bounds (gconstpointer data)
+{
+  double factor = *(const double *)data, minutes = 8.0;
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    World world;
+    const guint64 bps[]
+        = { (guint64)(2e6 * factor), (guint64)(5e6 * factor), (guint64)(3.5e6 * factor) };
+    world_init (&world, seed, MCC_VARIANT_ENHANCED, true, bps);
+    world_run (&world, 60.0 * minutes);
+    log_switches (&world);
+    for (guint i = 0; i < RECEIVERS; i++)
+      g_assert_cmpuint (switches_between (&world, i, 0.0, 60.0 * minutes), <=, (guint)minutes);
+    world_clear (&world);
+  }
+}
+
+/* Between 0.8 low and low: published stays and is oversent, enhanced goes. */
+static void
+test_oversent (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    World world;
+    static const guint64 bps[] = { 3500000, 0 };
+    world_init (&world, seed, MCC_VARIANT_ENHANCED, true, bps);
+    world_run (&world, 60.0);
+    g_assert_cmpuint (vnet_assp_receiver_stream (world.receiver[0]), ==, 1);
+    vnet_set_rate (world.vnet, world.link[0], 1800000);
+    world_run (&world, 80.0);
+    log_switches (&world);
+    g_assert_cmpuint (vnet_assp_receiver_stream (world.receiver[0]), ==, 0);
+    g_assert_cmpfloat (time_to (&world, 0, 0, 60.0), <, 8.0);
+    world_clear (&world);
+  }
+}
+
+typedef struct {
+  guint64 bps;
+  guint flows;
+  unsigned most; /* the highest stream that is fair */
+} Rivals;
+
+static void
+test_rivals (gconstpointer data)
+{
+  const Rivals *test = data;
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    World world;
+    const guint64 bps[] = { test->bps, 0 };
+    int flow[8];
+    guint64 before = 0, after = 0;
+    world_init (&world, seed, MCC_VARIANT_ENHANCED, true, bps);
+    vnet_run (world.vnet, 3 * MCC_SECOND);
+    for (guint k = 0; k < test->flows; k++)
+      flow[k] = vnet_add_flow (world.vnet, world.link[0], (30 + 3 * k) * MCC_MSECOND, 1500);
+    world_run (&world, 60.0);
+    for (guint k = 0; k < test->flows; k++)
+      before += vnet_flow_bytes (world.vnet, flow[k]);
+    guint64 shown = vnet_assp_receiver_shown_bytes (world.receiver[0]);
+    world_run (&world, 300.0);
+    for (guint k = 0; k < test->flows; k++)
+      after += vnet_flow_bytes (world.vnet, flow[k]);
+    double ours
+        = (double)(vnet_assp_receiver_shown_bytes (world.receiver[0]) - shown) * 8.0 / 240.0;
+    double theirs = (double)(after - before) * 8.0 / 240.0 / test->flows;
+    log_switches (&world);
+    g_test_message ("ours %.0f kb/s, each rival %.0f kb/s", ours / 1e3, theirs / 1e3);
+    g_assert_cmpuint (vnet_assp_receiver_stream (world.receiver[0]), <=, test->most);
+    g_assert_cmpfloat (theirs, >, 0.5 * (double)test->bps / (test->flows + 1));
+    g_assert_cmpuint (switches_between (&world, 0, 60.0, 300.0), <=, 4);
+    world_clear (&world);
+  }
+}
+
+/* A stream whose encoder has died: back, with something to see; others are not disturbed. */
+static void
+test_broken_stream (void)
+{
+  World world;
+  static const guint64 bps[] = { 8000000, 1000000, 0 };
+  world_init (&world, 1, MCC_VARIANT_ENHANCED, true, bps);
+  vnet_assp_sender_break (world.sender, 1);
+  world_run (&world, 100.0);
+  log_switches (&world);
+  MccAsspReceiverStats stats;
+  mcc_assp_receiver_get_stats (vnet_assp_receiver_core (world.receiver[0]), &stats);
+  g_assert_cmpuint (stats.stream, ==, 0);
+  g_assert_cmpuint (stats.failed, ==, 1); /* and not tried again soon */
+  double shown_bps = (double)vnet_assp_receiver_shown_bytes (world.receiver[0]) * 8.0 / 100.0;
+  g_assert_cmpfloat (shown_bps, >, 600e3);
+  g_assert_false (mcc_assp_sender_occupied (vnet_assp_sender_core (world.sender), 1));
+  world_clear (&world);
+}
+
+/* RTCP of all streams, both ways: 5 % of what the lowest carries (the first second apart). */
+static void
+test_rtcp (gconstpointer data)
+{
+  MccVariant variant = (MccVariant)GPOINTER_TO_UINT (data);
+  World world;
+  static const guint64 bps[] = { 1000000, 3500000, 8000000 };
+  double budget = 0.0;
+  world_init (&world, 1, variant, true, bps);
+  for (unsigned t = 1; t <= 180; t++) {
+    world_run (&world, t);
+    budget += 0.05 * (double)vnet_assp_sender_target (world.sender, 0) / 8.0;
+  }
+  double bytes = (double)vnet_assp_sender_rtcp_bytes (world.sender);
+  for (guint i = 0; i < RECEIVERS; i++)
+    bytes += (double)vnet_assp_receiver_rtcp_bytes (world.receiver[i]);
+  g_test_message ("RTCP: %.1f %% of the lowest stream", 5.0 * bytes / budget);
+  g_assert_cmpfloat (bytes, <=, budget);
+  world_clear (&world);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -154,5 +310,21 @@ main (int argc, char **argv)
   };
   for (guint i = 0; i < G_N_ELEMENTS (places); i++)
     g_test_add_data_func (places[i].name, &places[i].test, test_places);
+  g_test_add_func ("/assploop/enhanced/goes-down-at-once-and-up-again", test_changes);
+  static const double factor[] = { 0.97, 1.0, 1.03, 1.2 };
+  g_test_add_data_func ("/assploop/enhanced/below-a-bound", &factor[0], test_bounds);
+  g_test_add_data_func ("/assploop/enhanced/at-a-bound", &factor[1], test_bounds);
+  g_test_add_data_func ("/assploop/enhanced/above-a-bound", &factor[2], test_bounds);
+  g_test_add_data_func ("/assploop/enhanced/at-lambda", &factor[3], test_bounds);
+  g_test_add_func ("/assploop/enhanced/is-not-left-oversent", test_oversent);
+  static const Rivals rivals[] = { { 8000000, 1, 1 }, { 6000000, 3, 1 }, { 3000000, 1, 0 } };
+  g_test_add_data_func ("/assploop/enhanced/rivals/1-of-2-of-8-Mb", &rivals[0], test_rivals);
+  g_test_add_data_func ("/assploop/enhanced/rivals/1-of-4-of-6-Mb", &rivals[1], test_rivals);
+  g_test_add_data_func ("/assploop/enhanced/rivals/1-of-2-of-3-Mb", &rivals[2], test_rivals);
+  g_test_add_func ("/assploop/enhanced/comes-back-from-a-dead-stream", test_broken_stream);
+  g_test_add_data_func ("/assploop/published/rtcp-is-5-percent-of-the-lowest",
+      GUINT_TO_POINTER (MCC_VARIANT_PUBLISHED), test_rtcp);
+  g_test_add_data_func ("/assploop/enhanced/rtcp-is-5-percent-of-the-lowest",
+      GUINT_TO_POINTER (MCC_VARIANT_ENHANCED), test_rtcp);
   return g_test_run ();
 }
