@@ -91,6 +91,7 @@ void mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc,
 /* Until @until (MCC_TIME_NONE: until told) no rate is decided, losses are not the network's, and
  * reports say NO_LIMIT. */
 void mcc_asmp_receiver_hold (MccAsmpReceiver *self, MccTime until, MccTime now);
+MccTime mcc_asmp_receiver_rtt (const MccAsmpReceiver *self);
 uint64_t mcc_asmp_receiver_rate_bps (const MccAsmpReceiver *self);
 /* What the path may carry if more were sent: the rate, but where no queue and no loss says that the
  * path limits it, what the TCP equation allows; UINT64_MAX: nothing speaks against any rate. 0: not

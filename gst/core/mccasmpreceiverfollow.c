@@ -65,6 +65,12 @@ mcc_asmp_receiver_note_freedom (MccAsmpReceiver *self, bool loss)
     self->free_since = self->now;
 }
 
+MccTime
+mcc_asmp_receiver_rtt (const MccAsmpReceiver *self)
+{
+  return mcc_rtt_get (&self->path.rtt);
+}
+
 uint64_t
 mcc_asmp_receiver_rate_bps (const MccAsmpReceiver *self)
 {

@@ -5,8 +5,9 @@
  * Knows the RTCP group only; the first description of the streams that it hears tells the rest.
  * Laws:
  *  - It begins in the lowest stream (or in `lock_stream`), and is never outside the streams.
- *  - One switch at a time, and none before the leave latency of the last one is over: what the
- *    network still sends of the old stream is no sign of what the new one needs.
+ *  - One switch at a time, and none before the leave latency of the last one is over and the queue
+ *    has drained (one RTT and 500 ms): what the network still sends of the old stream is no sign of
+ * what the new one needs.
  *  - From the begin of a switch until then nothing is measured, no average moves, and reports say
  *    NO_LIMIT. The first report in the new stream leaves at once (small groups) and asks for a key
  *    unit; the last one in the old stream says LEAVING.

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "mccasspreceiverprivate.h"
 
+/* What was left still stands in the queue, and in what was measured. Ours. */
+#define DRAIN_TIME (500 * MCC_MSECOND)
+#define DRAIN_RTT_MAX MCC_SECOND
+
 static void
 push_group (MccAsspReceiver *self, MccAsspReceiverActionType type, unsigned stream,
     const MccAsspStream *group)
@@ -105,7 +109,9 @@ settle (MccAsspReceiver *self)
   self->deadline = self->key_next = MCC_TIME_NONE;
   self->settled = self->now;
   if (self->left != MCC_TIME_NONE)
-    self->settled = mcc_time_max (self->now, self->left + self->config.leave_latency);
+    self->settled = mcc_time_max (
+        self->now, self->left + self->config.leave_latency + DRAIN_TIME
+                       + mcc_time_min (mcc_asmp_receiver_rtt (self->asmp), DRAIN_RTT_MAX));
   mcc_asmp_receiver_hold (self->asmp, self->settled, self->now);
 }
 

@@ -83,7 +83,7 @@ world_run (World *world, double seconds)
 {
   MccTime end = mcc_time_from_seconds (seconds);
   while (vnet_now (world->vnet) < end) {
-    vnet_run (world->vnet, MIN (end, vnet_now (world->vnet) + MCC_SECOND));
+    vnet_run (world->vnet, MIN (end, vnet_now (world->vnet) + MCC_SECOND / 5));
     if (world->log)
       log_line (world);
   }
