@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <glib.h>
+
+#include "mccassplevel.h"
+
+#define START (77 * MCC_SECOND + 5)
+#define ROUND (5 * MCC_SECOND)
+
+static const MccAsspStreams streams = { .count = 3,
+  .stream = { { 300000, 2000000, 300000, 1, 0, 0, 1 }, { 2000000, 5000000, 3000000, 2, 2, 0, 2 },
+      { 5000000, 10000000, 5000000, 3, 4, 0, 3 } } };
+
+static MccAsspLevel
+level_of (MccVariant variant)
+{
+  MccAsspLevel level;
+  mcc_assp_level_init (&level, variant, &mcc_assp_factors_default);
+  return level;
+}
+
+/* @bps for @length from *now on. */
+static void
+feed (MccAsspLevel *level, double bps, MccTime length, MccTime *now)
+{
+  for (MccTime t = 0; t <= length; t += 100 * MCC_MSECOND)
+    mcc_assp_level_sample (level, (uint64_t)bps, UINT64_MAX, *now + t);
+  *now += length;
+}
+
+/* Where a rate that was always the same puts a receiver of @stream. */
+static unsigned
+decide_at (MccVariant variant, double bps, unsigned stream)
+{
+  MccAsspLevel level = level_of (variant);
+  MccTime now = START;
+  feed (&level, bps, ROUND, &now);
+  return mcc_assp_level_decide (&level, &streams, stream, now);
+}
+
+/* ASSP eq. 7, to the bit/s or so: beta 0.7 of 3 Mb/s is 2.1, lambda 1.2 of 2 Mb/s is 2.4. */
+static void
+test_rule (void)
+{
+  static const struct {
+    double bps;
+    unsigned stream, published, enhanced;
+  } table[] = {
+    { 2.39e6, 0, 0, 0 }, { 2.41e6, 0, 1, 1 }, { 5.99e6, 1, 1, 1 }, { 6.01e6, 1, 2, 2 },
+    { 1.61e6, 1, 1, 1 }, { 1.59e6, 1, 0, 1 },                   /* enhanced goes down by watching */
+    { 3.99e6, 2, 1, 2 }, { 4.01e6, 2, 2, 2 }, { 1.0, 0, 0, 0 }, /* no down from the lowest */
+    { 90e6, 2, 2, 2 },                                          /* no up from the highest */
+    { 90e6, 0, 1, 1 },                                          /* by one */
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (table); i++) {
+    g_assert_cmpuint (
+        decide_at (MCC_VARIANT_PUBLISHED, table[i].bps, table[i].stream), ==, table[i].published);
+    g_assert_cmpuint (
+        decide_at (MCC_VARIANT_ENHANCED, table[i].bps, table[i].stream), ==, table[i].enhanced);
+  }
+}
+
+/* Both conditions of an up count: beta avg_tx rules where the stream is fast. */
+static void
+test_beta (void)
+{
+  MccAsspStreams fast = streams;
+  fast.stream[1].average_bps = 4000000;
+  for (unsigned variant = MCC_VARIANT_PUBLISHED; variant <= MCC_VARIANT_ENHANCED; variant++) {
+    for (double bps = 2.79e6; bps < 2.82e6; bps += 0.02e6) {
+      MccAsspLevel level = level_of (variant);
+      MccTime now = START;
+      feed (&level, bps, ROUND, &now);
+      g_assert_cmpuint (mcc_assp_level_decide (&level, &fast, 0, now), ==, bps > 0.7 * 4e6 ? 1 : 0);
+    }
+  }
+}
+
+static void
+test_factors (void)
+{
+  static const struct {
+    MccAsspFactors factors;
+    bool valid;
+  } table[] = {
+    { { 0.3, 0.7, 0.8, 1.2 }, true },
+    { { 0.9, 1.0, 1.0, 2.0 }, true },
+    { { 0.01, 0.7, 0.8, 1.0 }, true },
+    { { 0.0, 0.7, 0.8, 1.2 }, false },
+    { { 1.0, 0.7, 0.8, 1.2 }, false },
+    { { 0.3, 0.69, 0.8, 1.2 }, false },
+    { { 0.3, 1.01, 0.8, 1.2 }, false },
+    { { 0.3, 0.7, 0.79, 1.2 }, false },
+    { { 0.3, 0.7, 1.01, 1.2 }, false },
+    { { 0.3, 0.7, 0.8, 0.99 }, false },
+    { { 0.3, 0.7, 0.8, 2.01 }, false },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (table); i++)
+    g_assert_cmpint (mcc_assp_factors_valid (&table[i].factors), ==, table[i].valid);
+}
+
+/* avg_rx = 0.7 avg_rx + 0.3 mean of the round (eq. 8). */
+static void
+test_average (void)
+{
+  MccAsspLevel level = level_of (MCC_VARIANT_PUBLISHED);
+  MccTime now = START;
+  double expected = 1e6;
+  feed (&level, 1e6, ROUND, &now);
+  mcc_assp_level_decide (&level, &streams, 0, now);
+  g_assert_cmpfloat_with_epsilon (level.average_bps, expected, 1.0);
+  for (unsigned i = 0; i < 5; i++) {
+    feed (&level, 2e6, ROUND / 2, &now);
+    feed (&level, 1.5e6, ROUND / 2, &now);
+    mcc_assp_level_decide (&level, &streams, 0, now);
+    expected = 0.7 * expected + 0.3 * 1.75e6;
+    g_assert_cmpfloat_with_epsilon (level.average_bps, expected, 0.02e6);
+  }
+}
+
+/* The gap of a switch is neither a rate of zero nor a rate at all. */
+static void
+test_gap (void)
+{
+  MccAsspLevel level = level_of (MCC_VARIANT_PUBLISHED);
+  MccTime now = START;
+  feed (&level, 3e6, ROUND, &now);
+  mcc_assp_level_decide (&level, &streams, 1, now);
+  mcc_assp_level_pause (&level);
+  now += 20 * MCC_SECOND;
+  g_assert_cmpuint (mcc_assp_level_decide (&level, &streams, 1, now), ==, 1);
+  feed (&level, 3e6, ROUND, &now);
+  g_assert_cmpuint (mcc_assp_level_decide (&level, &streams, 1, now), ==, 1);
+  g_assert_cmpfloat_with_epsilon (level.average_bps, 3e6, 1.0);
+}
+
+static void
+test_rounds (void)
+{
+  MccAsspLevel level = level_of (MCC_VARIANT_PUBLISHED);
+  g_assert_false (mcc_assp_level_new_round (&level, UINT32_MAX)); /* its begin was missed */
+  g_assert_false (mcc_assp_level_new_round (&level, UINT32_MAX));
+  g_assert_true (mcc_assp_level_new_round (&level, 0));
+  g_assert_false (mcc_assp_level_new_round (&level, 0));
+  g_assert_true (mcc_assp_level_new_round (&level, 7)); /* six were lost */
+  g_assert_false (mcc_assp_level_new_round (&level, 7));
+}
+
+static unsigned
+watch_for (MccAsspLevel *level, unsigned stream, double bps, MccTime length, MccTime *now)
+{
+  unsigned to = stream;
+  for (MccTime t = 0; t <= length && to == stream; t += 100 * MCC_MSECOND)
+    to = mcc_assp_level_watch (level, &streams, stream, (uint64_t)bps, *now + t);
+  *now += length;
+  return to;
+}
+
+/* enhanced: what a stream asks for too much is left at once, and for where the rate belongs. */
+static void
+test_trouble (void)
+{
+  static const struct {
+    double bps;
+    unsigned stream;
+    MccTime time;
+    unsigned to;
+  } table[] = {
+    { 4.9e6, 2, 2900 * MCC_MSECOND, 2 },
+    { 4.9e6, 2, 3000 * MCC_MSECOND, 1 },
+    { 3.9e6, 2, 900 * MCC_MSECOND, 2 },
+    { 3.9e6, 2, 1000 * MCC_MSECOND, 1 },
+    { 1.0e6, 2, 1000 * MCC_MSECOND, 0 },
+    { 1.9e6, 1, 3000 * MCC_MSECOND, 0 }, /* 0.95 low: never left there */
+    { 2.0e6, 1, 60 * MCC_SECOND, 1 },
+    { 1.0, 0, 60 * MCC_SECOND, 0 },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (table); i++) {
+    MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
+    MccTime now = START;
+    g_assert_cmpuint (
+        watch_for (&level, table[i].stream, table[i].bps, table[i].time, &now), ==, table[i].to);
+    level = level_of (MCC_VARIANT_PUBLISHED); /* waits for the round */
+    g_assert_cmpuint (watch_for (&level, table[i].stream, table[i].bps, table[i].time, &now), ==,
+        table[i].stream);
+  }
+}
+
+/* One good rate in between begins the time anew. */
+static void
+test_trouble_ends (void)
+{
+  MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
+  MccTime now = START;
+  for (unsigned i = 0; i < 10; i++) {
+    g_assert_cmpuint (watch_for (&level, 1, 1.9e6, 2500 * MCC_MSECOND, &now), ==, 1);
+    g_assert_cmpuint (watch_for (&level, 1, 2.1e6, 100 * MCC_MSECOND, &now), ==, 1);
+  }
+}
+
+static double
+next_up_s (MccAsspLevel *level, unsigned stream, MccTime *now)
+{
+  MccTime begin = *now;
+  while (mcc_assp_level_decide (level, &streams, stream, *now) == stream
+         && *now - begin < 5000 * MCC_SECOND)
+    feed (level, 20e6, MCC_SECOND, now);
+  return mcc_time_to_seconds (*now - begin);
+}
+
+/* Ups that fail are tried 120, 240, 480, 960, 960 ... s after one another; one that lasted clears
+ * that. */
+static void
+test_backoff (void)
+{
+  static const double expected[] = { 120.0, 240.0, 480.0, 960.0, 960.0 };
+  MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
+  MccTime now = START;
+  next_up_s (&level, 0, &now);
+  for (unsigned i = 0; i < G_N_ELEMENTS (expected); i++) {
+    MccTime up = now;
+    mcc_assp_level_moved (&level, &streams, 0, 1, now);
+    now += 10 * MCC_SECOND;
+    mcc_assp_level_moved (&level, &streams, 1, 0, now);
+    next_up_s (&level, 0, &now);
+    g_assert_cmpfloat_with_epsilon (mcc_time_to_seconds (now - up), expected[i], 2.0);
+  }
+  mcc_assp_level_moved (&level, &streams, 0, 1, now);
+  now += 300 * MCC_SECOND;
+  mcc_assp_level_moved (&level, &streams, 1, 0, now);
+  g_assert_cmpfloat_with_epsilon (next_up_s (&level, 0, &now), 10.0, 2.0);
+}
+
+/* A stream that does not come counts as an up that failed. */
+static void
+test_failed (void)
+{
+  MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
+  MccTime now = START;
+  mcc_assp_level_failed (&level, 1, now);
+  g_assert_cmpfloat_with_epsilon (next_up_s (&level, 0, &now), 120.0, 2.0);
+  mcc_assp_level_failed (&level, 1, now);
+  g_assert_cmpfloat_with_epsilon (next_up_s (&level, 0, &now), 240.0, 2.0);
+}
+
+/* Who came up takes beta of what the stream had, or goes again: by one, whatever its rate. */
+static void
+test_newcomer (void)
+{
+  MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
+  MccTime now = START;
+  mcc_assp_level_moved (&level, &streams, 0, 1, now);
+  g_assert_true (mcc_assp_level_is_newcomer (&level, 1, now));
+  g_assert_cmpuint (watch_for (&level, 1, 2.05e6, 3 * MCC_SECOND, &now), ==, 0);
+  level = level_of (MCC_VARIANT_ENHANCED);
+  mcc_assp_level_moved (&level, &streams, 1, 2, now);
+  g_assert_cmpuint (watch_for (&level, 2, 0.5e6, 3 * MCC_SECOND, &now), ==, 1);
+  level = level_of (MCC_VARIANT_ENHANCED);
+  mcc_assp_level_moved (&level, &streams, 0, 1, now);
+  now += MCC_ASSP_NEWCOMER_TIME;
+  g_assert_false (mcc_assp_level_is_newcomer (&level, 1, now));
+  g_assert_cmpuint (watch_for (&level, 1, 2.05e6, 60 * MCC_SECOND, &now), ==, 1);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/assp-level/eq-7", test_rule);
+  g_test_add_func ("/assp-level/eq-7-beta", test_beta);
+  g_test_add_func ("/assp-level/factors-in-the-papers-ranges", test_factors);
+  g_test_add_func ("/assp-level/eq-8", test_average);
+  g_test_add_func ("/assp-level/a-gap-is-no-rate", test_gap);
+  g_test_add_func ("/assp-level/a-round-counts-once", test_rounds);
+  g_test_add_func ("/assp-level/trouble-does-not-wait", test_trouble);
+  g_test_add_func ("/assp-level/trouble-must-last", test_trouble_ends);
+  g_test_add_func ("/assp-level/failed-ups-back-off", test_backoff);
+  g_test_add_func ("/assp-level/no-stream-is-a-failed-up", test_failed);
+  g_test_add_func ("/assp-level/newcomers-do-not-drag", test_newcomer);
+  return g_test_run ();
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <glib.h>
+
+#include "mccasspsender.h"
+#include "mccjitter.h"
+
+#define START (1234567 * MCC_SECOND + 89)
+#define STEP (20 * MCC_MSECOND)
+
+typedef struct {
+  MccAsspSender *sender;
+  MccTime now;
+  uint32_t number, seq[3];
+  double bytes; /* of announcements */
+  unsigned announcements, occupied[3], empty[3], lost, found;
+  MccAsspStreams streams; /* newest */
+  MccTime round_begin, last;
+  MccTime longest_round_wait; /* from a round's begin to its first announcement */
+  uint64_t target[3];
+} Fixture;
+
+static const MccAsspStreams ladder = { .count = 3,
+  .stream = { { 300000, 2000000, 0, 1, 0, 0, 11 }, { 2000000, 5000000, 0, 2, 2, 0, 22 },
+      { 5000000, 10000000, 0, 3, 4, 0, 33 } } };
+
+static void
+note_announcement (Fixture *self, const MccAsspSenderAction *action)
+{
+  MccApp app = { .subtype = MCC_APP_SESSION, .session = *action->asmp.session };
+  self->bytes += 96 + (double)mcc_app_size (&app) + 28 + 28 * 3;
+  if (action->asmp.rtt->count > 0)
+    self->bytes += 16 + 12 * action->asmp.rtt->count;
+  if (self->announcements > 0) {
+    g_assert_cmpuint (action->streams->number, ==, self->streams.number + 1);
+    if (action->streams->round != self->streams.round) {
+      g_assert_cmpuint (action->streams->round, ==, self->streams.round + 1);
+      g_assert_true (action->streams->flags & MCC_ASSP_DECIDE);
+      MccTime begun = (self->now - START) % MCC_ASSP_ROUND;
+      self->longest_round_wait = MAX (self->longest_round_wait, begun);
+    }
+  }
+  g_assert_true (mcc_assp_streams_valid (action->streams));
+  self->streams = *action->streams;
+  self->announcements++;
+}
+
+static void
+drain (Fixture *self)
+{
+  MccAsspSenderAction action;
+  while (mcc_assp_sender_poll (self->sender, &action)) {
+    g_assert_cmpuint (action.stream, <, 3);
+    self->occupied[action.stream] += action.type == MCC_ASSP_SENDER_OCCUPIED;
+    self->empty[action.stream] += action.type == MCC_ASSP_SENDER_EMPTY;
+    self->lost += action.type == MCC_ASSP_SENDER_FEEDBACK_LOST;
+    self->found += action.type == MCC_ASSP_SENDER_FEEDBACK_FOUND;
+    if (action.type != MCC_ASSP_SENDER_ASMP)
+      continue;
+    if (action.asmp.type == MCC_SENDER_SEND_SESSION)
+      note_announcement (self, &action);
+    if (action.asmp.type == MCC_SENDER_TARGET) {
+      const MccAsspStream *bounds = &ladder.stream[action.stream];
+      g_assert_cmpuint (action.asmp.target_bps, >=, bounds->low_bps);
+      g_assert_cmpuint (action.asmp.target_bps, <=, bounds->high_bps);
+      self->target[action.stream] = action.asmp.target_bps;
+    }
+  }
+}
+
+static Fixture
+fixture_new (MccVariant variant)
+{
+  MccAsspSenderConfig config = { .variant = variant, .seed = 5, .streams = ladder, .ttl = 4 };
+  Fixture self = { .now = START };
+  self.sender = mcc_assp_sender_new (&config, START);
+  g_assert_nonnull (self.sender);
+  drain (&self);
+  return self;
+}
+
+/* Time passes; every stream is sent at its target. */
+static void
+run (Fixture *self, MccTime length)
+{
+  for (MccTime end = self->now + length; self->now < end;) {
+    self->now += STEP;
+    for (unsigned j = 0; j < 3; j++) {
+      uint64_t bytes
+          = (uint64_t)((double)mcc_asmp_sender_target_bps (mcc_assp_sender_stream (self->sender, j))
+                       / 8.0 * mcc_time_to_seconds (STEP));
+      mcc_assp_sender_handle_sent (self->sender, j, 1, bytes, ++self->seq[j], self->now);
+    }
+    if (mcc_assp_sender_next_timeout (self->sender) <= self->now)
+      mcc_assp_sender_handle_timeout (self->sender, self->now);
+    drain (self);
+  }
+}
+
+static MccDrop
+report_number (Fixture *self, unsigned host, unsigned stream, uint64_t bps, uint32_t number)
+{
+  MccAddress from = { .family = 4, .port = 5005, .bytes = { 10, 0, 0, (uint8_t)host } };
+  MccAppReport report = { .number = number,
+    .flags = MCC_REPORT_RTT_MEASURED,
+    .rate_bps = bps,
+    .received_bps = bps,
+    .rtt = 40 * MCC_MSECOND };
+  MccDrop drop = mcc_assp_sender_handle_report (
+      self->sender, stream, 1000 + host, &report, &from, self->now);
+  drain (self);
+  return drop;
+}
+
+static MccDrop
+report (Fixture *self, unsigned host, unsigned stream, uint64_t bps)
+{
+  return report_number (self, host, stream, bps, ++self->number);
+}
+
+/* Reports of @host twice a second. */
+static void
+stay (Fixture *self, unsigned host, unsigned stream, uint64_t bps, MccTime length)
+{
+  for (MccTime end = self->now + length; self->now < end;) {
+    report (self, host, stream, bps);
+    run (self, 500 * MCC_MSECOND);
+  }
+}
+
+static void
+test_invalid (void)
+{
+  MccAsspSenderConfig config = { .streams = ladder };
+  config.streams.stream[1].low_bps = 1999999;
+  g_assert_null (mcc_assp_sender_new (&config, START));
+  config.streams.count = 0;
+  g_assert_null (mcc_assp_sender_new (&config, START));
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED);
+  g_assert_false (mcc_assp_sender_set_bounds (self.sender, 0, 300000, 2000001, START));
+  g_assert_false (mcc_assp_sender_set_bounds (self.sender, 3, 300000, 2000000, START));
+  g_assert_cmpuint (report (&self, 1, 3, 500000), ==, MCC_DROP_BAD_VALUE);
+  g_assert_true (mcc_assp_sender_set_bounds (self.sender, 0, 400000, 1500000, START));
+  drain (&self);
+  g_assert_cmpuint (self.target[0], ==, 400000);
+  mcc_assp_sender_free (self.sender);
+}
+
+/* eq. 4: the least of those in the stream, within its bounds; nobody: low. */
+static void
+test_targets (void)
+{
+  for (unsigned variant = MCC_VARIANT_PUBLISHED; variant <= MCC_VARIANT_ENHANCED; variant++) {
+    Fixture self = fixture_new (variant);
+    run (&self, MCC_SECOND);
+    for (unsigned i = 0; i < 30; i++) {
+      report (&self, 1, 0, 900000);
+      report (&self, 2, 0, 700000);
+      report (&self, 3, 1, 90000000);
+      run (&self, 500 * MCC_MSECOND);
+    }
+    g_assert_cmpuint (self.target[0], ==, 700000);
+    g_assert_cmpuint (self.target[1], ==, 5000000);
+    g_assert_cmpuint (self.target[2], ==, 5000000);
+    g_assert_true (mcc_assp_sender_occupied (self.sender, 1));
+    g_assert_false (mcc_assp_sender_occupied (self.sender, 2));
+    g_assert_cmpuint (self.occupied[0], ==, 1);
+    mcc_assp_sender_free (self.sender);
+  }
+}
+
+/* One that moves is out of its old stream with its first report in the new one. */
+static void
+test_moves (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED);
+  stay (&self, 1, 0, 1500000, 20 * MCC_SECOND);
+  g_assert_cmpuint (self.target[0], ==, 1500000);
+  report (&self, 1, 1, 2500000);
+  g_assert_true (mcc_assp_sender_occupied (self.sender, 1));
+  g_assert_false (mcc_assp_sender_occupied (self.sender, 0));
+  g_assert_cmpuint (self.target[0], ==, 300000); /* at once */
+  g_assert_cmpuint (self.empty[0], ==, 1);
+  /* What it had said before comes late. */
+  g_assert_cmpuint (report_number (&self, 1, 0, 400000, self.number - 1), ==, MCC_DROP_STALE);
+  g_assert_false (mcc_assp_sender_occupied (self.sender, 0));
+  MccAddress other = { .family = 4, .port = 1, .bytes = { 10, 0, 0, 9 } };
+  MccAddress from = { .family = 4, .port = 5005, .bytes = { 10, 0, 0, 1 } };
+  g_assert_cmpuint (
+      mcc_assp_sender_handle_bye (self.sender, 1001, &other, self.now), ==, MCC_DROP_ADDRESS);
+  g_assert_cmpuint (
+      mcc_assp_sender_handle_bye (self.sender, 1001, &from, self.now), ==, MCC_DROP_NONE);
+  g_assert_false (mcc_assp_sender_occupied (self.sender, 1));
+  mcc_assp_sender_free (self.sender);
+}
+
+/* eq. 5: the mean of the target over the round. */
+static void
+test_average (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_PUBLISHED);
+  stay (&self, 1, 0, 1000000, 10 * MCC_SECOND);
+  double sum = 0.0;
+  for (unsigned i = 0; i < 10; i++) { /* a round, half of it at 1.6 Mb/s */
+    uint64_t bps = i < 5 ? 1000000 : 1600000;
+    report (&self, 1, 0, bps);
+    sum += (double)self.target[0] * 0.5;
+    run (&self, 500 * MCC_MSECOND);
+  }
+  g_assert_cmpfloat_with_epsilon (
+      (double)mcc_assp_sender_average_bps (self.sender, 0), sum / 5.0, 1000.0);
+  g_assert_cmpfloat_with_epsilon (sum / 5.0, 1300000.0, 1.0);
+  g_assert_cmpuint (mcc_assp_sender_average_bps (self.sender, 1), ==, 2000000);
+  g_assert_cmpuint (mcc_assp_sender_average_bps (self.sender, 2), ==, 5000000);
+  mcc_assp_sender_free (self.sender);
+}
+
+/* The number goes up by one every 5 s, is in every announcement, and is told soon. */
+static void
+test_rounds (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED);
+  g_assert_false (self.streams.flags & MCC_ASSP_DECIDE);
+  uint32_t first = self.streams.round;
+  stay (&self, 1, 0, 1000000, 61 * MCC_SECOND);
+  g_assert_cmpuint (self.streams.round, ==, first + 12);
+  g_assert_cmpuint (self.longest_round_wait, <, MCC_SECOND);
+  mcc_assp_sender_free (self.sender);
+}
+
+/* All streams' announcements: the sender's quarter of 5 % of the lowest stream, less rtpsession's
+ * fifth; where a stream has no receivers, their part of its part, too. Nine tenths are the occupied
+ * streams'. */
+static void
+test_rtcp (void)
+{
+  static const double share[] = { 0.8, 0.9 * 0.2 + 0.1 * 0.8, 0.9 * 0.2 + 0.1 * 0.8, 0.2 };
+  for (unsigned hosts = 0; hosts <= 3; hosts++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED);
+    double budget = 2000.0; /* what may be borrowed, once */
+    for (unsigned i = 0; i < 240; i++) {
+      for (unsigned host = 0; host < hosts; host++)
+        report (&self, 1 + host, host, (host + 1) * 1500000);
+      run (&self, 500 * MCC_MSECOND);
+      uint64_t lowest = mcc_asmp_sender_target_bps (mcc_assp_sender_stream (self.sender, 0));
+      budget += 0.05 * share[hosts] * (double)lowest / 8.0 * 0.5;
+    }
+    g_test_message ("%u hosts: %.0f of %.0f bytes", hosts, self.bytes, budget);
+    g_assert_cmpfloat (self.bytes, <=, budget);
+    g_assert_cmpfloat (self.bytes, >, 0.3 * budget);
+    mcc_assp_sender_free (self.sender);
+  }
+}
+
+/* Feedback of one stream is feedback. */
+static void
+test_feedback (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED);
+  stay (&self, 1, 1, 2500000, 20 * MCC_SECOND);
+  g_assert_cmpuint (self.lost, ==, 0);
+  run (&self, 60 * MCC_SECOND);
+  g_assert_cmpuint (self.lost, ==, 1);
+  g_assert_cmpuint (self.empty[1], ==, 1);
+  g_assert_cmpuint (self.target[1], ==, 2000000);
+  stay (&self, 1, 0, 500000, 5 * MCC_SECOND);
+  g_assert_cmpuint (self.found, ==, 1);
+  mcc_assp_sender_free (self.sender);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/assp-sender/refuses-streams-that-overlap", test_invalid);
+  g_test_add_func ("/assp-sender/eq-4", test_targets);
+  g_test_add_func ("/assp-sender/a-receiver-is-in-one-stream", test_moves);
+  g_test_add_func ("/assp-sender/eq-5", test_average);
+  g_test_add_func ("/assp-sender/rounds-of-5-s", test_rounds);
+  g_test_add_func ("/assp-sender/rtcp-of-the-lowest-stream", test_rtcp);
+  g_test_add_func ("/assp-sender/feedback-of-any-stream", test_feedback);
+  return g_test_run ();
+}
