@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <glib.h>
+
+#include "mccasspreceiver.h"
+#include "mccjitter.h"
+
+#define START (4321 * MCC_SECOND + 7)
+#define STEP (10 * MCC_MSECOND)
+#define LEAVE MCC_SECOND
+#define SENDER 0x1000u
+#define OURS 77u
+
+/* A receiver, and a sender that sends every stream that is joined. */
+typedef struct {
+  MccAsspReceiver *receiver;
+  MccTime now, announced;
+  MccAsspStreams streams;
+  uint32_t ssrc, session_number;
+  uint16_t seq[MCC_ASSP_STREAMS_MAX];
+  bool joined[MCC_ASSP_STREAMS_MAX];
+  bool dead[MCC_ASSP_STREAMS_MAX]; /* sends nothing */
+  bool silent;                     /* no announcement either */
+  bool lossy;                      /* every second packet is lost */
+  bool cuts;                       /* at the first packet of what is joined */
+  unsigned to;                     /* joined last */
+  unsigned joins, leaves, switched, failed, key_units, ladders;
+  MccAsspReceiverAction join, leave, change, failure; /* newest of each */
+  bool left_before_join;
+  MccTime left;
+  unsigned reports, limits; /* ... and those with a limit */
+  unsigned report_stream, leaving_stream;
+  MccAppReport report, leaving, first; /* first: in the stream that was joined last */
+  bool has_first;
+} Fixture;
+
+static void
+note_report (Fixture *self, const MccAsspReceiverAction *action)
+{
+  const MccAppReport *report = &action->asmp.report;
+  if (self->reports > 0)
+    g_assert_cmpuint (report->number, ==, self->report.number + 1);
+  self->report = *report;
+  self->reports++;
+  if (report->flags & MCC_REPORT_LEAVING) {
+    self->leaving = *report;
+    self->leaving_stream = action->stream;
+    return;
+  }
+  self->report_stream = action->stream;
+  self->limits += !(report->flags & MCC_REPORT_NO_LIMIT);
+  if (!self->has_first)
+    self->first = *report;
+  self->has_first = true;
+}
+
+static void
+drain (Fixture *self)
+{
+  MccAsspReceiverAction action;
+  while (mcc_assp_receiver_poll (self->receiver, &action)) {
+    switch (action.type) {
+      case MCC_ASSP_RECEIVER_JOIN:
+        self->join = action;
+        self->joins++;
+        self->joined[action.stream] = true;
+        self->to = action.stream;
+        self->has_first = false;
+        break;
+      case MCC_ASSP_RECEIVER_LEAVE:
+        self->leave = action;
+        self->leaves++;
+        self->joined[action.stream] = false;
+        self->left = self->now;
+        break;
+      case MCC_ASSP_RECEIVER_SWITCHED:
+        self->change = action;
+        self->switched++;
+        break;
+      case MCC_ASSP_RECEIVER_FAILED:
+        self->failure = action;
+        self->failed++;
+        break;
+      case MCC_ASSP_RECEIVER_KEY_UNIT:
+        self->key_units++;
+        break;
+      case MCC_ASSP_RECEIVER_STREAMS:
+        self->ladders++;
+        break;
+      case MCC_ASSP_RECEIVER_ASMP:
+        if (action.asmp.type == MCC_RECEIVER_SEND_REPORT)
+          note_report (self, &action);
+        break;
+    }
+  }
+}
+
+static void
+set_streams (Fixture *self, unsigned count)
+{
+  self->streams.count = count;
+  self->streams.ladder++;
+  for (unsigned j = 0; j < count; j++)
+    self->streams.stream[j] = (MccAsspStream){ .low_bps = 1000000 * (j + 1),
+      .high_bps = 1000000 * (j + 2),
+      .average_bps = 1000000 * (j + 1),
+      .address_offset = (uint16_t)(1 + j),
+      .port_offset = (uint16_t)(2 * j),
+      .ssrc = self->ssrc + j };
+}
+
+static Fixture
+fixture_new (MccVariant variant, int lock)
+{
+  MccAsspReceiverConfig config
+      = { .asmp = { .variant = variant, .ssrc = OURS, .seed = 3, .hears_group = true },
+          .leave_latency = LEAVE,
+          .lock_stream = lock };
+  Fixture self = { .now = START, .announced = START, .ssrc = SENDER, .cuts = true };
+  self.receiver = mcc_assp_receiver_new (&config, START);
+  g_assert_nonnull (self.receiver);
+  set_streams (&self, 3);
+  return self;
+}
+
+static MccDrop
+describe (Fixture *self)
+{
+  MccAsspApp app = { .ssrc = self->ssrc, .subtype = MCC_ASSP_STREAMS };
+  self->streams.number++;
+  app.streams = self->streams;
+  MccDrop drop = mcc_assp_receiver_handle_app (self->receiver, &app, self->now);
+  drain (self);
+  return drop;
+}
+
+static void
+announce (Fixture *self)
+{
+  describe (self);
+  self->session_number++;
+  for (unsigned j = 0; j < self->streams.count; j++) {
+    uint32_t ssrc = self->ssrc + j;
+    MccAsspApp app = { .ssrc = ssrc, .subtype = MCC_APP_SESSION, .stream = j };
+    app.asmp = (MccApp){ .ssrc = ssrc, .subtype = MCC_APP_SESSION };
+    app.asmp.session = (MccAppSession){ .number = self->session_number,
+      .send_time = mcc_abs_send_time (self->now),
+      .target_bps = 1000000 * (j + 1),
+      .min_bps = 1,
+      .max_bps = 10000000,
+      .start_bps = 150000,
+      .session_bandwidth_bps = 1000000,
+      .receivers = 3,
+      .suppress_bps = UINT64_MAX,
+      .media_ssrc = ssrc,
+      .payload_type = 96,
+      .clock_rate = 90000 };
+    mcc_assp_receiver_handle_app (self->receiver, &app, self->now);
+    drain (self);
+  }
+}
+
+static void
+send_packet (Fixture *self, unsigned j)
+{
+  MccRtpPacket packet = { .ssrc = self->ssrc + j,
+    .seq = ++self->seq[j],
+    .bytes = 1250 * (j + 1),
+    .has_send_time = true,
+    .send_time = mcc_abs_send_time (self->now - 15 * MCC_MSECOND) };
+  if (self->lossy && self->seq[j] % 2 == 0)
+    return;
+  MccDrop drop = mcc_assp_receiver_handle_rtp (self->receiver, j, &packet, NULL, self->now);
+  drain (self);
+  if (drop == MCC_DROP_NONE && j == self->to && self->cuts)
+    mcc_assp_receiver_handle_cut (self->receiver, self->now);
+  drain (self);
+}
+
+static void
+run (Fixture *self, MccTime length)
+{
+  for (MccTime end = self->now + length; self->now < end;) {
+    self->now += STEP;
+    if (self->now >= self->announced && !self->silent) {
+      self->announced = self->now + 500 * MCC_MSECOND;
+      announce (self);
+    }
+    for (unsigned j = 0; j < self->streams.count; j++)
+      if (self->joined[j] && !self->dead[j])
+        send_packet (self, j);
+    if (mcc_assp_receiver_next_timeout (self->receiver) <= self->now)
+      mcc_assp_receiver_handle_timeout (self->receiver, self->now);
+    drain (self);
+  }
+}
+
+static unsigned
+stream_of (const Fixture *self)
+{
+  MccAsspReceiverStats stats;
+  mcc_assp_receiver_get_stats (self->receiver, &stats);
+  return stats.stream;
+}
+
+static void
+lock (Fixture *self, int stream)
+{
+  mcc_assp_receiver_set_lock (self->receiver, stream, self->now);
+  drain (self);
+}
+
+/* It knows nothing but the RTCP group, and learns the rest there. */
+static void
+test_start (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, -1);
+  self.silent = true;
+  run (&self, 5 * MCC_SECOND);
+  g_assert_cmpuint (self.joins, ==, 0);
+  self.silent = false;
+  run (&self, MCC_SECOND);
+  g_assert_cmpuint (self.joins, ==, 1);
+  g_assert_cmpuint (self.join.stream, ==, 0);
+  g_assert_cmpuint (self.join.group.address_offset, ==, 1);
+  g_assert_cmpuint (stream_of (&self), ==, 0);
+  g_assert_cmpint (self.change.reason, ==, MCC_ASSP_REASON_START);
+  g_assert_cmpuint (self.ladders, ==, 1);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+static void
+test_lock (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 1);
+  run (&self, MCC_SECOND);
+  g_assert_cmpuint (self.joins, ==, 1);
+  g_assert_cmpuint (stream_of (&self), ==, 1);
+  lock (&self, 99); /* the highest there is */
+  run (&self, 5 * MCC_SECOND);
+  g_assert_cmpuint (stream_of (&self), ==, 2);
+  g_assert_cmpuint (self.joins, ==, 2);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* The old stream hears that we go, the new one that we are there, before any packet of it: its
+ * encoder may idle. */
+static void
+test_reports (void)
+{
+  for (unsigned variant = MCC_VARIANT_PUBLISHED; variant <= MCC_VARIANT_ENHANCED; variant++) {
+    Fixture self = fixture_new (variant, 0);
+    run (&self, 10 * MCC_SECOND);
+    g_assert_cmpuint (self.limits, >, 0);
+    self.dead[1] = true;
+    lock (&self, 1);
+    g_assert_cmpuint (self.leaving_stream, ==, 0);
+    g_assert_true (self.leaving.flags & MCC_REPORT_LEAVING);
+    run (&self, 300 * MCC_MSECOND);
+    g_assert_true (self.has_first);
+    g_assert_cmpuint (self.report_stream, ==, 1);
+    g_assert_true (self.first.flags & MCC_REPORT_NO_LIMIT);
+    g_assert_true (self.first.flags & MCC_REPORT_KEY_UNIT);
+    g_assert_cmpuint (self.first.highest_seq, ==, 0); /* of another stream it would be forged */
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
+/* Half of the packets are lost from the begin of the switch until the old stream is gone: neither
+ * losses nor a limit. */
+static void
+test_gap (void)
+{
+  for (unsigned variant = MCC_VARIANT_PUBLISHED; variant <= MCC_VARIANT_ENHANCED; variant++) {
+    Fixture self = fixture_new (variant, 0);
+    run (&self, 10 * MCC_SECOND);
+    uint64_t rate_bps = mcc_asmp_receiver_rate_bps (mcc_assp_receiver_asmp (self.receiver));
+    unsigned limits = self.limits;
+    lock (&self, 1);
+    self.lossy = true;
+    run (&self, LEAVE);
+    self.lossy = false;
+    run (&self, 450 * MCC_MSECOND);
+    g_assert_cmpuint (stream_of (&self), ==, 1);
+    g_assert_cmpuint (self.limits, ==, limits);
+    MccAsmpReceiverStats stats;
+    mcc_asmp_receiver_get_stats (mcc_assp_receiver_asmp (self.receiver), self.now, &stats);
+    g_assert_cmpuint (stats.packets_lost, ==, 0);
+    g_assert_cmpfloat (stats.loss_ratio, ==, 0.0);
+    if (variant == MCC_VARIANT_PUBLISHED)
+      g_assert_cmpuint (stats.estimated_bps, ==, rate_bps);
+    run (&self, 5 * MCC_SECOND);
+    g_assert_cmpuint (self.limits, >, limits);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
+/* The next switch waits until the last one's leave has had its effect. */
+static void
+test_leave_latency (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+  run (&self, 5 * MCC_SECOND);
+  for (unsigned i = 1; i <= 20; i++) {
+    unsigned joins = self.joins;
+    lock (&self, (int)(i % 3));
+    while (self.joins == joins) {
+      MccTime left = self.left;
+      run (&self, STEP);
+      if (self.joins > joins && i > 1) {
+        g_assert_cmpuint (self.now - left, >=, LEAVE);
+        g_assert_cmpuint (self.now - left, <=, LEAVE + 2 * MCC_SECOND);
+      }
+    }
+    while (self.switched <= i)
+      run (&self, STEP);
+  }
+  g_assert_cmpuint (self.failed, ==, 0);
+  g_assert_cmpuint (self.leaves, ==, 20);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* No room for both: the old one is left first. */
+static void
+test_no_room (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_PUBLISHED, 0);
+  run (&self, MCC_SECOND);
+  unsigned leaves = self.leaves;
+  lock (&self, 2);
+  g_assert_cmpuint (self.leaves, ==, leaves + 1);
+  g_assert_false (self.join.overlap);
+  g_assert_cmpuint (self.leave.stream, ==, 0);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* Room: both are received until the host has cut over. */
+static void
+test_overlap (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+  run (&self, 20 * MCC_SECOND);
+  g_assert_cmpuint (
+      mcc_asmp_receiver_potential_bps (mcc_assp_receiver_asmp (self.receiver)), ==, UINT64_MAX);
+  self.cuts = false;
+  lock (&self, 1);
+  g_assert_true (self.join.overlap);
+  run (&self, 2 * MCC_SECOND);
+  g_assert_cmpuint (self.leaves, ==, 0);
+  g_assert_cmpuint (stream_of (&self), ==, 0);
+  g_assert_cmpuint (self.key_units, >=, 2); /* no picture comes: asked for again */
+  mcc_assp_receiver_handle_cut (self.receiver, self.now);
+  drain (&self);
+  g_assert_cmpuint (self.leaves, ==, 1);
+  g_assert_cmpuint (self.leave.stream, ==, 0);
+  g_assert_cmpuint (stream_of (&self), ==, 1);
+  g_assert_cmpuint (self.change.duration, ==, 2 * MCC_SECOND);
+  unsigned key_units = self.key_units;
+  run (&self, 3 * MCC_SECOND);
+  g_assert_cmpuint (self.key_units, ==, key_units);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* A stream that does not come: back to the old one, which an overlap has never left. */
+static void
+test_dead (void)
+{
+  for (unsigned room = 0; room < 2; room++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+    run (&self, room ? 20 * MCC_SECOND : MCC_SECOND);
+    self.dead[1] = true;
+    unsigned switched = self.switched;
+    lock (&self, 1);
+    g_assert_cmpint (self.join.overlap, ==, room);
+    lock (&self, -1);
+    run (&self, MCC_ASSP_JOIN_TIMEOUT + MCC_SECOND);
+    g_assert_cmpuint (self.failed, ==, 1);
+    g_assert_cmpuint (self.failure.from, ==, 1);
+    g_assert_cmpuint (self.failure.stream, ==, 0);
+    g_assert_cmpuint (stream_of (&self), ==, 0);
+    g_assert_cmpuint (self.switched, ==, switched + 1 - room);
+    g_assert_true (self.joined[0] && !self.joined[1]);
+    g_assert_cmpuint (self.report_stream, ==, 0);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
+/* Neither where it went nor where it was: the lowest, for as long as it takes. */
+static void
+test_all_dead (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 1);
+  run (&self, MCC_SECOND);
+  self.dead[0] = self.dead[1] = self.dead[2] = true;
+  lock (&self, 2);
+  lock (&self, -1);
+  run (&self, 30 * MCC_SECOND);
+  g_assert_cmpuint (self.failed, ==, 2);
+  g_assert_true (self.joined[0] && !self.joined[1] && !self.joined[2]);
+  self.dead[0] = false;
+  run (&self, MCC_SECOND);
+  g_assert_cmpuint (stream_of (&self), ==, 0);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* Another sender's description does nothing while ours is there; after it has gone, all begins anew
+ * with that one's ladder. */
+static void
+test_other_sender (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 2);
+  run (&self, 5 * MCC_SECOND);
+  uint32_t ours = self.ssrc;
+  self.ssrc = 0xbad0;
+  set_streams (&self, 1);
+  g_assert_cmpint (describe (&self), ==, MCC_DROP_OTHER_SENDER);
+  self.streams.stream[0].ssrc = 0xbeef; /* it does not even name itself */
+  g_assert_cmpint (describe (&self), ==, MCC_DROP_BAD_VALUE);
+  g_assert_cmpuint (self.joins, ==, 1);
+  self.ssrc = ours;
+  set_streams (&self, 3);
+  run (&self, MCC_SECOND);
+  g_assert_cmpuint (stream_of (&self), ==, 2);
+  g_assert_cmpuint (self.joins, ==, 1);
+  self.silent = self.dead[2] = true;
+  run (&self, 3 * MCC_SECOND);
+  self.silent = self.dead[2] = false;
+  self.ssrc = 0x5000;
+  set_streams (&self, 2);
+  run (&self, MCC_SECOND);
+  g_assert_cmpuint (self.ladders, >=, 2);
+  g_assert_cmpuint (stream_of (&self), ==, 1); /* as locked, as far as there is */
+  g_assert_false (self.joined[2]);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* The stream is no more: the highest that is left. Other changes of the ladder disturb nobody. */
+static void
+test_ladder (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 2);
+  run (&self, 5 * MCC_SECOND);
+  lock (&self, -1);
+  set_streams (&self, 4);
+  run (&self, 3 * MCC_SECOND);
+  g_assert_cmpuint (self.joins, ==, 1);
+  set_streams (&self, 2);
+  announce (&self);
+  g_assert_cmpuint (self.join.stream, ==, 1);
+  g_assert_cmpint (self.join.reason, ==, MCC_ASSP_REASON_LADDER);
+  run (&self, 3 * MCC_SECOND);
+  g_assert_cmpuint (stream_of (&self), ==, 1);
+  g_assert_false (self.joined[2]);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* A round that bids to decide in the middle of a switch is let go. */
+static void
+test_round_in_gap (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+  run (&self, 20 * MCC_SECOND); /* nothing limits: it would go up at once */
+  self.cuts = false;
+  lock (&self, 1);
+  lock (&self, -1);
+  self.streams.flags = MCC_ASSP_DECIDE;
+  for (unsigned i = 0; i < 5; i++) {
+    self.streams.round++;
+    run (&self, MCC_SECOND);
+    g_assert_cmpuint (self.joins, ==, 2);
+  }
+  mcc_assp_receiver_handle_cut (self.receiver, self.now);
+  drain (&self);
+  run (&self, 10 * MCC_SECOND); /* the number is an old one by now */
+  g_assert_cmpuint (self.joins, ==, 2);
+  self.streams.round++;
+  run (&self, MCC_SECOND);
+  g_assert_cmpuint (self.joins, ==, 3);
+  g_assert_cmpuint (self.join.stream, ==, 2);
+  g_assert_cmpint (self.join.reason, ==, MCC_ASSP_REASON_UP);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+static void
+test_bad_factors (void)
+{
+  MccAsspReceiverConfig config = { .factors = { 0.3, 0.5, 0.8, 1.2 }, .lock_stream = -1 };
+  g_assert_null (mcc_assp_receiver_new (&config, START));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/assp-receiver/learns-all-from-the-rtcp-group", test_start);
+  g_test_add_func ("/assp-receiver/lock", test_lock);
+  g_test_add_func ("/assp-receiver/reports-say-where-it-is", test_reports);
+  g_test_add_func ("/assp-receiver/nothing-is-measured-in-the-gap", test_gap);
+  g_test_add_func ("/assp-receiver/respects-the-leave-latency", test_leave_latency);
+  g_test_add_func ("/assp-receiver/no-room-no-overlap", test_no_room);
+  g_test_add_func ("/assp-receiver/overlap-until-the-cut", test_overlap);
+  g_test_add_func ("/assp-receiver/comes-back-from-a-dead-stream", test_dead);
+  g_test_add_func ("/assp-receiver/falls-back-to-the-lowest", test_all_dead);
+  g_test_add_func ("/assp-receiver/one-sender-at-a-time", test_other_sender);
+  g_test_add_func ("/assp-receiver/ladder-without-its-stream", test_ladder);
+  g_test_add_func ("/assp-receiver/no-decision-in-the-gap", test_round_in_gap);
+  g_test_add_func ("/assp-receiver/factors-out-of-range", test_bad_factors);
+  return g_test_run ();
+}
