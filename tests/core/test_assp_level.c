@@ -125,6 +125,7 @@ test_gap (void)
   MccTime now = START;
   feed (&level, 3e6, ROUND, &now);
   mcc_assp_level_decide (&level, &streams, 1, now);
+  feed (&level, 1e5, 100 * MCC_MSECOND, &now);
   mcc_assp_level_pause (&level);
   now += 20 * MCC_SECOND;
   g_assert_cmpuint (mcc_assp_level_decide (&level, &streams, 1, now), ==, 1);
