@@ -254,6 +254,69 @@ test_rivals (gconstpointer data)
   }
 }
 
+/* RTP dropped at the bottlenecks, of all RTP. */
+static double
+drop_ratio (World *world)
+{
+  guint64 dropped = 0, all = 0;
+  for (guint i = 0; i < world->receivers; i++) {
+    const VnetLinkStats *stats = vnet_link_stats (world->vnet, world->link[i]);
+    dropped += stats->rtp_dropped;
+    all += stats->rtp_dropped + stats->rtp_packets;
+  }
+  return (double)dropped / (double)all;
+}
+
+/* Three links, a TCP flow on each from 60 to 120 s; at 180 s they change places. */
+static double
+changing_places (MccVariant variant, guint64 seed, double *shown_bps)
+{
+  World world;
+  static const guint64 before[] = { 1000000, 3500000, 8000000 };
+  static const guint64 after[] = { 3500000, 8000000, 1000000 };
+  world_init (&world, seed, variant, true, before);
+  world_run (&world, 60.0);
+  int flow[RECEIVERS];
+  for (guint i = 0; i < RECEIVERS; i++)
+    flow[i] = vnet_add_flow (world.vnet, world.link[i], (20 + 10 * i) * MCC_MSECOND, 1500);
+  world_run (&world, 120.0);
+  for (guint i = 0; i < RECEIVERS; i++)
+    vnet_stop_flow (world.vnet, flow[i]);
+  world_run (&world, 180.0);
+  for (guint i = 0; i < RECEIVERS; i++)
+    vnet_set_rate (world.vnet, world.link[i], after[i]);
+  world_run (&world, 420.0);
+  log_switches (&world);
+  double ratio = drop_ratio (&world), all = 0.0;
+  guint switches = 0;
+  for (guint i = 0; i < RECEIVERS; i++) {
+    all += (double)vnet_assp_receiver_shown_bytes (world.receiver[i]) * 8.0 / 420.0;
+    switches += vnet_assp_receiver_switches (world.receiver[i])->len;
+    if (variant == MCC_VARIANT_ENHANCED)
+      g_assert_cmpuint (vnet_assp_receiver_stream (world.receiver[i]), ==, (i + 1) % 3);
+  }
+  g_test_message ("%s: %.3f %% dropped, %.0f kb/s shown to all, %u switches",
+      variant == MCC_VARIANT_ENHANCED ? "enhanced" : "published", 100.0 * ratio, all / 1e3,
+      switches);
+  world_clear (&world);
+  *shown_bps = all;
+  return ratio;
+}
+
+/* enhanced follows with less loss than published, and shows more. */
+static void
+test_changing_places (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    double published_bps, enhanced_bps;
+    double published = changing_places (MCC_VARIANT_PUBLISHED, seed, &published_bps);
+    double enhanced = changing_places (MCC_VARIANT_ENHANCED, seed, &enhanced_bps);
+    g_assert_cmpfloat (enhanced, <, published);
+    g_assert_cmpfloat (enhanced_bps, >, published_bps);
+    g_assert_cmpfloat (enhanced, <, 0.01);
+  }
+}
+
 /* A stream whose encoder has died: back, with something to see; others are not disturbed. */
 static void
 test_broken_stream (void)
@@ -321,6 +384,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/assploop/enhanced/rivals/1-of-2-of-8-Mb", &rivals[0], test_rivals);
   g_test_add_data_func ("/assploop/enhanced/rivals/1-of-4-of-6-Mb", &rivals[1], test_rivals);
   g_test_add_data_func ("/assploop/enhanced/rivals/1-of-2-of-3-Mb", &rivals[2], test_rivals);
+  g_test_add_func ("/assploop/enhanced/changing-places-with-rivals", test_changing_places);
   g_test_add_func ("/assploop/enhanced/comes-back-from-a-dead-stream", test_broken_stream);
   g_test_add_data_func ("/assploop/published/rtcp-is-5-percent-of-the-lowest",
       GUINT_TO_POINTER (MCC_VARIANT_PUBLISHED), test_rtcp);
