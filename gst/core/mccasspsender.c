@@ -296,6 +296,11 @@ mcc_assp_sender_handle_plain_report (MccAsspSender *self, unsigned stream, uint3
   advance (self, now);
   if (stream >= count (self))
     return drop (self, MCC_DROP_BAD_VALUE, ssrc);
+  /* Regular RTCP of one of ours, about the stream that it is leaving or not yet in. */
+  uint32_t number;
+  for (unsigned j = 0; j < count (self); j++)
+    if (j != stream && mcc_asmp_sender_get_number (self->stream[j].asmp, ssrc, from, &number))
+      return MCC_DROP_NONE;
   MccDrop verdict = mcc_asmp_sender_handle_plain_report (
       self->stream[stream].asmp, ssrc, fraction_lost, highest_seq, rtt, from, now);
   look (self);

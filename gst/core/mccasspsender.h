@@ -66,7 +66,8 @@ void mcc_assp_sender_set_ssrc (MccAsspSender *self, unsigned stream, uint32_t ss
 
 MccDrop mcc_assp_sender_handle_report (MccAsspSender *self, unsigned stream, uint32_t ssrc,
     const MccAppReport *report, const MccAddress *from, MccTime now);
-/* A plain player's report block about @stream; see mcc_asmp_sender_handle_plain_report(). */
+/* A plain player's report block about @stream, ignored of who is known in another stream; see
+ * mcc_asmp_sender_handle_plain_report(). */
 MccDrop mcc_assp_sender_handle_plain_report (MccAsspSender *self, unsigned stream, uint32_t ssrc,
     double fraction_lost, uint32_t highest_seq, MccTime rtt, const MccAddress *from, MccTime now);
 /* Of a receiver in whatever stream. */

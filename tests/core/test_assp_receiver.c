@@ -482,6 +482,58 @@ test_round_in_gap (void)
   mcc_assp_receiver_free (self.receiver);
 }
 
+/* The sender's SSRC of our stream changes (RFC 3550 8.2): no switch, the same stream goes on. */
+static void
+test_renamed (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+  run (&self, 5 * MCC_SECOND);
+  unsigned limits = self.limits;
+  self.ssrc += 0x100; /* of stream 0; the description names an SSRC that it comes from */
+  for (unsigned j = 0; j < 3; j++)
+    self.streams.stream[j].ssrc = self.ssrc + j;
+  MccAsspApp app = { .ssrc = self.ssrc - 0x100 + 1, .subtype = MCC_ASSP_STREAMS };
+  self.streams.stream[1].ssrc = app.ssrc;
+  self.streams.number++;
+  app.streams = self.streams;
+  g_assert_cmpint (mcc_assp_receiver_handle_app (self.receiver, &app, self.now), ==, MCC_DROP_NONE);
+  self.streams.stream[1].ssrc = self.ssrc + 1;
+  run (&self, 5 * MCC_SECOND);
+  g_assert_cmpuint (self.joins, ==, 1);
+  g_assert_cmpuint (self.switched, ==, 1);
+  g_assert_cmpuint (stream_of (&self), ==, 0);
+  g_assert_cmpuint (self.limits, >, limits);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* Our own SSRC: packets with it are ours, come back from the network. */
+static void
+test_own (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+  run (&self, MCC_SECOND);
+  MccAsspApp app = { .ssrc = OURS, .subtype = MCC_APP_REPORT };
+  g_assert_cmpint (mcc_assp_receiver_handle_app (self.receiver, &app, self.now), ==, MCC_DROP_OWN);
+  mcc_assp_receiver_set_ssrc (self.receiver, OURS + 1);
+  app.ssrc = OURS + 1;
+  g_assert_cmpint (mcc_assp_receiver_handle_app (self.receiver, &app, self.now), ==, MCC_DROP_OWN);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+static void
+test_leave (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 1);
+  MccAppReport report;
+  unsigned stream;
+  run (&self, 5 * MCC_SECOND);
+  mcc_assp_receiver_leave (self.receiver, &stream, &report, self.now);
+  g_assert_cmpuint (stream, ==, 1);
+  g_assert_true (report.flags & MCC_REPORT_LEAVING);
+  g_assert_cmpuint (report.number, ==, self.report.number + 1);
+  mcc_assp_receiver_free (self.receiver);
+}
+
 static void
 test_bad_factors (void)
 {
@@ -505,6 +557,9 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-receiver/one-sender-at-a-time", test_other_sender);
   g_test_add_func ("/assp-receiver/ladder-without-its-stream", test_ladder);
   g_test_add_func ("/assp-receiver/no-decision-in-the-gap", test_round_in_gap);
+  g_test_add_func ("/assp-receiver/another-ssrc-is-no-other-stream", test_renamed);
+  g_test_add_func ("/assp-receiver/own-packets", test_own);
+  g_test_add_func ("/assp-receiver/last-report", test_leave);
   g_test_add_func ("/assp-receiver/factors-out-of-range", test_bad_factors);
   return g_test_run ();
 }

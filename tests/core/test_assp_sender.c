@@ -251,6 +251,63 @@ test_rtcp (void)
   }
 }
 
+static void
+test_plain (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED);
+  MccAddress player = { .family = 4, .port = 9, .bytes = { 10, 0, 1, 1 } };
+  MccAddress ours = { .family = 4, .port = 5005, .bytes = { 10, 0, 0, 1 } };
+  report (&self, 1, 0, 500000);
+  /* rtpsession's regular RTCP of the same receiver: no second one in another stream. */
+  g_assert_cmpint (
+      mcc_assp_sender_handle_plain_report (self.sender, 1, 1001, 0.1, 0, 0, &ours, self.now), ==,
+      MCC_DROP_NONE);
+  g_assert_false (mcc_assp_sender_occupied (self.sender, 1));
+  mcc_assp_sender_handle_plain_report (self.sender, 1, 2001, 0.1, 0, 0, &player, self.now);
+  g_assert_true (mcc_assp_sender_occupied (self.sender, 1));
+  g_assert_cmpint (
+      mcc_assp_sender_handle_plain_report (self.sender, 3, 2002, 0.1, 0, 0, &player, self.now), ==,
+      MCC_DROP_BAD_VALUE);
+  mcc_assp_sender_free (self.sender);
+}
+
+/* Each stream has caps, an SSRC and key units of its own. */
+static void
+test_each_its_own (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED);
+  MccAppSession caps = { .payload_type = 96, .clock_rate = 90000, .encoding_name = "VP8" };
+  g_assert_true (mcc_assp_sender_set_caps (self.sender, 2, &caps, self.now));
+  mcc_assp_sender_set_ssrc (self.sender, 2, 34, self.now);
+  mcc_assp_sender_set_running (self.sender, 2, true, self.now);
+  mcc_assp_sender_handle_key_unit_request (self.sender, 2, self.now);
+  mcc_assp_sender_handle_key_unit_request (self.sender, 7, self.now);
+  unsigned key_units = 0, with_caps = 0;
+  for (unsigned i = 0; i < 1000; i++) {
+    MccAsspSenderAction action;
+    self.now += STEP;
+    mcc_assp_sender_handle_timeout (self.sender, self.now);
+    while (mcc_assp_sender_poll (self.sender, &action)) {
+      bool asmp = action.type == MCC_ASSP_SENDER_ASMP;
+      if (asmp && action.asmp.type == MCC_SENDER_KEY_UNIT) {
+        g_assert_cmpuint (action.stream, ==, 2);
+        key_units++;
+      } else if (asmp && action.asmp.type == MCC_SENDER_SEND_SESSION) {
+        bool named = g_strcmp0 (action.asmp.session->encoding_name, "VP8") == 0;
+        g_assert_true (!named || action.stream == 2);
+        with_caps += named;
+        g_assert_cmpuint (action.streams->stream[2].ssrc, ==, 34);
+        g_assert_cmpuint (action.streams->stream[2].flags, ==, MCC_ASSP_RUNNING);
+        g_assert_cmpuint (action.streams->stream[1].flags, ==, 0);
+      }
+    }
+  }
+  g_assert_cmpuint (key_units, ==, 1);
+  g_assert_cmpuint (with_caps, >=, 1);
+  g_assert_cmpuint (mcc_assp_sender_count (self.sender), ==, 3);
+  mcc_assp_sender_free (self.sender);
+}
+
 /* Feedback of one stream is feedback. */
 static void
 test_feedback (void)
@@ -277,6 +334,8 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-sender/eq-5", test_average);
   g_test_add_func ("/assp-sender/rounds-of-5-s", test_rounds);
   g_test_add_func ("/assp-sender/rtcp-of-the-lowest-stream", test_rtcp);
+  g_test_add_func ("/assp-sender/plain-players", test_plain);
+  g_test_add_func ("/assp-sender/caps-ssrc-and-key-units-of-each", test_each_its_own);
   g_test_add_func ("/assp-sender/feedback-of-any-stream", test_feedback);
   return g_test_run ();
 }
