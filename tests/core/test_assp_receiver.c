@@ -503,6 +503,10 @@ test_renamed (void)
   g_assert_cmpuint (self.switched, ==, 1);
   g_assert_cmpuint (stream_of (&self), ==, 0);
   g_assert_cmpuint (self.limits, >, limits);
+  MccAsmpReceiverStats stats;
+  mcc_asmp_receiver_get_stats (mcc_assp_receiver_asmp (self.receiver), self.now, &stats);
+  g_assert_cmpuint (stats.source_ssrc, ==, self.ssrc);
+  g_assert_cmpuint (stats.received_bps, >, 900000);
   mcc_assp_receiver_free (self.receiver);
 }
 
