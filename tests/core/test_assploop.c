@@ -317,6 +317,36 @@ test_changing_places (void)
   }
 }
 
+/* Receivers behind one link change together: it carries one stream, not two. */
+static void
+test_shared_link (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    World world;
+    static const guint64 bps[] = { 3500000, 0 };
+    world_init (&world, seed, MCC_VARIANT_ENHANCED, true, bps);
+    for (guint i = 1; i < RECEIVERS; i++) {
+      MccAsspReceiverConfig config
+          = { .asmp = { .variant = MCC_VARIANT_ENHANCED, .hears_group = true },
+              .leave_latency = LEAVE,
+              .lock_stream = -1 };
+      world.link[i] = world.link[0];
+      world.receiver[i] = vnet_assp_receiver_new (
+          world.vnet, world.link[0], 0, &config, LEAVE, (4000 + 100 * i) * MCC_SECOND, 30.0 * i);
+      world.receivers++;
+    }
+    world_run (&world, 200.0);
+    log_switches (&world);
+    g_test_message ("%.3f %% dropped", 100.0 * drop_ratio (&world));
+    for (guint i = 0; i < RECEIVERS; i++) {
+      g_assert_cmpuint (vnet_assp_receiver_stream (world.receiver[i]), ==, 1);
+      g_assert_cmpuint (switches_between (&world, i, 0.0, 200.0), <=, 4);
+    }
+    g_assert_cmpfloat (drop_ratio (&world), <, 0.01);
+    world_clear (&world);
+  }
+}
+
 /* A stream whose encoder has died: back, with something to see; others are not disturbed. */
 static void
 test_broken_stream (void)
@@ -385,6 +415,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/assploop/enhanced/rivals/1-of-4-of-6-Mb", &rivals[1], test_rivals);
   g_test_add_data_func ("/assploop/enhanced/rivals/1-of-2-of-3-Mb", &rivals[2], test_rivals);
   g_test_add_func ("/assploop/enhanced/changing-places-with-rivals", test_changing_places);
+  g_test_add_func ("/assploop/enhanced/those-behind-one-link-move-together", test_shared_link);
   g_test_add_func ("/assploop/enhanced/comes-back-from-a-dead-stream", test_broken_stream);
   g_test_add_data_func ("/assploop/published/rtcp-is-5-percent-of-the-lowest",
       GUINT_TO_POINTER (MCC_VARIANT_PUBLISHED), test_rtcp);
