@@ -203,9 +203,10 @@ first_loss_ratio (const MccAsmpPath *self, const MccRateInput *input)
 {
   double carried = mcc_tcp_loss_ratio (&mcc_tcp_model_default, input->packet_bytes,
       mcc_time_to_seconds (input->rtt), (double)input->received_now_bps);
-  if (input->queue_peak > SEED_QUEUE || self->capacity.packets == 0)
+  uint64_t arrived = mcc_loss_packets_received (self->loss);
+  if (input->queue_peak > SEED_QUEUE || arrived == 0)
     return carried;
-  return fmax (carried, 1.0 / (double)self->capacity.packets);
+  return fmax (carried, 1.0 / (double)arrived);
 }
 
 void
