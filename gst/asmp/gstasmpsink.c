@@ -140,7 +140,7 @@ open_session (GstAsmpSink *self, const GstAsmpSinkSettings *settings)
     return FALSE;
   }
   src = gst_element_get_static_pad (GST_ELEMENT (self->pacer), "src");
-  sink = gst_mcc_session_get_rtp_pad (self->session);
+  sink = gst_mcc_session_get_rtp_pad (self->session, 0);
   ok = gst_pad_link (src, sink) == GST_PAD_LINK_OK;
   gst_object_unref (src);
   gst_object_unref (sink);
@@ -209,7 +209,7 @@ make_core (GstAsmpSink *self)
     .max_receivers = settings.max_receivers,
     .no_feedback = settings.no_feedback,
     .seed = gst_mcc_properties_get_seed (&self->network),
-    .ssrc = gst_mcc_session_get_ssrc (self->session) };
+    .ssrc = gst_mcc_session_get_ssrc (self->session, 0) };
   GInetAddress *inet;
 
   if (!check_rates (self, &settings)) /* they may have changed since NULL->READY */

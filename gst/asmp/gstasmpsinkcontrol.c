@@ -75,7 +75,7 @@ act_session (GstAsmpSink *self, MccAppSession *session, const MccAppRttList *rtt
   if (ended)
     return;
 
-  apps[0].ssrc = apps[1].ssrc = session->media_ssrc = gst_mcc_session_get_ssrc (self->session);
+  apps[0].ssrc = apps[1].ssrc = session->media_ssrc = gst_mcc_session_get_ssrc (self->session, 0);
   session->send_time = mcc_abs_send_time (gst_mcc_pump_now (self->pump));
   apps[n].subtype = MCC_APP_SESSION;
   apps[n++].session = *session;
@@ -83,7 +83,7 @@ act_session (GstAsmpSink *self, MccAppSession *session, const MccAppRttList *rtt
     apps[n].subtype = MCC_APP_RTT;
     apps[n++].rtt = *rtt;
   }
-  gst_mcc_session_send (self->session, apps, n, FALSE);
+  gst_mcc_session_send (self->session, 0, apps, n, FALSE);
 }
 
 static void
@@ -314,8 +314,8 @@ on_app (gpointer owner, const MccApp *app, const MccAddress *from)
 }
 
 static void
-on_report_block (gpointer owner, guint32 ssrc, gdouble fraction_lost, guint32 highest_seq,
-    MccTime rtt, gboolean has_app, const MccAddress *from)
+on_report_block (gpointer owner, guint stream, guint32 ssrc, gdouble fraction_lost,
+    guint32 highest_seq, MccTime rtt, gboolean has_app, const MccAddress *from)
 {
   GstAsmpSink *self = owner;
 
@@ -342,7 +342,7 @@ on_bye (gpointer owner, guint32 ssrc, const MccAddress *from)
 }
 
 static void
-on_key_unit_request (gpointer owner, guint32 ssrc)
+on_key_unit_request (gpointer owner, guint stream, guint32 ssrc)
 {
   gst_asmp_sink_request_key_unit (owner);
 }
@@ -359,7 +359,7 @@ on_dropped (gpointer owner, MccDrop drop, guint32 ssrc)
 }
 
 static void
-on_ssrc_changed (gpointer owner, guint32 ssrc)
+on_ssrc_changed (gpointer owner, guint stream, guint32 ssrc)
 {
   GstAsmpSink *self = owner;
 
@@ -492,7 +492,7 @@ on_eos (gpointer owner)
   g_mutex_lock (&self->lock);
   self->ended = TRUE;
   g_mutex_unlock (&self->lock);
-  gst_mcc_session_send (self->session, NULL, 0, TRUE);
+  gst_mcc_session_send (self->session, 0, NULL, 0, TRUE);
 }
 
 static void

@@ -179,10 +179,10 @@ act (GstAsmpSrc *self, const Todo *todo)
 
     switch (action->type) {
       case MCC_RECEIVER_SEND_REPORT:
-        app.ssrc = gst_mcc_session_get_ssrc (self->session);
+        app.ssrc = gst_mcc_session_get_ssrc (self->session, 0);
         app.subtype = MCC_APP_REPORT;
         app.report = action->report;
-        gst_mcc_session_send (self->session, &app, 1, FALSE);
+        gst_mcc_session_send (self->session, 0, &app, 1, FALSE);
         break;
       case MCC_RECEIVER_NEW_SOURCE:
         on_new_source (self, action->ssrc);
@@ -249,7 +249,7 @@ handle_dropped (gpointer owner, MccDrop drop, guint32 ssrc)
 }
 
 static void
-handle_ssrc_changed (gpointer owner, guint32 ssrc)
+handle_ssrc_changed (gpointer owner, guint stream, guint32 ssrc)
 {
   GstAsmpSrc *self = owner;
 
@@ -320,7 +320,7 @@ want_key_unit (GstAsmpSrc *self, gboolean loss)
 }
 
 static void
-handle_key_unit_request (gpointer owner, guint32 ssrc)
+handle_key_unit_request (gpointer owner, guint stream, guint32 ssrc)
 {
   want_key_unit (owner, FALSE);
 }
@@ -518,7 +518,7 @@ open_session (GstAsmpSrc *self)
     gst_clear_caps (&self->user_caps);
     return FALSE;
   }
-  GstPad *target = gst_mcc_session_get_rtp_pad (self->session);
+  GstPad *target = gst_mcc_session_get_rtp_pad (self->session, 0);
   gst_ghost_pad_set_target (GST_GHOST_PAD (self->src), target);
   gst_mcc_session_set_exit (self->session, self->src);
   gst_object_unref (target);
@@ -538,7 +538,7 @@ static void
 start_machine (GstAsmpSrc *self)
 {
   MccAsmpReceiverConfig config = { .seed = gst_mcc_properties_get_seed (&self->properties),
-    .ssrc = gst_mcc_session_get_ssrc (self->session),
+    .ssrc = gst_mcc_session_get_ssrc (self->session, 0),
     .hears_group = gst_mcc_session_hears_group (self->session) };
   MccTime now = gst_mcc_pump_now (self->pump);
   MccAsmpReceiver *core;
@@ -589,7 +589,7 @@ stop_machine (GstAsmpSrc *self)
   if (!core)
     return;
   mcc_asmp_receiver_free (core);
-  gst_mcc_session_send (self->session, &app, 1, TRUE);
+  gst_mcc_session_send (self->session, 0, &app, 1, TRUE);
   gst_mcc_session_pause (self->session);
 }
 

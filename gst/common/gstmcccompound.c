@@ -98,15 +98,17 @@ add_report (GstRTCPBuffer *rtcp, const GstMccCompound *self, MccTime now)
 
 /* FALSE: it does not fit behind what is there. */
 static gboolean
-add_app (GstRTCPBuffer *rtcp, guint32 ssrc, const MccApp *app)
+add_app (GstRTCPBuffer *rtcp, guint32 ssrc, const GstMccApps *apps, guint i)
 {
   guint8 bytes[GST_MCC_COMPOUND_BYTES];
-  gsize size = mcc_app_size (app);
+  gsize size = apps->assp ? mcc_assp_app_size (&apps->assp[i]) : mcc_app_size (&apps->asmp[i]);
+  guint subtype = apps->assp ? apps->assp[i].subtype : apps->asmp[i].subtype;
   GstRTCPPacket packet;
 
   if (size < MCC_APP_HEADER_BYTES || rtcp->map.size + size + BYE_RESERVE_BYTES > rtcp->map.maxsize)
     return FALSE;
-  size = mcc_app_encode (app, bytes, sizeof bytes);
+  size = apps->assp ? mcc_assp_app_encode (&apps->assp[i], bytes, sizeof bytes)
+                    : mcc_app_encode (&apps->asmp[i], bytes, sizeof bytes);
   if (size == 0 || !gst_rtcp_buffer_add_packet (rtcp, GST_RTCP_TYPE_APP, &packet))
     return FALSE;
   if (!gst_rtcp_packet_app_set_data_length (
@@ -114,7 +116,7 @@ add_app (GstRTCPBuffer *rtcp, guint32 ssrc, const MccApp *app)
     gst_rtcp_packet_remove (&packet);
     return FALSE;
   }
-  gst_rtcp_packet_app_set_subtype (&packet, (guint8)app->subtype);
+  gst_rtcp_packet_app_set_subtype (&packet, (guint8)subtype);
   gst_rtcp_packet_app_set_ssrc (&packet, ssrc);
   gst_rtcp_packet_app_set_name (&packet, (const gchar *)bytes + 8);
   memcpy (gst_rtcp_packet_app_get_data (&packet), bytes + MCC_APP_HEADER_BYTES,
@@ -123,18 +125,18 @@ add_app (GstRTCPBuffer *rtcp, guint32 ssrc, const MccApp *app)
 }
 
 GstBuffer *
-gst_mcc_compound_build (
-    const GstMccCompound *self, const MccApp *apps, guint n_apps, MccTime now, guint *used)
+gst_mcc_compound_build_from (
+    const GstMccCompound *self, const GstMccApps *apps, guint first, MccTime now, guint *used)
 {
   GstBuffer *buffer = gst_rtcp_buffer_new (GST_MCC_COMPOUND_BYTES);
   GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
   GstRTCPPacket packet;
-  guint n = 0, added = 0;
+  guint n = first, added = 0;
 
   gst_rtcp_buffer_map (buffer, GST_MAP_READWRITE, &rtcp);
   add_report (&rtcp, self, now);
-  while (n < n_apps) {
-    if (add_app (&rtcp, self->ssrc, &apps[n]))
+  while (n < apps->n) {
+    if (add_app (&rtcp, self->ssrc, apps, n))
       added++;
     else if (added > 0)
       break; /* the next compound takes it */
@@ -145,10 +147,18 @@ gst_mcc_compound_build (
     gst_rtcp_packet_fb_set_sender_ssrc (&packet, self->ssrc);
     gst_rtcp_packet_fb_set_media_ssrc (&packet, self->pli_ssrc);
   }
-  if (self->bye && n == n_apps && gst_rtcp_buffer_add_packet (&rtcp, GST_RTCP_TYPE_BYE, &packet))
+  if (self->bye && n == apps->n && gst_rtcp_buffer_add_packet (&rtcp, GST_RTCP_TYPE_BYE, &packet))
     gst_rtcp_packet_bye_add_ssrc (&packet, self->ssrc);
   gst_rtcp_buffer_unmap (&rtcp);
   if (used)
-    *used = n;
+    *used = n - first;
   return buffer;
+}
+
+GstBuffer *
+gst_mcc_compound_build (
+    const GstMccCompound *self, const MccApp *apps, guint n_apps, MccTime now, guint *used)
+{
+  return gst_mcc_compound_build_from (
+      self, &(GstMccApps){ .n = n_apps, .asmp = apps }, 0, now, used);
 }

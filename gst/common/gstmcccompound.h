@@ -7,7 +7,7 @@
 
 #include <gst/gst.h>
 
-#include "mccapp.h"
+#include "mccasspapp.h"
 #include "mccseq.h"
 
 G_BEGIN_DECLS
@@ -47,9 +47,19 @@ typedef struct {
   gboolean bye;
 } GstMccCompound;
 
-/* Builds one compound with as many of @apps as fit; *used says how many (the caller asks again for
- * the rest); their SSRC is the compound's. An APP that fits no compound is skipped and counted in
- * *used. Never NULL. */
+/* APP packets of one kind; the other is NULL. */
+typedef struct {
+  guint n;
+  const MccApp *asmp;
+  const MccAsspApp *assp;
+} GstMccApps;
+
+/* Builds one compound with as many of @apps, from the @first on, as fit; *used says how many (the
+ * caller asks again for the rest); their SSRC is the compound's. An APP that fits no compound is
+ * skipped and counted in *used. Never NULL. */
+GstBuffer *gst_mcc_compound_build_from (
+    const GstMccCompound *self, const GstMccApps *apps, guint first, MccTime now, guint *used);
+/* The same of ASMP's, all of them. */
 GstBuffer *gst_mcc_compound_build (
     const GstMccCompound *self, const MccApp *apps, guint n_apps, MccTime now, guint *used);
 

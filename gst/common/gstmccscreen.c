@@ -28,7 +28,8 @@ struct _GstMccScreen {
   GstMccScreenFuncs funcs;
   gpointer user;
   guint64 seed; /* so that nobody can aim at one set */
-  guint32 own_ssrc;
+  guint32 own_ssrc[GST_MCC_SCREEN_OWN];
+  guint n_own;
   guint16 own_port;
   guint32 followed;
   MccBucket strangers; /* sources that rtpsession does not know yet */
@@ -66,9 +67,10 @@ gst_mcc_screen_free (GstMccScreen *self)
 }
 
 void
-gst_mcc_screen_set_own (GstMccScreen *self, guint32 ssrc, guint16 port)
+gst_mcc_screen_set_own (GstMccScreen *self, const guint32 *ssrcs, guint n, guint16 port)
 {
-  self->own_ssrc = ssrc;
+  self->n_own = MIN (n, GST_MCC_SCREEN_OWN);
+  memcpy (self->own_ssrc, ssrcs, self->n_own * sizeof *ssrcs);
   self->own_port = port;
 }
 
@@ -287,11 +289,25 @@ handle_app (GstMccScreen *self, const Packet *packet, guint32 ssrc, const MccAdd
     self->funcs.app (self->user, &app, from);
 }
 
-static gboolean
-has_our_app (const Packet *packets, guint n)
+static void
+handle_assp_app (GstMccScreen *self, const Packet *packet, guint32 ssrc, const MccAddress *from)
 {
+  MccAsspApp app;
+  MccDrop reason = mcc_assp_app_decode (packet->data, packet->size, &app);
+
+  if (reason != MCC_DROP_NONE)
+    drop (self, reason, ssrc);
+  else
+    self->funcs.assp_app (self->user, &app, from);
+}
+
+static gboolean
+has_our_app (const GstMccScreen *self, const Packet *packets, guint n)
+{
+  const gchar *name = self->funcs.assp_app ? MCC_ASSP_NAME : MCC_APP_NAME;
+
   for (guint i = 0; i < n; i++)
-    if (packets[i].type == PT_APP && memcmp (packets[i].data + 8, "ASMP", 4) == 0)
+    if (packets[i].type == PT_APP && memcmp (packets[i].data + 8, name, 4) == 0)
       return TRUE;
   return FALSE;
 }
@@ -321,7 +337,10 @@ handle_packet (GstMccScreen *self, const Packet *packet, guint32 ssrc, gboolean 
         self->funcs.bye (self->user, ssrc, from);
       break;
     case PT_APP:
-      handle_app (self, packet, ssrc, from);
+      if (self->funcs.assp_app)
+        handle_assp_app (self, packet, ssrc, from);
+      else
+        handle_app (self, packet, ssrc, from);
       break;
     case PT_PSFB:
       handle_feedback (self, packet, ssrc);
@@ -331,11 +350,20 @@ handle_packet (GstMccScreen *self, const Packet *packet, guint32 ssrc, gboolean 
   }
 }
 
+static gboolean
+is_own_ssrc (const GstMccScreen *self, guint32 ssrc)
+{
+  for (guint i = 0; i < self->n_own; i++)
+    if (self->own_ssrc[i] == ssrc)
+      return TRUE;
+  return FALSE;
+}
+
 /* TRUE: ours, or claims to be; *forward says whether rtpsession shall see it. */
 static gboolean
 is_own (GstMccScreen *self, guint32 ssrc, const MccAddress *from, MccTime now, gboolean *forward)
 {
-  if (ssrc != self->own_ssrc)
+  if (!is_own_ssrc (self, ssrc))
     return FALSE;
   *forward = FALSE;
   if (from->port == self->own_port) {
@@ -404,7 +432,7 @@ gst_mcc_screen_handle (GstMccScreen *self, const guint8 *data, gsize size, const
     source->last = now;
     pass = known && may_forward (self, source, now);
   }
-  has_app = has_our_app (packets, n);
+  has_app = has_our_app (self, packets, n);
   for (guint i = 0; i < n; i++) {
     if (!speaks_for (&packets[i], ssrc)) {
       drop (self, MCC_DROP_SSRC_MISMATCH, ssrc);

@@ -22,10 +22,11 @@
 
 #include <glib.h>
 
-#include "mccapp.h"
+#include "mccasspapp.h"
 
 G_BEGIN_DECLS
 
+#define GST_MCC_SCREEN_OWN 8 /* SSRCs of ours */
 #define GST_MCC_SCREEN_PACKETS 32
 #define GST_MCC_SCREEN_BYTES 2048 /* a longer compound is dropped */
 #define GST_MCC_SCREEN_PER_S 25.0
@@ -47,6 +48,8 @@ typedef struct {
 /* Any may be NULL. Called in the packets' order. */
 typedef struct {
   void (*app) (gpointer user, const MccApp *app, const MccAddress *from);
+  /* Not NULL: our APP packets are those named "ASSP", else "ASMP". */
+  void (*assp_app) (gpointer user, const MccAsspApp *app, const MccAddress *from);
   void (*sender_report) (
       gpointer user, guint32 ssrc, guint64 ntp, guint32 rtp_time, const MccAddress *from);
   void (*report_block) (gpointer user, guint32 ssrc, const GstMccReportBlock *block,
@@ -59,8 +62,8 @@ typedef struct {
 
 GstMccScreen *gst_mcc_screen_new (const GstMccScreenFuncs *funcs, gpointer user, guint64 seed);
 void gst_mcc_screen_free (GstMccScreen *self);
-/* Who we are: packets with this SSRC and this source port are ours. */
-void gst_mcc_screen_set_own (GstMccScreen *self, guint32 ssrc, guint16 port);
+/* Who we are: packets with one of these @n SSRCs and this source port are ours. */
+void gst_mcc_screen_set_own (GstMccScreen *self, const guint32 *ssrcs, guint n, guint16 port);
 /* The sender whose reports rtpsession needs; 0 = none. */
 void gst_mcc_screen_set_followed (GstMccScreen *self, guint32 ssrc);
 /* Screens one datagram. Returns how many bytes of @forward (GST_MCC_SCREEN_BYTES long) hold a

@@ -9,10 +9,9 @@ GST_DEBUG_CATEGORY (gst_mcc_session_debug);
 #define GST_CAT_DEFAULT gst_mcc_session_debug
 
 #define RTP_PROFILE_AVPF 3
-#define DEFAULT_BANDWIDTH 1000000    /* until a target is known */
-#define NTP_EPOCH 2208988800u        /* 1970 in NTP seconds */
-#define RTT_MAX (10 * MCC_SECOND)    /* more is a receiver's arithmetic, not a path */
-#define ROUTE_QUIET (2 * MCC_SECOND) /* without a warning: it works again */
+#define DEFAULT_BANDWIDTH 1000000 /* until a target is known */
+#define NTP_EPOCH 2208988800u     /* 1970 in NTP seconds */
+#define RTT_MAX (10 * MCC_SECOND) /* more is a receiver's arithmetic, not a path */
 
 MccTime
 gst_mcc_session_clock (void)
@@ -76,11 +75,12 @@ transmit (GstMccSession *self, GstBuffer *buffer)
 static GstFlowReturn
 rtcp_out_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
-  GstMccSession *self = gst_pad_get_element_private (pad);
+  GstMccStream *stream = gst_pad_get_element_private (pad);
+  GstMccSession *self = stream->session;
   gboolean left;
 
   g_mutex_lock (&self->lock);
-  left = self->bye_sent;
+  left = stream->bye_sent;
   g_mutex_unlock (&self->lock);
   /* rtpsession does not know that we have said BYE */
   if (!left)
@@ -96,55 +96,34 @@ rtcp_out_event (GstPad *pad, GstObject *parent, GstEvent *event)
   return TRUE;
 }
 
-/* rtpsession may choose another SSRC (collision, caps): follow it. */
-static void
-refresh_ssrc (GstMccSession *self)
+void
+gst_mcc_session_refresh_ssrc (GstMccStream *stream)
 {
+  GstMccSession *self = stream->session;
   guint32 ssrc = 0;
   gboolean changed;
 
-  if (!self->rtp_session)
+  if (!stream->rtp_session)
     return;
-  g_object_get (self->rtp_session, "internal-ssrc", &ssrc, NULL);
+  g_object_get (stream->rtp_session, "internal-ssrc", &ssrc, NULL);
   g_mutex_lock (&self->lock);
-  if (self->sender && self->media_ssrc)
-    ssrc = self->media_ssrc;
-  changed = ssrc != self->ssrc;
-  self->ssrc = ssrc;
+  if (self->sender && stream->media_ssrc)
+    ssrc = stream->media_ssrc;
+  changed = ssrc != stream->ssrc;
+  stream->ssrc = ssrc;
   g_mutex_unlock (&self->lock);
   if (changed && self->handler.ssrc_changed)
-    self->handler.ssrc_changed (self->owner, ssrc);
-}
-
-/* The stream's time now, as rtpsession's own sender reports have it. Called with the lock. */
-static gboolean
-sender_info_locked (GstMccSession *self, GstClockTime running_time, GstMccSenderInfo *out)
-{
-  if (!self->sender || self->packets == 0 || self->clock_rate == 0
-      || !GST_CLOCK_TIME_IS_VALID (running_time)
-      || !GST_CLOCK_TIME_IS_VALID (self->rtp_running_time))
-    return FALSE;
-  out->ntp = ntp_now ();
-  out->packets = (guint32)self->packets;
-  out->octets = (guint32)self->octets;
-  out->rtp_time = self->rtp_time;
-  if (running_time >= self->rtp_running_time)
-    out->rtp_time += (guint32)gst_util_uint64_scale (
-        running_time - self->rtp_running_time, self->clock_rate, GST_SECOND);
-  else
-    out->rtp_time -= (guint32)gst_util_uint64_scale (
-        self->rtp_running_time - running_time, self->clock_rate, GST_SECOND);
-  return TRUE;
+    self->handler.ssrc_changed (self->owner, stream->number, ssrc);
 }
 
 static void
-send_compounds (
-    GstMccSession *self, const MccApp *apps, guint n_apps, guint32 pli_ssrc, gboolean bye)
+send_compounds (GstMccStream *stream, const GstMccApps *apps, guint32 pli_ssrc, gboolean bye)
 {
+  GstMccSession *self = stream->session;
   GstClockTime running_time = gst_element_get_current_running_time (GST_ELEMENT (self->bin));
   guint sent = 0;
 
-  refresh_ssrc (self);
+  gst_mcc_session_refresh_ssrc (stream);
   do {
     GstMccSenderInfo info;
     GstMccCompound compound = { .cname = self->cname, .pli_ssrc = pli_ssrc, .bye = bye };
@@ -152,38 +131,48 @@ send_compounds (
     guint used;
 
     g_mutex_lock (&self->lock);
-    compound.ssrc = self->ssrc;
-    if (sender_info_locked (self, running_time, &info))
+    compound.ssrc = stream->ssrc;
+    if (gst_mcc_session_get_sender_info_locked (stream, running_time, &info)) {
+      info.ntp = ntp_now ();
       compound.sender = &info;
+    }
     if (!self->sender)
       compound.reception = &self->reception;
-    buffer = gst_mcc_compound_build (
-        &compound, apps + sent, n_apps - sent, gst_mcc_session_clock (), &used);
-    self->bye_sent = bye;
+    buffer = gst_mcc_compound_build_from (&compound, apps, sent, gst_mcc_session_clock (), &used);
+    stream->bye_sent = bye;
     g_mutex_unlock (&self->lock);
     transmit (self, buffer);
     gst_buffer_unref (buffer);
     sent += used;
     pli_ssrc = 0;
-  } while (sent < n_apps);
+  } while (sent < apps->n);
 }
 
 void
-gst_mcc_session_send (GstMccSession *self, const MccApp *apps, guint n_apps, gboolean bye)
+gst_mcc_session_send (
+    GstMccSession *self, guint stream, const MccApp *apps, guint n_apps, gboolean bye)
 {
-  send_compounds (self, apps, n_apps, 0, bye);
+  send_compounds (&self->stream[stream], &(GstMccApps){ .n = n_apps, .asmp = apps }, 0, bye);
+}
+
+void
+gst_mcc_session_send_assp (
+    GstMccSession *self, guint stream, const MccAsspApp *apps, guint n_apps, gboolean bye)
+{
+  send_compounds (&self->stream[stream], &(GstMccApps){ .n = n_apps, .assp = apps }, 0, bye);
 }
 
 void
 gst_mcc_session_request_key_unit (GstMccSession *self)
 {
+  static const GstMccApps none;
   guint32 ssrc;
 
   g_mutex_lock (&self->lock);
   ssrc = self->source_ssrc;
   g_mutex_unlock (&self->lock);
   if (ssrc)
-    send_compounds (self, NULL, 0, ssrc, FALSE);
+    send_compounds (&self->stream[0], &none, ssrc, FALSE);
 }
 
 /* ---- RTCP in ---- */
@@ -195,6 +184,14 @@ on_app (gpointer user, const MccApp *app, const MccAddress *from)
 
   if (self->handler.app)
     self->handler.app (self->owner, app, from);
+}
+
+static void
+on_assp_app (gpointer user, const MccAsspApp *app, const MccAddress *from)
+{
+  GstMccSession *self = user;
+
+  self->handler.assp_app (self->owner, app, from);
 }
 
 static void
@@ -223,19 +220,30 @@ round_trip (guint32 lsr, guint32 dlsr)
   return rtt <= RTT_MAX ? rtt : 0;
 }
 
+/* Which of our streams @ssrc is; NULL: none. */
+static GstMccStream *
+find_stream (GstMccSession *self, guint32 ssrc)
+{
+  GstMccStream *found = NULL;
+
+  g_mutex_lock (&self->lock);
+  for (guint i = 0; self->sender && !found && i < self->n_streams; i++)
+    if (self->stream[i].ssrc == ssrc)
+      found = &self->stream[i];
+  g_mutex_unlock (&self->lock);
+  return found;
+}
+
 static void
 on_report_block (gpointer user, guint32 ssrc, const GstMccReportBlock *block, gboolean has_app,
     const MccAddress *from)
 {
   GstMccSession *self = user;
-  gboolean ours;
+  GstMccStream *stream = find_stream (self, block->ssrc);
 
-  g_mutex_lock (&self->lock);
-  ours = self->sender && block->ssrc == self->ssrc;
-  g_mutex_unlock (&self->lock);
-  if (ours && self->handler.report_block)
-    self->handler.report_block (self->owner, ssrc, block->fraction_lost, block->highest_seq,
-        round_trip (block->lsr, block->dlsr), has_app, from);
+  if (stream && self->handler.report_block)
+    self->handler.report_block (self->owner, stream->number, ssrc, block->fraction_lost,
+        block->highest_seq, round_trip (block->lsr, block->dlsr), has_app, from);
 }
 
 static void
@@ -251,13 +259,10 @@ static void
 on_key_unit_request (gpointer user, guint32 ssrc, guint32 media_ssrc)
 {
   GstMccSession *self = user;
-  gboolean ours;
+  GstMccStream *stream = find_stream (self, media_ssrc);
 
-  g_mutex_lock (&self->lock);
-  ours = self->sender && media_ssrc == self->ssrc;
-  g_mutex_unlock (&self->lock);
-  if (ours && self->handler.key_unit_request)
-    self->handler.key_unit_request (self->owner, ssrc);
+  if (stream && self->handler.key_unit_request)
+    self->handler.key_unit_request (self->owner, stream->number, ssrc);
 }
 
 static void
@@ -300,17 +305,18 @@ on_datagram (gpointer owner, const guint8 *data, gsize size, const MccAddress *f
 {
   GstMccSession *self = owner;
   guint8 forward[GST_MCC_SCREEN_BYTES];
+  guint32 own[GST_MCC_STREAMS_MAX], followed;
   GstBuffer *buffer;
   gsize bytes;
-  guint32 ssrc, followed;
 
   g_mutex_lock (&self->lock);
-  ssrc = self->ssrc;
+  for (guint i = 0; i < self->n_streams; i++)
+    own[i] = self->stream[i].ssrc;
   followed = self->source_ssrc;
   g_mutex_unlock (&self->lock);
   learn_destination (self, data, size, from);
   gst_mcc_screen_set_followed (self->screen, followed);
-  gst_mcc_screen_set_own (self->screen, ssrc, self->sockets.rtcp_port);
+  gst_mcc_screen_set_own (self->screen, own, self->n_streams, self->sockets.rtcp_port);
   bytes = gst_mcc_screen_handle (self->screen, data, size, from, gst_mcc_session_clock (), forward);
   if (bytes == 0)
     return;
@@ -322,104 +328,9 @@ on_datagram (gpointer owner, const guint8 *data, gsize size, const MccAddress *f
     gst_buffer_add_net_address_meta (buffer, address);
     g_object_unref (address);
   }
-  gst_pad_push (self->rtcp_in, buffer);
-}
-
-/* ---- the sender's RTP ---- */
-
-/* What the sender reports need of a buffer, and how many bytes of payload it has. */
-static void
-note_rtp_locked (GstMccSession *self, GstBuffer *first, guint packets, gsize bytes)
-{
-  guint8 header[12];
-  GstClockTime pts = GST_BUFFER_PTS (first);
-
-  if (gst_buffer_extract (first, 0, header, sizeof header) < sizeof header)
-    return;
-  if (!GST_CLOCK_TIME_IS_VALID (pts))
-    pts = GST_BUFFER_DTS (first);
-  self->media_ssrc = GST_READ_UINT32_BE (header + 8);
-  self->rtp_time = GST_READ_UINT32_BE (header + 4);
-  self->rtp_running_time = self->segment.format == GST_FORMAT_TIME
-                               ? gst_segment_to_running_time (&self->segment, GST_FORMAT_TIME, pts)
-                               : GST_CLOCK_TIME_NONE;
-  self->packets += packets;
-  self->octets += bytes - packets * sizeof header;
-}
-
-static void
-note_caps (GstMccSession *self, GstCaps *caps)
-{
-  GstStructure *structure = gst_caps_get_structure (caps, 0);
-  gint clock_rate = 0;
-  guint ssrc = 0;
-
-  gst_structure_get_int (structure, "clock-rate", &clock_rate);
-  gst_structure_get_uint (structure, "ssrc", &ssrc);
-  g_mutex_lock (&self->lock);
-  self->clock_rate = (guint)MAX (clock_rate, 0);
-  if (ssrc)
-    self->media_ssrc = ssrc;
-  g_mutex_unlock (&self->lock);
-}
-
-/* Packets have left for a while without a warning: say once that they do. */
-static void
-check_route (GstMccSession *self)
-{
-  gboolean found;
-
-  g_mutex_lock (&self->lock);
-  found = self->route_lost && gst_mcc_session_clock () - self->route_warning >= ROUTE_QUIET;
-  if (found)
-    self->route_lost = FALSE;
-  g_mutex_unlock (&self->lock);
-  if (found)
-    GST_ELEMENT_WARNING (
-        self->bin, RESOURCE, WRITE, ("The route is back: packets are sent again."), (NULL));
-}
-
-static GstPadProbeReturn
-on_sender_rtp (GstPad *pad, GstPadProbeInfo *info, gpointer user)
-{
-  GstMccSession *self = user;
-  gboolean other, lost;
-
-  if (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) {
-    GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
-    GstCaps *caps;
-
-    if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT) {
-      g_mutex_lock (&self->lock);
-      gst_event_copy_segment (event, &self->segment);
-      g_mutex_unlock (&self->lock);
-    } else if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS) {
-      gst_event_parse_caps (event, &caps);
-      note_caps (self, caps);
-    }
-    return GST_PAD_PROBE_OK;
-  }
-  g_mutex_lock (&self->lock);
-  if (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_BUFFER_LIST) {
-    GstBufferList *list = GST_PAD_PROBE_INFO_BUFFER_LIST (info);
-    guint n = gst_buffer_list_length (list);
-
-    if (n > 0)
-      note_rtp_locked (
-          self, gst_buffer_list_get (list, 0), n, gst_buffer_list_calculate_size (list));
-  } else {
-    GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
-
-    note_rtp_locked (self, buffer, 1, gst_buffer_get_size (buffer));
-  }
-  other = self->media_ssrc != self->ssrc;
-  lost = self->route_lost;
-  g_mutex_unlock (&self->lock);
-  if (other)
-    refresh_ssrc (self);
-  if (lost)
-    check_route (self);
-  return GST_PAD_PROBE_OK;
+  for (guint i = 1; i < self->n_streams; i++)
+    gst_pad_push (self->stream[i].rtcp_in, gst_buffer_copy (buffer));
+  gst_pad_push (self->stream[0].rtcp_in, buffer);
 }
 
 /* ---- making and unmaking ---- */
@@ -471,65 +382,66 @@ configure_rtpbin (GstMccSession *self, const GstMccSessionSettings *settings)
   gst_structure_free (sdes);
 }
 
-/* The rtpsession inside: its regular reports keep to their share. */
+/* The rtpsessions inside: their regular reports keep to their share. */
 static void
-configure_rtp_session (GstMccSession *self, const GstMccSessionSettings *settings)
+configure_rtp_sessions (GstMccSession *self, const GstMccSessionSettings *settings)
 {
-  g_signal_emit_by_name (self->rtpbin, "get-internal-session", 0, &self->rtp_session);
-  if (!self->rtp_session)
-    return;
-  g_object_set (
-      self->rtp_session, "rtcp-fraction", MCC_RTCP_FRACTION * MCC_RTCP_REGULAR_SHARE, NULL);
   self->session_bandwidth = settings->session_bandwidth;
-  gst_mcc_session_set_bandwidth (self, DEFAULT_BANDWIDTH);
+  for (guint i = 0; i < self->n_streams; i++) {
+    GstMccStream *stream = &self->stream[i];
+
+    g_signal_emit_by_name (self->rtpbin, "get-internal-session", i, &stream->rtp_session);
+    if (stream->rtp_session)
+      g_object_set (
+          stream->rtp_session, "rtcp-fraction", MCC_RTCP_FRACTION * MCC_RTCP_REGULAR_SHARE, NULL);
+    gst_mcc_session_set_stream_bandwidth (self, i, DEFAULT_BANDWIDTH / self->n_streams);
+  }
+}
+
+void
+gst_mcc_session_set_stream_bandwidth (GstMccSession *self, guint stream, guint64 bps)
+{
+  GObject *rtp_session = self->stream[stream].rtp_session;
+
+  if (rtp_session)
+    g_object_set (rtp_session, "bandwidth", (gdouble)MAX (bps, 1000), NULL);
 }
 
 void
 gst_mcc_session_set_bandwidth (GstMccSession *self, guint64 bps)
 {
-  bps = mcc_rtcp_base_bps (bps, self->session_bandwidth ? self->session_bandwidth : G_MAXUINT64);
-  if (self->rtp_session)
-    g_object_set (self->rtp_session, "bandwidth", (gdouble)MAX (bps, 1000), NULL);
+  guint64 most = self->session_bandwidth ? self->session_bandwidth : G_MAXUINT64;
+
+  gst_mcc_session_set_stream_bandwidth (self, 0, mcc_rtcp_base_bps (bps, most));
+}
+
+static GstPad *
+request_pad (GstMccSession *self, const gchar *format, guint number)
+{
+  gchar *name = g_strdup_printf (format, number);
+  GstPad *pad = gst_element_request_pad_simple (self->rtpbin, name);
+
+  g_free (name);
+  return pad;
 }
 
 /* rtpbin's RTCP pads meet two pads of ours, which belong to no element: RTCP has no part in EOS,
  * preroll or liveness. */
 static gboolean
-link_rtcp (GstMccSession *self)
+link_rtcp (GstMccStream *stream)
 {
-  self->recv_rtcp = gst_element_request_pad_simple (self->rtpbin, "recv_rtcp_sink_0");
-  self->send_rtcp = gst_element_request_pad_simple (self->rtpbin, "send_rtcp_src_0");
-  self->rtcp_in = gst_object_ref_sink (gst_pad_new ("mcc_rtcp_in", GST_PAD_SRC));
-  self->rtcp_out = gst_object_ref_sink (gst_pad_new ("mcc_rtcp_out", GST_PAD_SINK));
-  gst_pad_set_element_private (self->rtcp_out, self);
-  gst_pad_set_chain_function (self->rtcp_out, rtcp_out_chain);
-  gst_pad_set_event_function (self->rtcp_out, rtcp_out_event);
-  return self->recv_rtcp && self->send_rtcp
-         && gst_pad_link (self->rtcp_in, self->recv_rtcp) == GST_PAD_LINK_OK
-         && gst_pad_link (self->send_rtcp, self->rtcp_out) == GST_PAD_LINK_OK;
-}
+  GstMccSession *self = stream->session;
 
-static gboolean
-open_sender (GstMccSession *self, const GstMccSessionSettings *settings, GError **error)
-{
-  if (!(self->udp = gst_mcc_session_make_element (self, "udpsink", error)))
-    return FALSE;
-  g_object_set (self->udp, self->sockets.ipv6 ? "socket-v6" : "socket", self->sockets.rtp,
-      "close-socket", FALSE, "auto-multicast", FALSE, "sync", FALSE, "async", FALSE, "host",
-      settings->address, "port", settings->port, "ttl", MAX (settings->ttl, 1), "ttl-mc",
-      settings->ttl_mc, "loop", settings->loop, "qos-dscp", settings->qos_dscp, NULL);
-  self->rtp_pad = gst_element_request_pad_simple (self->rtpbin, "send_rtp_sink_0");
-  if (!self->rtp_pad
-      || !gst_element_link_pads (self->rtpbin, "send_rtp_src_0", self->udp, "sink")) {
-    g_set_error (error, GST_CORE_ERROR, GST_CORE_ERROR_FAILED, "rtpbin cannot be linked");
-    return FALSE;
-  }
-  gst_segment_init (&self->segment, GST_FORMAT_TIME);
-  self->probe = gst_pad_add_probe (self->rtp_pad,
-      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST
-          | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
-      on_sender_rtp, self, NULL);
-  return TRUE;
+  stream->recv_rtcp = request_pad (self, "recv_rtcp_sink_%u", stream->number);
+  stream->send_rtcp = request_pad (self, "send_rtcp_src_%u", stream->number);
+  stream->rtcp_in = gst_object_ref_sink (gst_pad_new ("mcc_rtcp_in", GST_PAD_SRC));
+  stream->rtcp_out = gst_object_ref_sink (gst_pad_new ("mcc_rtcp_out", GST_PAD_SINK));
+  gst_pad_set_element_private (stream->rtcp_out, stream);
+  gst_pad_set_chain_function (stream->rtcp_out, rtcp_out_chain);
+  gst_pad_set_event_function (stream->rtcp_out, rtcp_out_event);
+  return stream->recv_rtcp && stream->send_rtcp
+         && gst_pad_link (stream->rtcp_in, stream->recv_rtcp) == GST_PAD_LINK_OK
+         && gst_pad_link (stream->send_rtcp, stream->rtcp_out) == GST_PAD_LINK_OK;
 }
 
 /* Where RTCP goes before anybody has announced anything. */
@@ -546,55 +458,88 @@ set_first_destination (GstMccSession *self)
   gst_mcc_session_set_destination_locked (self, &address);
 }
 
-gboolean
-gst_mcc_session_open (GstMccSession *self, const GstMccSessionSettings *settings, GError **error)
+/* rtpbin and what is linked to it. */
+static gboolean
+make_children (GstMccSession *self, const GstMccSessionSettings *settings, const MccPlace *places,
+    GError **error)
 {
-  gboolean good;
+  self->rtpbin = gst_mcc_session_make_element (self, "rtpbin", error);
+  if (!self->rtpbin)
+    return FALSE;
+  configure_rtpbin (self, settings);
+  if (self->sender ? !gst_mcc_session_open_sender (self, settings, places, error)
+                   : !gst_mcc_session_open_receiver (self, settings, error))
+    return FALSE;
+  for (guint i = 0; i < self->n_streams; i++)
+    if (!link_rtcp (&self->stream[i])) {
+      g_set_error (error, GST_CORE_ERROR, GST_CORE_ERROR_FAILED, "rtpbin cannot be linked");
+      return FALSE;
+    }
+  return TRUE;
+}
 
+gboolean
+gst_mcc_session_open_streams (GstMccSession *self, const GstMccSessionSettings *settings,
+    const MccPlace *places, guint n, GError **error)
+{
+  GstMccScreenFuncs funcs = screen_funcs;
+
+  g_return_val_if_fail (n > 0 && n <= GST_MCC_STREAMS_MAX, FALSE);
   if (!gst_mcc_sockets_open (&self->sockets, settings, self->sender, error))
     return FALSE;
+  self->n_streams = n;
+  for (guint i = 0; i < n; i++)
+    self->stream[i]
+        = (GstMccStream){ .session = self, .number = i, .rtp_running_time = GST_CLOCK_TIME_NONE };
   self->cname = make_cname (settings->cname);
   set_first_destination (self);
-  self->rtpbin = gst_mcc_session_make_element (self, "rtpbin", error);
-  good = self->rtpbin != NULL;
-  if (good) {
-    configure_rtpbin (self, settings);
-    good = self->sender ? open_sender (self, settings, error)
-                        : gst_mcc_session_open_receiver (self, settings, error);
-  }
-  if (good && !link_rtcp (self)) {
-    g_set_error (error, GST_CORE_ERROR, GST_CORE_ERROR_FAILED, "rtpbin cannot be linked");
-    good = FALSE;
-  }
-  if (!good) {
+  if (!make_children (self, settings, places, error)) {
     gst_mcc_session_close (self);
     return FALSE;
   }
-  configure_rtp_session (self, settings);
+  configure_rtp_sessions (self, settings);
+  if (self->handler.assp_app)
+    funcs.assp_app = on_assp_app;
   self->screen
-      = gst_mcc_screen_new (&screen_funcs, self, (guint64)g_random_int () << 32 | g_random_int ());
-  refresh_ssrc (self);
+      = gst_mcc_screen_new (&funcs, self, (guint64)g_random_int () << 32 | g_random_int ());
+  for (guint i = 0; i < n; i++)
+    gst_mcc_session_refresh_ssrc (&self->stream[i]);
   return TRUE;
+}
+
+gboolean
+gst_mcc_session_open (GstMccSession *self, const GstMccSessionSettings *settings, GError **error)
+{
+  static const MccPlace here;
+
+  return gst_mcc_session_open_streams (self, settings, &here, 1, error);
+}
+
+static void
+start_rtcp (GstMccStream *stream)
+{
+  GstSegment segment;
+  GstCaps *caps = gst_caps_new_empty_simple ("application/x-rtcp");
+
+  gst_pad_set_active (stream->rtcp_out, TRUE);
+  gst_pad_set_active (stream->rtcp_in, TRUE);
+  gst_pad_push_event (stream->rtcp_in, gst_event_new_stream_start ("rtcp"));
+  gst_pad_push_event (stream->rtcp_in, gst_event_new_caps (caps));
+  gst_caps_unref (caps);
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_push_event (stream->rtcp_in, gst_event_new_segment (&segment));
 }
 
 gboolean
 gst_mcc_session_start (GstMccSession *self)
 {
-  GstSegment segment;
-  GstCaps *caps;
-
   g_mutex_lock (&self->lock);
   self->active = TRUE;
-  self->bye_sent = FALSE;
+  for (guint i = 0; i < self->n_streams; i++)
+    self->stream[i].bye_sent = FALSE;
   g_mutex_unlock (&self->lock);
-  gst_pad_set_active (self->rtcp_out, TRUE);
-  gst_pad_set_active (self->rtcp_in, TRUE);
-  gst_pad_push_event (self->rtcp_in, gst_event_new_stream_start ("rtcp"));
-  caps = gst_caps_new_empty_simple ("application/x-rtcp");
-  gst_pad_push_event (self->rtcp_in, gst_event_new_caps (caps));
-  gst_caps_unref (caps);
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  gst_pad_push_event (self->rtcp_in, gst_event_new_segment (&segment));
+  for (guint i = 0; i < self->n_streams; i++)
+    start_rtcp (&self->stream[i]);
   if (!self->sender)
     gst_mcc_session_start_receiver (self);
   self->reader
@@ -602,26 +547,35 @@ gst_mcc_session_start (GstMccSession *self)
   return self->reader != NULL;
 }
 
+static void
+say_bye (GstMccStream *stream)
+{
+  gboolean said;
+
+  g_mutex_lock (&stream->session->lock);
+  said = stream->bye_sent;
+  g_mutex_unlock (&stream->session->lock);
+  if (!said)
+    gst_mcc_session_send (stream->session, stream->number, NULL, 0, TRUE);
+}
+
 void
 gst_mcc_session_stop (GstMccSession *self)
 {
-  gboolean say_bye;
-
   if (!self->reader)
     return;
-  g_mutex_lock (&self->lock);
-  say_bye = !self->bye_sent;
-  g_mutex_unlock (&self->lock);
-  if (say_bye)
-    gst_mcc_session_send (self, NULL, 0, TRUE);
+  for (guint i = 0; i < self->n_streams; i++)
+    say_bye (&self->stream[i]);
   g_mutex_lock (&self->lock);
   self->active = FALSE;
   g_mutex_unlock (&self->lock);
   g_clear_pointer (&self->reader, gst_mcc_reader_free);
   if (!self->sender)
     gst_mcc_session_stop_receiver (self);
-  gst_pad_set_active (self->rtcp_in, FALSE);
-  gst_pad_set_active (self->rtcp_out, FALSE);
+  for (guint i = 0; i < self->n_streams; i++) {
+    gst_pad_set_active (self->stream[i].rtcp_in, FALSE);
+    gst_pad_set_active (self->stream[i].rtcp_out, FALSE);
+  }
 }
 
 static void
@@ -644,31 +598,42 @@ remove_element (GstMccSession *self, GstElement **element)
   *element = NULL;
 }
 
+static void
+close_stream (GstMccStream *stream)
+{
+  GstMccSession *self = stream->session;
+
+  release_pad (self, &stream->rtp_pad);
+  release_pad (self, &stream->recv_rtcp);
+  release_pad (self, &stream->send_rtcp);
+  g_clear_object (&stream->rtp_session);
+  remove_element (self, &stream->udp);
+  g_clear_object (&stream->rtcp_in);
+  g_clear_object (&stream->rtcp_out);
+}
+
 void
 gst_mcc_session_close (GstMccSession *self)
 {
   gst_mcc_session_stop (self);
-  if (self->probe)
-    gst_pad_remove_probe (self->rtp_pad, self->probe);
-  self->probe = 0;
-  if (!self->sender)
+  if (self->sender)
+    gst_mcc_session_close_sender (self);
+  else
     gst_mcc_session_close_receiver (self);
   if (self->rtpbin)
     gst_element_set_state (self->rtpbin, GST_STATE_NULL);
   release_pad (self, &self->rtp_pad);
-  release_pad (self, &self->recv_rtcp);
-  release_pad (self, &self->send_rtcp);
-  g_clear_object (&self->rtp_session);
+  for (guint i = 0; i < self->n_streams; i++)
+    close_stream (&self->stream[i]);
   remove_element (self, &self->udp);
   remove_element (self, &self->rtpbin);
-  g_clear_object (&self->rtcp_in);
-  g_clear_object (&self->rtcp_out);
   g_clear_pointer (&self->screen, gst_mcc_screen_free);
   gst_mcc_sockets_close (&self->sockets);
   g_clear_object (&self->destination);
   g_clear_pointer (&self->cname, g_free);
-  self->ssrc = self->media_ssrc = self->source_ssrc = 0;
-  self->packets = self->octets = 0;
+  memset (self->stream, 0, sizeof self->stream);
+  self->n_streams = 0;
+  self->source_ssrc = 0;
   self->route_lost = FALSE;
   memset (&self->learned, 0, sizeof self->learned);
   memset (&self->reception, 0, sizeof self->reception);
@@ -688,7 +653,6 @@ session_new (GstBin *bin, gboolean sender, const GstMccSessionHandler *handler, 
   self->sender = sender;
   self->handler = *handler;
   self->owner = owner;
-  self->rtp_running_time = GST_CLOCK_TIME_NONE;
   g_mutex_init (&self->lock);
   return self;
 }
@@ -716,20 +680,20 @@ gst_mcc_session_free (GstMccSession *self)
 }
 
 GstPad *
-gst_mcc_session_get_rtp_pad (GstMccSession *self)
+gst_mcc_session_get_rtp_pad (GstMccSession *self, guint stream)
 {
-  if (!self->sender)
-    return gst_object_ref (gst_mcc_outlet_get_src (self->outlet));
-  return self->rtp_pad ? gst_object_ref (self->rtp_pad) : NULL;
+  GstPad *pad = self->sender ? self->stream[stream].rtp_pad : gst_mcc_outlet_get_src (self->outlet);
+
+  return pad ? gst_object_ref (pad) : NULL;
 }
 
 guint32
-gst_mcc_session_get_ssrc (GstMccSession *self)
+gst_mcc_session_get_ssrc (GstMccSession *self, guint stream)
 {
   guint32 ssrc;
 
   g_mutex_lock (&self->lock);
-  ssrc = self->ssrc;
+  ssrc = self->stream[stream].ssrc;
   g_mutex_unlock (&self->lock);
   return ssrc;
 }
@@ -746,37 +710,5 @@ gst_mcc_session_get_feedback (GstMccSession *self, MccAddress *out)
   if (!self->sender || self->sockets.feedback.family == 0)
     return FALSE;
   *out = self->sockets.feedback;
-  return TRUE;
-}
-
-/* ---- one warning instead of one per packet ---- */
-
-gboolean
-gst_mcc_session_handle_message (GstMccSession *self, GstMessage *message)
-{
-  MccTime now = gst_mcc_session_clock ();
-  gboolean first;
-
-  if (!self->sender || GST_MESSAGE_TYPE (message) != GST_MESSAGE_WARNING || !self->udp
-      || GST_MESSAGE_SRC (message) != GST_OBJECT (self->udp))
-    return FALSE;
-  g_mutex_lock (&self->lock);
-  first = !self->route_lost;
-  self->route_lost = TRUE;
-  self->route_warning = now;
-  g_mutex_unlock (&self->lock);
-  if (first) {
-    GError *error = NULL;
-    gchar *debug = NULL;
-
-    gst_message_parse_warning (message, &error, &debug);
-    GST_ELEMENT_WARNING (self->bin, RESOURCE, WRITE,
-        ("No route: packets cannot be sent. Is the interface up? Name one by multicast-iface, or "
-         "add a route (ip route add 224.0.0.0/4 dev eth0)."),
-        ("%s; %s", error->message, debug ? debug : ""));
-    g_clear_error (&error);
-    g_free (debug);
-  }
-  gst_message_unref (message);
   return TRUE;
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * gstmccsession: rtpbin and the sockets of one RTP session, and the RTCP that passes its screen.
+ * gstmccsession: rtpbin and the sockets of one session, and the RTCP that passes its screen.
  *
- * Sender: RTP buffers and buffer lists go in at the RTP pad and leave at once (nothing behind it
+ * A sender has one stream (ASMP) or several, each an RTP session of rtpbin with a group and an SSRC
+ * of its own; the RTCP of all of them comes and goes by one socket, under one CNAME, and what comes
+ * in goes to each. A receiver has stream 0.
+ * Sender: RTP buffers and buffer lists go in at an RTP pad and leave at once (nothing behind it
  * queues or synchronises). Receiver: RTP comes out of the RTP pad after rtpbin's jitterbuffer.
  * rtpsession keeps its slow regular RTCP; our compounds leave by gst_mcc_session_send().
  *
@@ -17,9 +20,12 @@
 #include <gst/gst.h>
 
 #include "gstmccsource.h"
-#include "mccapp.h"
+#include "mccasspapp.h"
+#include "mccplace.h"
 
 G_BEGIN_DECLS
+
+#define GST_MCC_STREAMS_MAX 8
 
 typedef struct _GstMccSession GstMccSession;
 
@@ -44,16 +50,18 @@ typedef struct {
 typedef struct {
   /* A valid APP packet from somebody else. */
   void (*app) (gpointer owner, const MccApp *app, const MccAddress *from);
-  /* A report block about our stream (sender). @has_app: the compound carried our APP too.
+  /* Not NULL: a session of ASSP, whose APP packets have that name. */
+  void (*assp_app) (gpointer owner, const MccAsspApp *app, const MccAddress *from);
+  /* A report block about our @stream (sender). @has_app: the compound carried our APP too.
    * @fraction_lost since that reporter's previous report, 0..1; @rtt 0 = unknown. */
-  void (*report_block) (gpointer owner, guint32 ssrc, gdouble fraction_lost, guint32 highest_seq,
-      MccTime rtt, gboolean has_app, const MccAddress *from);
+  void (*report_block) (gpointer owner, guint stream, guint32 ssrc, gdouble fraction_lost,
+      guint32 highest_seq, MccTime rtt, gboolean has_app, const MccAddress *from);
   void (*bye) (gpointer owner, guint32 ssrc, const MccAddress *from);
-  /* Sender: PLI or FIR for our stream. Receiver: a decoder downstream asks (@ssrc 0). */
-  void (*key_unit_request) (gpointer owner, guint32 ssrc);
+  /* Sender: PLI or FIR for our @stream. Receiver: a decoder downstream asks (@ssrc 0). */
+  void (*key_unit_request) (gpointer owner, guint stream, guint32 ssrc);
   void (*dropped) (gpointer owner, MccDrop drop, guint32 ssrc);
-  /* Our SSRC is this from now on (start, or after a collision). */
-  void (*ssrc_changed) (gpointer owner, guint32 ssrc);
+  /* Our @stream's SSRC is this from now on (start, or after a collision). */
+  void (*ssrc_changed) (gpointer owner, guint stream, guint32 ssrc);
   /* Receiver, for every RTP packet (a whole header at least) before rtpbin. @bytes IP bytes. */
   GstMccSourceVerdict (*rtp) (
       gpointer owner, const guint8 *data, gsize size, const MccAddress *from, guint bytes);
@@ -76,6 +84,9 @@ void gst_mcc_session_free (GstMccSession *self);
  * the property and the mend. */
 gboolean gst_mcc_session_open (
     GstMccSession *self, const GstMccSessionSettings *settings, GError **error);
+/* Sender: the same for @n streams at @places, seen from the settings' address and port. */
+gboolean gst_mcc_session_open_streams (GstMccSession *self, const GstMccSessionSettings *settings,
+    const MccPlace *places, guint n, GError **error);
 /* READY->PAUSED and PAUSED->READY: the RTCP source runs between them whatever the element's
  * state. */
 gboolean gst_mcc_session_start (GstMccSession *self);
@@ -87,9 +98,9 @@ void gst_mcc_session_resume (GstMccSession *self);
 /* READY->NULL. */
 void gst_mcc_session_close (GstMccSession *self);
 
-/* Sender: rtpbin's send_rtp_sink_0. Receiver: a src pad to ghost, available after _open; it gets
- * caps when gst_mcc_session_set_caps() was called. Transfer: caller unrefs. */
-GstPad *gst_mcc_session_get_rtp_pad (GstMccSession *self);
+/* Sender: rtpbin's send_rtp_sink_<stream>. Receiver: a src pad to ghost, available after _open; it
+ * gets caps when gst_mcc_session_set_caps() was called. Transfer: caller unrefs. */
+GstPad *gst_mcc_session_get_rtp_pad (GstMccSession *self, guint stream);
 /* Receiver: the owner's ghost pad of it (no transfer; it outlives _close). Packets are pushed there
  * at once. */
 void gst_mcc_session_set_exit (GstMccSession *self, GstPad *ghost);
@@ -100,14 +111,19 @@ void gst_mcc_session_set_feedback (GstMccSession *self, const MccAddress *addres
 /* Receiver: follow another sender: reset what belongs to the old one. */
 void gst_mcc_session_reset_source (GstMccSession *self, guint32 ssrc);
 
-/* Sends RR or SR + SDES + @apps (+ BYE) now, from the session's RTCP socket under its SSRC.
- * Never blocks. */
-void gst_mcc_session_send (GstMccSession *self, const MccApp *apps, guint n_apps, gboolean bye);
+/* Sends RR or SR of @stream + SDES + @apps (+ BYE) now, from the session's RTCP socket under the
+ * stream's SSRC. Never blocks. */
+void gst_mcc_session_send (
+    GstMccSession *self, guint stream, const MccApp *apps, guint n_apps, gboolean bye);
+void gst_mcc_session_send_assp (
+    GstMccSession *self, guint stream, const MccAsspApp *apps, guint n_apps, gboolean bye);
 /* Receiver: PLI to the sender we follow. */
 void gst_mcc_session_request_key_unit (GstMccSession *self);
 
 /* The announced target: rtpsession's regular reports keep to their share of 5 % of it. */
 void gst_mcc_session_set_bandwidth (GstMccSession *self, guint64 bps);
+/* Sender: what the regular reports of @stream are 5 % of, as such. */
+void gst_mcc_session_set_stream_bandwidth (GstMccSession *self, guint stream, guint64 bps);
 /* From GstBin::handle_message: TRUE: consumed (transfer full), else the caller chains up. Turns the
  * one warning per packet of a sink without a route into one, and one when it works again. */
 gboolean gst_mcc_session_handle_message (GstMccSession *self, GstMessage *message);
@@ -116,7 +132,7 @@ guint64 gst_mcc_session_get_unheld (GstMccSession *self);
 /* Receiver: whether reports of other receivers reach us. */
 gboolean gst_mcc_session_hears_group (GstMccSession *self);
 
-guint32 gst_mcc_session_get_ssrc (GstMccSession *self);
+guint32 gst_mcc_session_get_ssrc (GstMccSession *self, guint stream);
 /* IP and UDP header bytes of this session's packets: 28 or 48. */
 guint gst_mcc_session_get_overhead (GstMccSession *self);
 /* Sender: our own unicast feedback address to announce; FALSE = none. */
@@ -124,5 +140,9 @@ gboolean gst_mcc_session_get_feedback (GstMccSession *self, MccAddress *out);
 
 /* Checks that need no socket: port even, address valid, range, TTL. */
 gboolean gst_mcc_session_settings_check (const GstMccSessionSettings *settings, GError **error);
+/* The address and port of the stream at @place; *address is the caller's. FALSE: the settings
+ * (which were checked) leave no room for it; *error names the property and the mend. */
+gboolean gst_mcc_session_settings_place (const GstMccSessionSettings *settings, MccPlace place,
+    gchar **address, guint *port, GError **error);
 
 G_END_DECLS

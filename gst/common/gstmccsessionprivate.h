@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What gstmccsession.c (both directions) and gstmccsessionreceiver.c share.
+ * What gstmccsession.c (both directions), gstmccsessionsender.c and gstmccsessionreceiver.c share.
  */
 #pragma once
 
@@ -18,6 +18,31 @@
 
 G_BEGIN_DECLS
 
+/* One RTP session of rtpbin. A sender has one a stream, a receiver has one. */
+typedef struct {
+  GstMccSession *session;
+  guint number;
+  /* Made by _open(), unmade by _close(); constant between. */
+  GObject *rtp_session;
+  GstPad *recv_rtcp, *send_rtcp;
+  GstPad *rtcp_in, *rtcp_out; /* ours */
+  /* sender */
+  GstElement *udp;
+  GstPad *rtp_pad; /* of rtpbin */
+  gulong probe;
+
+  /* Guarded by the session's lock. */
+  gboolean bye_sent;
+  guint32 ssrc; /* of our RTCP */
+  /* sender */
+  guint32 media_ssrc; /* of the RTP that goes out, 0 = none yet */
+  GstSegment segment;
+  guint clock_rate;
+  guint32 rtp_time;
+  GstClockTime rtp_running_time;
+  guint64 packets, octets;
+} GstMccStream;
+
 struct _GstMccSession {
   gboolean sender;
   GstBin *bin; /* no ref: it owns us */
@@ -28,12 +53,11 @@ struct _GstMccSession {
   GstMccSockets sockets;
   gchar *cname;
   guint64 session_bandwidth;
-  GstElement *rtpbin, *udp;
-  GObject *rtp_session;
-  GstPad *rtp_pad; /* of rtpbin: sender's way in, receiver's RTP */
-  GstPad *recv_rtcp, *send_rtcp;
-  GstPad *rtcp_in, *rtcp_out; /* ours */
-  gulong probe;
+  GstElement *rtpbin;
+  GstElement *udp; /* receiver: where its RTP comes from */
+  GstPad *rtp_pad; /* receiver: of rtpbin */
+  GstMccStream stream[GST_MCC_STREAMS_MAX];
+  guint n_streams;
   GstMccReader *reader; /* between _start() and _stop() */
   GstMccScreen *screen; /* of the reader's thread alone */
   GstMccSource *source; /* receiver: .udp */
@@ -46,17 +70,10 @@ struct _GstMccSession {
 
   /* Guards what follows; a leaf, never held over a call out. */
   GMutex lock;
-  gboolean active, bye_sent;
-  guint32 ssrc;       /* of our RTCP */
-  guint32 media_ssrc; /* sender: of the RTP that goes out, 0 = none yet */
+  gboolean active;
   GSocketAddress *destination;
   MccAddress learned;
   /* sender */
-  GstSegment segment;
-  guint clock_rate;
-  guint32 rtp_time;
-  GstClockTime rtp_running_time;
-  guint64 packets, octets;
   gboolean route_lost;
   MccTime route_warning;
   /* receiver */
@@ -72,6 +89,17 @@ GstElement *gst_mcc_session_make_element (
     GstMccSession *self, const gchar *factory, GError **error);
 /* Called with the lock. */
 void gst_mcc_session_set_destination_locked (GstMccSession *self, const MccAddress *address);
+
+/* rtpsession may have chosen another SSRC (collision, caps): follow it. */
+void gst_mcc_session_refresh_ssrc (GstMccStream *stream);
+
+gboolean gst_mcc_session_open_sender (GstMccSession *self, const GstMccSessionSettings *settings,
+    const MccPlace *places, GError **error);
+void gst_mcc_session_close_sender (GstMccSession *self);
+/* The stream's time now, as rtpsession's own sender reports have it; FALSE: nothing was sent yet.
+ * Called with the lock. */
+gboolean gst_mcc_session_get_sender_info_locked (
+    GstMccStream *stream, GstClockTime running_time, GstMccSenderInfo *out);
 
 gboolean gst_mcc_session_open_receiver (
     GstMccSession *self, const GstMccSessionSettings *settings, GError **error);

@@ -90,7 +90,7 @@ on_key_unit_wanted (gpointer owner)
   GstMccSession *self = owner;
 
   if (self->handler.key_unit_request)
-    self->handler.key_unit_request (self->owner, 0);
+    self->handler.key_unit_request (self->owner, 0, 0);
 }
 
 static void

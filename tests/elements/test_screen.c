@@ -66,14 +66,14 @@ on_dropped (gpointer user, MccDrop drop, guint32 ssrc)
 }
 
 static const GstMccScreenFuncs funcs
-    = { on_app, on_sender_report, on_block, on_bye, on_key_unit, on_dropped };
+    = { on_app, NULL, on_sender_report, on_block, on_bye, on_key_unit, on_dropped };
 
 static GstMccScreen *
 make (void)
 {
   GstMccScreen *screen = gst_mcc_screen_new (&funcs, NULL, 1);
 
-  gst_mcc_screen_set_own (screen, OWN_SSRC, OWN_PORT);
+  gst_mcc_screen_set_own (screen, &(guint32){ OWN_SSRC }, 1, OWN_PORT);
   memset (&seen, 0, sizeof seen);
   return screen;
 }
@@ -532,10 +532,51 @@ test_unknown_types_are_skipped (void)
   gst_mcc_screen_free (screen);
 }
 
+static void
+on_assp_app (gpointer user, const MccAsspApp *app, const MccAddress *from)
+{
+  g_assert_cmpuint (app->stream, ==, 2);
+  g_assert_cmpuint (app->asmp.report.rate_bps, ==, 300000);
+  seen.apps++;
+}
+
+/* A session of ASSP: another name, several SSRCs of ours. */
+static void
+test_assp (void)
+{
+  GstMccScreenFuncs assp = funcs;
+  GstMccScreen *screen;
+  MccAsspApp app = { .ssrc = SSRC, .subtype = MCC_APP_REPORT, .stream = 2 };
+  Compound c = { .size = 0 }, own = { .size = 0 }, asmp = report (SSRC);
+
+  assp.assp_app = on_assp_app;
+  screen = gst_mcc_screen_new (&assp, NULL, 1);
+  memset (&seen, 0, sizeof seen);
+  gst_mcc_screen_set_own (screen, (guint32[]){ 7, 8, 9 }, 3, OWN_PORT);
+  app.asmp.ssrc = SSRC;
+  app.asmp.subtype = MCC_APP_REPORT;
+  app.asmp.report.number = 1;
+  app.asmp.report.rate_bps = 300000;
+  put_rr (&c, SSRC, 1);
+  c.size += mcc_assp_app_encode (&app, c.data + c.size, sizeof c.data - c.size);
+  handle (screen, &c, address (1, 1), START);
+  g_assert_cmpuint (seen.apps, ==, 1);
+  g_assert_true (seen.has_app);
+  handle (screen, &asmp, address (1, 1), START);
+  g_assert_cmpuint (seen.apps, ==, 1);
+  g_assert_false (seen.has_app);
+  g_assert_cmpuint (seen.dropped[MCC_DROP_UNKNOWN_NAME], ==, 1);
+  put_rr (&own, 9, 0);
+  handle (screen, &own, address (1, OWN_PORT), START);
+  g_assert_cmpuint (seen.dropped[MCC_DROP_OWN], ==, 1);
+  gst_mcc_screen_free (screen);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/screen/assp", test_assp);
   g_test_add_func ("/screen/valid", test_valid);
   g_test_add_func ("/screen/every-truncation", test_every_truncation);
   g_test_add_func ("/screen/every-byte-mutated", test_every_byte_mutated);

@@ -43,8 +43,8 @@ on_app (gpointer owner, const MccApp *app, const MccAddress *from)
 }
 
 static void
-on_block (gpointer owner, guint32 ssrc, gdouble fraction_lost, guint32 highest_seq, MccTime rtt,
-    gboolean has_app, const MccAddress *from)
+on_block (gpointer owner, guint stream, guint32 ssrc, gdouble fraction_lost, guint32 highest_seq,
+    MccTime rtt, gboolean has_app, const MccAddress *from)
 {
   ((Side *)owner)->highest_seq = highest_seq;
   g_assert_cmpuint (rtt, <, 10 * MCC_SECOND);
@@ -58,7 +58,7 @@ on_bye (gpointer owner, guint32 ssrc, const MccAddress *from)
 }
 
 static void
-on_key_unit (gpointer owner, guint32 ssrc)
+on_key_unit (gpointer owner, guint stream, guint32 ssrc)
 {
   COUNT (key_units);
 }
@@ -70,7 +70,7 @@ on_dropped (gpointer owner, MccDrop drop, guint32 ssrc)
 }
 
 static void
-on_ssrc (gpointer owner, guint32 ssrc)
+on_ssrc (gpointer owner, guint stream, guint32 ssrc)
 {
   ((Side *)owner)->ssrc = ssrc;
 }
@@ -146,7 +146,7 @@ feed (World *world, guint n)
 static void
 start_feed (World *world)
 {
-  GstPad *pad = gst_mcc_session_get_rtp_pad (world->sender);
+  GstPad *pad = gst_mcc_session_get_rtp_pad (world->sender, 0);
   GstCaps *caps = rtp_caps ();
   GstSegment segment;
 
@@ -193,7 +193,7 @@ world_start (World *world, const gchar *address, const gchar *iface)
   g_assert_no_error (error);
   g_assert_true (gst_mcc_session_open (world->sender, &settings, &error));
   g_assert_no_error (error);
-  src = gst_mcc_session_get_rtp_pad (world->receiver);
+  src = gst_mcc_session_get_rtp_pad (world->receiver, 0);
   ghost = gst_ghost_pad_new ("src", src);
   gst_element_add_pad (rx_bin, ghost);
   sink = gst_element_get_static_pad (fakesink, "sink");
@@ -259,25 +259,25 @@ run (const gchar *address, const gchar *iface)
   gst_mcc_session_set_caps (world.receiver, caps);
   feed (&world, 1);
   g_assert_true (reached (&world.rx, &world.rx.leaving, 6));
-  g_assert_cmpuint (gst_mcc_session_get_ssrc (world.sender), ==, 0x1234abcd);
+  g_assert_cmpuint (gst_mcc_session_get_ssrc (world.sender, 0), ==, 0x1234abcd);
 
   app = announcement (1);
-  gst_mcc_session_send (world.sender, &app, 1, FALSE);
+  gst_mcc_session_send (world.sender, 0, &app, 1, FALSE);
   g_assert_true (reached (&world.rx, &world.rx.apps, 1));
   g_assert_cmpuint (world.rx.app_ssrc, ==, 0x1234abcd);
   app = report (1);
-  gst_mcc_session_send (world.receiver, &app, 1, FALSE);
+  gst_mcc_session_send (world.receiver, 0, &app, 1, FALSE);
   g_assert_true (reached (&world.tx, &world.tx.apps, 1));
-  g_assert_cmpuint (world.tx.app_ssrc, ==, gst_mcc_session_get_ssrc (world.receiver));
+  g_assert_cmpuint (world.tx.app_ssrc, ==, gst_mcc_session_get_ssrc (world.receiver, 0));
   g_assert_true (reached (&world.tx, &world.tx.blocks, 1));
   g_assert_cmpuint (world.tx.highest_seq, ==, 5);
 
   gst_mcc_session_request_key_unit (world.receiver);
   g_assert_true (reached (&world.tx, &world.tx.key_units, 1));
 
-  gst_mcc_session_send (world.receiver, NULL, 0, TRUE);
+  gst_mcc_session_send (world.receiver, 0, NULL, 0, TRUE);
   g_assert_true (reached (&world.tx, &world.tx.byes, 1));
-  gst_mcc_session_send (world.sender, NULL, 0, TRUE);
+  gst_mcc_session_send (world.sender, 0, NULL, 0, TRUE);
   g_assert_true (reached (&world.rx, &world.rx.byes, 1));
   if (iface) /* multicast comes back */
     g_assert_cmpuint (world.tx.dropped[MCC_DROP_OWN], >, 0);

@@ -134,14 +134,14 @@ mend (guint8 *data, gsize size, guint32 ssrc)
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
-  static const GstMccScreenFuncs funcs
-      = { on_app, on_sender_report, on_report_block, on_bye, on_key_unit_request, on_dropped };
+  static const GstMccScreenFuncs funcs = { on_app, NULL, on_sender_report, on_report_block, on_bye,
+    on_key_unit_request, on_dropped };
   FuzzInput in = { data, size };
   Datagram datagram = { 0 };
   MccTime now = 5 * MCC_SECOND;
   GstMccScreen *screen = gst_mcc_screen_new (&funcs, &datagram, 7);
 
-  gst_mcc_screen_set_own (screen, OWN_SSRC, OWN_PORT);
+  gst_mcc_screen_set_own (screen, &(guint32){ OWN_SSRC }, 1, OWN_PORT);
   for (unsigned i = 0; i < 64 && in.left > 0; i++) {
     guint8 mode = fuzz_u8 (&in), who = fuzz_u8 (&in);
     MccAddress from = { .family = 4, .port = (uint16_t)(OWN_PORT + who % 3), .bytes = { 10 } };
