@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccsplice: from one RTP stream to another of the same content, so that what leaves is one stream.
+ *
+ * Packets of the shown stream leave at once. Those of the stream that was joined are held until a
+ * key unit of it is whole; then, at the end of a frame of the shown one, it is cut over. Laws, of
+ * what leaves:
+ *  - Numbers go on: a lost packet is a gap, a duplicate a duplicate, and late packets keep their
+ *    place, those of the old stream too. A cut in the middle of a frame (after MCC_SPLICE_WAIT)
+ *    leaves a gap of one, so that the torn frame is dropped downstream.
+ *  - Every timestamp of the new stream is behind all of the old one. Streams share their base, so
+ *    timestamps are as they came, but for what the old stream has shown already (up to M, while
+ *    the key unit K came): there t in [K, M + g) becomes M + (t - K + g) g / (M - K + 2 g), g the
+ *    old stream's frame interval. It increases strictly, nothing freezes, and after one frame
+ *    interval all is in time. Where bases differ (by MCC_SPLICE_BASE more than the arrivals
+ *    tell), arrivals give the offset.
+ *  - No frame is torn unless packets were lost or the old stream stood still.
+ *  - The stream joined begins with the first packet of an access unit that carries a key unit, or,
+ *    where key units cannot be told, with the first one of any access unit.
+ * A key unit with a gap that MCC_SPLICE_GAP later packets have not closed is forgotten, and another
+ * asked for. Without an old stream nothing is waited for but the key unit.
+ * No allocation after _new(). After every call poll until false.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mcctime.h"
+
+/* Ours, as all here. */
+#define MCC_SPLICE_PACKETS 1024 /* held at most */
+#define MCC_SPLICE_BYTES (2u << 20)
+#define MCC_SPLICE_GAP 3
+#define MCC_SPLICE_WAIT (100 * MCC_MSECOND) /* for the end of a frame */
+#define MCC_SPLICE_LEAVE (50 * MCC_MSECOND) /* ... before a stream is left */
+#define MCC_SPLICE_BASE (2 * MCC_SECOND)
+
+typedef struct MccSplice MccSplice;
+
+typedef struct {
+  uint32_t ssrc;
+  uint16_t seq;
+  uint32_t rtp_time;
+  uint32_t bytes;
+  bool marker; /* the last one of its frame */
+  bool key;    /* the first one of a key unit's slices */
+  bool begins; /* an access unit that begins here can be decoded: parameter sets */
+  void *data;  /* the host's */
+} MccSplicePacket;
+
+typedef enum {
+  MCC_SPLICE_EMIT,    /* data, seq, rtp_time; held: it came before */
+  MCC_SPLICE_FREE,    /* data: not wanted */
+  MCC_SPLICE_CUT,     /* stream: shown from here on */
+  MCC_SPLICE_LEFT,    /* stream: nothing of it is wanted any more */
+  MCC_SPLICE_KEY_UNIT /* stream: its key unit was torn, ask for another */
+} MccSpliceActionType;
+
+typedef struct {
+  MccSpliceActionType type;
+  unsigned stream;
+  void *data;
+  uint16_t seq;
+  uint32_t rtp_time;
+  bool held;
+} MccSpliceAction;
+
+/* NULL: no memory. */
+MccSplice *mcc_splice_new (void);
+/* After _reset() and its actions. */
+void mcc_splice_free (MccSplice *self);
+/* Show the stream @stream, whose packets bear @ssrc, as soon as that can be; in place of one that
+ * was joined and is not shown yet. @keyed: its key units can be told. */
+void mcc_splice_join (
+    MccSplice *self, unsigned stream, uint32_t ssrc, uint32_t clock_rate, bool keyed, MccTime now);
+/* LEFT follows: at once for a stream that is not shown, else at the end of a frame. */
+void mcc_splice_leave (MccSplice *self, unsigned stream, MccTime now);
+/* Whether packets of it are of use. */
+bool mcc_splice_wants (const MccSplice *self, unsigned stream, uint32_t ssrc);
+void mcc_splice_handle (
+    MccSplice *self, unsigned stream, const MccSplicePacket *packet, MccTime now);
+void mcc_splice_handle_timeout (MccSplice *self, MccTime now);
+MccTime mcc_splice_next_timeout (const MccSplice *self);
+bool mcc_splice_poll (MccSplice *self, MccSpliceAction *out);
+/* Out of all streams; numbers and timestamps will go on. */
+void mcc_splice_reset (MccSplice *self, MccTime now);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccspliceprivate: for mccsplice*.c only.
+ *
+ *   mccsplice.c      which packet leaves, under which number and timestamp
+ *   mccsplicehold.c  what is held of the stream that was joined, and whether its key unit is whole
+ */
+#pragma once
+
+#include "mccseq.h"
+#include "mccsplice.h"
+
+#define MCC_SPLICE_FRAMES 8
+#define MCC_SPLICE_ACTIONS (MCC_SPLICE_PACKETS + 64)
+
+/* A stream on its way out. */
+typedef struct {
+  bool used;
+  unsigned stream;
+  uint32_t ssrc;
+  MccSeq seq;
+  uint64_t sent;        /* newest that has left */
+  uint64_t offset;      /* to what leaves */
+  uint32_t time_offset; /* ... */
+  /* Timestamps near the cut, as they leave. */
+  bool fresh, mapped;
+  uint32_t key, shown, gap; /* K, M, g */
+  /* Of its frames. */
+  bool reorders; /* B frames */
+  bool marks;    /* it sets markers at all */
+  bool open;     /* the newest frame's end has not come */
+  uint32_t newest;
+  uint32_t frame[MCC_SPLICE_FRAMES]; /* timestamps as they come */
+  unsigned frames;                   /* counts on */
+} MccSpliceLine;
+
+typedef struct {
+  uint64_t seq;
+  MccTime arrival;
+  MccSplicePacket packet;
+} MccSpliceHeld;
+
+struct MccSplice {
+  MccTime now;
+  uint32_t clock_rate;
+  MccSpliceLine shown, to, last; /* last: what was shown before */
+  /* What has left. */
+  bool has_out;
+  uint64_t out;         /* newest number */
+  uint32_t out_time;    /* latest timestamp */
+  MccTime out_arrival;  /* of that frame */
+  uint32_t time_offset; /* of the stream shown last */
+  bool torn;            /* the last frame was not whole when its stream was left */
+  MccTime leave_at;     /* MCC_TIME_NONE: `shown` is not being left */
+  /* What is held of `to`, by number. */
+  bool keyed, ready;
+  MccTime ready_since;
+  bool has_before;  /* number `before` is freed, of a frame that is not wanted */
+  bool before_torn; /* nothing of that frame is */
+  uint64_t before;
+  uint32_t before_time;
+  uint32_t held_bytes;
+  unsigned held_count;
+  MccSpliceHeld held[MCC_SPLICE_PACKETS];
+  MccSpliceAction action[MCC_SPLICE_ACTIONS];
+  unsigned action_head, action_count;
+};
+
+void mcc_splice_push (MccSplice *self, const MccSpliceAction *action);
+
+/* mccsplicehold.c */
+/* Takes a packet of `to`; sets `ready` when a whole key unit begins at held[0]. */
+void mcc_splice_hold (MccSplice *self, const MccSplicePacket *packet);
+/* Frees all that is held. */
+void mcc_splice_hold_clear (MccSplice *self);

@@ -1,0 +1,748 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <glib.h>
+#include <stdlib.h>
+
+#include "mccrng.h"
+#include "mccsplice.h"
+
+#define EPOCH (9000 * MCC_SECOND + 17)
+#define CLOCK 90000
+#define MS MCC_MSECOND
+
+/* A stream that a sender makes. */
+typedef struct {
+  unsigned stream;
+  unsigned fps, packets, key_packets;
+  unsigned b_frames;
+  uint32_t base;  /* its timestamp at EPOCH */
+  uint16_t first; /* its first number */
+  MccTime delay;  /* of the path */
+  MccTime spread; /* between packets of a frame */
+  bool marks;
+} Source;
+
+/* A packet, on its way and where it got to. */
+typedef struct {
+  MccTime arrival;
+  unsigned stream, frame, order, of; /* of: packets of its frame */
+  bool key, lost;
+  MccSplicePacket packet;
+  unsigned fate; /* times emitted */
+  bool freed;
+} Packet;
+
+typedef struct {
+  const Packet *packet;
+  uint16_t seq;
+  uint32_t time;
+  MccTime at;
+} Out;
+
+typedef struct {
+  MccSplice *splice;
+  GPtrArray *packets; /* by arrival once sorted */
+  GArray *out;
+  unsigned cuts, key_units, left;
+  MccTime cut_at;
+  unsigned shown;
+  MccTime now;
+} Stage;
+
+static Stage
+stage_new (void)
+{
+  return (Stage){ .splice = mcc_splice_new (),
+    .packets = g_ptr_array_new_with_free_func (g_free),
+    .out = g_array_new (FALSE, TRUE, sizeof (Out)),
+    .shown = UINT_MAX,
+    .now = EPOCH };
+}
+
+static uint32_t
+ssrc_of (unsigned stream)
+{
+  return 0x1000 + stream;
+}
+
+/* Frames from @from to @to (of EPOCH); each frame of @keys that is due makes a key unit. */
+static void
+make (Stage *stage, const Source *source, MccTime from, MccTime to, const MccTime *keys,
+    unsigned n_keys)
+{
+  unsigned frame = (unsigned)((from * source->fps + MCC_SECOND - 1) / MCC_SECOND), next_key = 0;
+  uint16_t seq = source->first;
+  MccTime sent = 0; /* packets queue behind each other */
+  for (;; frame++) {
+    /* decoding order: P before the B frames that it follows */
+    unsigned group = source->b_frames + 1, in = frame % group;
+    unsigned shown_as = in == 0 ? frame + source->b_frames : frame - 1;
+    MccTime time = frame * MCC_SECOND / source->fps;
+    bool key = next_key < n_keys && time >= keys[next_key] && in == 0;
+    if (time >= to)
+      return;
+    next_key += key;
+    unsigned n = key ? source->key_packets : source->packets;
+    for (unsigned i = 0; i < n; i++) {
+      Packet *packet = g_new0 (Packet, 1);
+      sent = mcc_time_max (sent + source->spread, EPOCH + time + source->delay);
+      packet->arrival = sent;
+      packet->stream = source->stream;
+      packet->frame = shown_as;
+      packet->order = i;
+      packet->of = n;
+      packet->key = key;
+      packet->packet = (MccSplicePacket){ .ssrc = ssrc_of (source->stream),
+        .seq = seq++,
+        .rtp_time = source->base + (uint32_t)((uint64_t)shown_as * CLOCK / source->fps),
+        .bytes = 1200,
+        .marker = source->marks && i == n - 1,
+        .key = key && (i % 8 == 1 || n == 1), /* slices */
+        .begins = key && i == 0 && n > 1,
+        .data = packet };
+      g_ptr_array_add (stage->packets, packet);
+    }
+  }
+}
+
+static gint
+by_arrival (gconstpointer a, gconstpointer b)
+{
+  const Packet *x = *(Packet *const *)a, *y = *(Packet *const *)b;
+  if (x->arrival != y->arrival)
+    return x->arrival < y->arrival ? -1 : 1;
+  return x->stream != y->stream ? (x->stream < y->stream ? -1 : 1)
+                                : (int)x->packet.seq - (int)y->packet.seq;
+}
+
+static void
+drain (Stage *stage)
+{
+  MccSpliceAction action;
+  while (mcc_splice_poll (stage->splice, &action)) {
+    Packet *packet = action.data;
+    Out out = { packet, action.seq, action.rtp_time, stage->now };
+    switch (action.type) {
+      case MCC_SPLICE_EMIT:
+        g_assert_false (packet->freed);
+        g_assert_cmpuint (packet->fate++, ==, 0);
+        g_assert_cmpuint (packet->stream, ==, action.stream);
+        g_array_append_val (stage->out, out);
+        break;
+      case MCC_SPLICE_FREE:
+        g_assert_false (packet->freed);
+        g_assert_cmpuint (packet->fate, ==, 0);
+        packet->freed = true;
+        break;
+      case MCC_SPLICE_CUT:
+        stage->cuts++;
+        stage->cut_at = stage->now;
+        stage->shown = action.stream;
+        break;
+      case MCC_SPLICE_LEFT:
+        stage->left++;
+        break;
+      case MCC_SPLICE_KEY_UNIT:
+        stage->key_units++;
+        break;
+    }
+  }
+}
+
+/* Time-outs and packets until @until. */
+static void
+run (Stage *stage, unsigned *at, MccTime until)
+{
+  for (;;) {
+    MccTime due = mcc_splice_next_timeout (stage->splice);
+    Packet *packet = *at < stage->packets->len ? stage->packets->pdata[*at] : NULL;
+    MccTime next = mcc_time_min (due, packet ? packet->arrival : MCC_TIME_NONE);
+    if (next > until)
+      break;
+    stage->now = mcc_time_max (next, stage->now);
+    if (due <= next) {
+      mcc_splice_handle_timeout (stage->splice, stage->now);
+    } else {
+      (*at)++;
+      if (!packet->lost)
+        mcc_splice_handle (stage->splice, packet->stream, &packet->packet, stage->now);
+      else
+        packet->freed = true;
+    }
+    drain (stage);
+  }
+  stage->now = until;
+}
+
+static void
+join (Stage *stage, unsigned stream)
+{
+  mcc_splice_join (stage->splice, stream, ssrc_of (stream), CLOCK, true, stage->now);
+  drain (stage);
+}
+
+static void
+stage_free (Stage *stage)
+{
+  mcc_splice_reset (stage->splice, stage->now);
+  drain (stage);
+  for (unsigned i = 0; i < stage->packets->len; i++) {
+    const Packet *packet = stage->packets->pdata[i];
+    if (packet->arrival <= stage->now)
+      g_assert_cmpuint (packet->fate + packet->freed, ==, 1);
+  }
+  mcc_splice_free (stage->splice);
+  g_ptr_array_unref (stage->packets);
+  g_array_unref (stage->out);
+}
+
+static gint
+by_seq (gconstpointer a, gconstpointer b)
+{
+  const Out *x = a, *y = b;
+  return (int16_t)(x->seq - y->seq);
+}
+
+static int
+by_value (const void *a, const void *b)
+{
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* The laws, over what has left: returns the frames that are not whole. */
+static unsigned
+check (Stage *stage, bool may_lose, uint32_t largest_gap)
+{
+  GArray *out = stage->out;
+  unsigned torn = 0, in_frame = 0;
+  uint32_t latest = 0, highest_before = 0;
+  bool begun = false;
+  uint32_t *shown = g_new (uint32_t, out->len);
+  unsigned n = 0;
+  /* in pieces, for by_seq() knows half a cycle */
+  g_assert_cmpuint (out->len, <, 0x8000);
+  g_array_sort (out, by_seq);
+  for (unsigned i = 0; i < out->len; i++) {
+    const Out *o = &g_array_index (out, Out, i), *p = i ? o - 1 : NULL;
+    bool same = p && p->packet->stream == o->packet->stream && p->packet->frame == o->packet->frame;
+    bool cut = !p || p->packet->stream != o->packet->stream;
+    if (p)
+      g_assert_true (may_lose ? o->seq != p->seq : (uint16_t)(o->seq - p->seq) == 1);
+    if (same) {
+      g_assert_cmpuint (o->time, ==, p->time);
+      in_frame++;
+      if (i + 1 == out->len)
+        break;
+      continue;
+    }
+    torn += p && in_frame != p->packet->of;
+    in_frame = 1;
+    if (cut) {
+      g_assert_true (o->packet->key);
+      g_assert_cmpuint (o->packet->order, ==, 0);
+      highest_before = latest;
+    }
+    if (begun) {
+      g_assert_cmpint ((int32_t)(o->time - highest_before), >, 0);
+      g_assert_cmpuint (o->time, !=, p->time);
+    } else {
+      highest_before = o->time - 1;
+      latest = o->time;
+    }
+    begun = true;
+    shown[n++] = o->time - g_array_index (out, Out, 0).time + (1u << 31);
+    if ((int32_t)(o->time - latest) > 0)
+      latest = o->time;
+  }
+  /* in the order of pictures: none twice, no hole */
+  qsort (shown, n, sizeof *shown, by_value);
+  for (unsigned i = 1; i < n; i++) {
+    g_assert_cmpuint (shown[i], >, shown[i - 1]);
+    g_assert_cmpuint (shown[i] - shown[i - 1], <=, largest_gap);
+  }
+  g_free (shown);
+  return torn;
+}
+
+static const MccTime key_first[] = { 0 };
+
+/* Two streams; the second one makes a key unit at 1 s, having been joined before. */
+static void
+test_overlap (void)
+{
+  static const struct {
+    const char *name;
+    Source a, b;
+    uint32_t largest; /* timestamps between frames */
+    MccTime latest;   /* of the cut, after the key unit's time */
+  } table[] = {
+    { "alike", { 0, 30, 3, 8, 0, 77, 10, 20 * MS, MS, true },
+        { 1, 30, 9, 40, 0, 77, 900, 20 * MS, MS, true }, 3000, 70 * MS },
+    { "behind", { 0, 30, 3, 8, 0, 77, 10, 20 * MS, MS, true },
+        { 1, 30, 9, 40, 0, 77, 900, 120 * MS, MS, true }, 3000, 200 * MS },
+    { "ahead", { 0, 30, 3, 8, 0, 77, 10, 110 * MS, MS, true },
+        { 1, 30, 9, 40, 0, 77, 900, 20 * MS, MS, true }, 3000, 200 * MS },
+    { "slower", { 0, 30, 3, 8, 0, 77, 10, 20 * MS, MS, true },
+        { 1, 15, 9, 60, 0, 77, 900, 20 * MS, 2 * MS, true }, 6000, 200 * MS },
+    { "faster", { 0, 10, 3, 8, 0, 77, 10, 20 * MS, MS, true },
+        { 1, 60, 9, 60, 0, 77, 900, 20 * MS, 2 * MS, true }, 9000, 250 * MS },
+    { "timestamps wrap", { 0, 30, 3, 8, 0, 0xffffffff - 91500, 10, 20 * MS, MS, true },
+        { 1, 30, 9, 40, 0, 0xffffffff - 91500, 900, 20 * MS, MS, true }, 3000, 70 * MS },
+    { "numbers wrap", { 0, 30, 3, 8, 0, 77, 65500, 20 * MS, MS, true },
+        { 1, 30, 9, 40, 0, 77, 65520, 20 * MS, MS, true }, 3000, 70 * MS },
+    { "B frames", { 0, 30, 3, 8, 2, 77, 10, 20 * MS, MS, true },
+        { 1, 30, 5, 40, 2, 77, 900, 20 * MS, MS, true }, 3000, 250 * MS },
+    { "no markers", { 0, 30, 3, 8, 0, 77, 10, 20 * MS, MS, false },
+        { 1, 30, 9, 40, 0, 77, 900, 20 * MS, MS, false }, 3000, 110 * MS },
+    { "frames that touch", { 0, 30, 30, 40, 0, 77, 10, 20 * MS, MS, true },
+        { 1, 30, 30, 60, 0, 77, 900, 20 * MS, MS, true }, 3000, 110 * MS },
+  };
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    Stage stage = stage_new ();
+    const MccTime keys[] = { 980 * MS };
+    unsigned at = 0;
+    g_test_message ("%s", table[row].name);
+    make (&stage, &table[row].a, 0, 2 * MCC_SECOND, key_first, 1);
+    make (&stage, &table[row].b, 500 * MS, 2 * MCC_SECOND, keys, 1);
+    g_ptr_array_sort (stage.packets, by_arrival);
+    join (&stage, 0);
+    run (&stage, &at, EPOCH + 600 * MS);
+    g_assert_cmpuint (stage.cuts, ==, 1);
+    join (&stage, 1);
+    run (&stage, &at, EPOCH + 3 * MCC_SECOND);
+    g_assert_cmpuint (stage.cuts, ==, 2);
+    g_assert_cmpuint (stage.shown, ==, 1);
+    g_assert_cmpuint (stage.cut_at, <=, EPOCH + 1000 * MS + table[row].latest);
+    g_assert_cmpuint (check (&stage, false, table[row].largest), ==, 0);
+    /* in time again: as it came */
+    const Out *last = &g_array_index (stage.out, Out, stage.out->len - 1);
+    g_assert_cmpuint (last->time, ==, last->packet->packet.rtp_time);
+    stage_free (&stage);
+  }
+}
+
+/* The old stream is left first, in the middle of a frame: that one still goes out. */
+static void
+test_no_overlap (void)
+{
+  static const Source a = { 0, 30, 10, 20, 0, 5, 10, 20 * MS, MS, true };
+  static const Source b = { 1, 30, 9, 40, 0, 5, 900, 20 * MS, MS, true };
+  const MccTime keys[] = { 1200 * MS };
+  Stage stage = stage_new ();
+  unsigned at = 0;
+  make (&stage, &a, 0, 2 * MCC_SECOND, key_first, 1);
+  make (&stage, &b, 500 * MS, 2 * MCC_SECOND, keys, 1);
+  g_ptr_array_sort (stage.packets, by_arrival);
+  join (&stage, 0);
+  run (&stage, &at, EPOCH + 1024 * MS);
+  mcc_splice_leave (stage.splice, 0, stage.now);
+  join (&stage, 1);
+  g_assert_cmpuint (stage.left, ==, 0);
+  run (&stage, &at, EPOCH + 1035 * MS);
+  g_assert_cmpuint (stage.left, ==, 1);
+  run (&stage, &at, EPOCH + 3 * MCC_SECOND);
+  g_assert_cmpuint (stage.cuts, ==, 2);
+  /* as soon as the key unit is whole */
+  g_assert_cmpuint (stage.cut_at, <=, EPOCH + 1261 * MS);
+  g_assert_cmpuint (check (&stage, false, 20000), ==, 0);
+  stage_free (&stage);
+}
+
+/* The end of the frame does not come: 50 ms, and a gap of one tells that it is torn. */
+static void
+test_left_in_a_frame (void)
+{
+  static const Source a = { 0, 10, 10, 20, 0, 5, 10, 20 * MS, 8 * MS, true };
+  static const Source b = { 1, 30, 9, 40, 0, 5, 900, 20 * MS, MS, true };
+  const MccTime keys[] = { 1200 * MS };
+  Stage stage = stage_new ();
+  unsigned at = 0;
+  make (&stage, &a, 0, 2 * MCC_SECOND, key_first, 1);
+  make (&stage, &b, 500 * MS, 2 * MCC_SECOND, keys, 1);
+  g_ptr_array_sort (stage.packets, by_arrival);
+  join (&stage, 0);
+  run (&stage, &at, EPOCH + 1031 * MS);
+  mcc_splice_leave (stage.splice, 0, stage.now);
+  join (&stage, 1);
+  run (&stage, &at, EPOCH + 1080 * MS);
+  g_assert_cmpuint (stage.left, ==, 0);
+  run (&stage, &at, EPOCH + 1081 * MS);
+  g_assert_cmpuint (stage.left, ==, 1);
+  run (&stage, &at, EPOCH + 3 * MCC_SECOND);
+  unsigned gaps = 0;
+  for (unsigned i = 1; i < stage.out->len; i++) {
+    const Out *o = &g_array_index (stage.out, Out, i);
+    if (o->packet->stream != o[-1].packet->stream) {
+      g_assert_cmpuint ((uint16_t)(o->seq - o[-1].seq), ==, 2);
+      gaps++;
+    }
+  }
+  g_assert_cmpuint (gaps, ==, 1);
+  g_assert_cmpuint (check (&stage, true, 20000), ==, 1);
+  stage_free (&stage);
+}
+
+static Packet *
+find (Stage *stage, unsigned stream, MccTime after, bool key, unsigned order)
+{
+  for (unsigned i = 0; i < stage->packets->len; i++) {
+    Packet *packet = stage->packets->pdata[i];
+    if (packet->stream == stream && packet->arrival >= EPOCH + after && packet->key == key
+        && packet->order == order)
+      return packet;
+  }
+  g_assert_not_reached ();
+}
+
+/* A key unit that loses a packet is not shown; another is asked for. */
+static void
+test_torn_key_unit (void)
+{
+  static const Source a = { 0, 30, 3, 20, 0, 5, 10, 20 * MS, MS, true };
+  static const Source b = { 1, 30, 9, 25, 0, 5, 900, 20 * MS, MS, true };
+  static const unsigned orders[] = { 0, 1, 7, 24 };
+  for (unsigned row = 0; row < G_N_ELEMENTS (orders); row++) {
+    const MccTime keys[] = { 1200 * MS, 1700 * MS };
+    Stage stage = stage_new ();
+    unsigned at = 0;
+    make (&stage, &a, 0, 2500 * MS, key_first, 1);
+    make (&stage, &b, 500 * MS, 2500 * MS, keys, 2);
+    find (&stage, 1, 1100 * MS, true, orders[row])->lost = true;
+    g_ptr_array_sort (stage.packets, by_arrival);
+    join (&stage, 0);
+    run (&stage, &at, EPOCH + 1000 * MS);
+    join (&stage, 1);
+    run (&stage, &at, EPOCH + 1600 * MS);
+    g_assert_cmpuint (stage.cuts, ==, 1);
+    g_assert_cmpuint (stage.key_units, ==, 1);
+    run (&stage, &at, EPOCH + 3 * MCC_SECOND);
+    g_assert_cmpuint (stage.cuts, ==, 2);
+    g_assert_cmpuint (check (&stage, false, 3000), ==, 0);
+    stage_free (&stage);
+  }
+}
+
+/* What comes late by up to two packets keeps its place, on both sides of the cut. */
+static void
+test_reordering (void)
+{
+  static const Source a = { 0, 30, 6, 20, 0, 5, 65400, 20 * MS, MS, true };
+  static const Source b = { 1, 30, 9, 25, 0, 5, 65300, 20 * MS, MS, true };
+  MccRng rng;
+  mcc_rng_init (&rng, 5);
+  for (unsigned round = 0; round < 50; round++) {
+    const MccTime keys[] = { 1000 * MS };
+    Stage stage = stage_new ();
+    unsigned at = 0;
+    make (&stage, &a, 0, 1800 * MS, key_first, 1);
+    make (&stage, &b, 500 * MS, 1800 * MS, keys, 1);
+    for (unsigned i = 0; i < stage.packets->len; i++) {
+      Packet *packet = stage.packets->pdata[i];
+      if (mcc_rng_uniform (&rng) < 0.2)
+        packet->arrival += 2 * MS + 1;
+    }
+    g_ptr_array_sort (stage.packets, by_arrival);
+    join (&stage, 0);
+    run (&stage, &at, EPOCH + 800 * MS);
+    join (&stage, 1);
+    run (&stage, &at, EPOCH + 3 * MCC_SECOND);
+    g_assert_cmpuint (stage.cuts, ==, 2);
+    g_assert_cmpuint (stage.key_units, ==, 0);
+    g_assert_cmpuint (check (&stage, true, 3000), ==, 0);
+    stage_free (&stage);
+  }
+}
+
+/* Duplicates leave as duplicates or not at all; they open and close no gap. */
+static void
+test_duplicates (void)
+{
+  static const Source a = { 0, 30, 6, 20, 0, 5, 10, 20 * MS, MS, true };
+  static const Source b = { 1, 30, 9, 25, 0, 5, 900, 20 * MS, MS, true };
+  const MccTime keys[] = { 1000 * MS };
+  Stage stage = stage_new ();
+  unsigned at = 0, seen[65536] = { 0 };
+  make (&stage, &a, 0, 1800 * MS, key_first, 1);
+  make (&stage, &b, 500 * MS, 1800 * MS, keys, 1);
+  for (unsigned i = 0, n = stage.packets->len; i < n; i++) {
+    Packet *copy = g_memdup2 (stage.packets->pdata[i], sizeof (Packet));
+    copy->arrival += i % 3 * MS + i % 7 / 6 * 60 * MS;
+    copy->packet.data = copy;
+    g_ptr_array_add (stage.packets, copy);
+  }
+  g_ptr_array_sort (stage.packets, by_arrival);
+  join (&stage, 0);
+  run (&stage, &at, EPOCH + 800 * MS);
+  join (&stage, 1);
+  run (&stage, &at, EPOCH + 3 * MCC_SECOND);
+  g_assert_cmpuint (stage.cuts, ==, 2);
+  /* under one number always the same packet */
+  const Packet *of[65536] = { NULL };
+  for (unsigned i = 0; i < stage.out->len; i++) {
+    const Out *o = &g_array_index (stage.out, Out, i);
+    if (of[o->seq]) {
+      g_assert_cmpuint (of[o->seq]->packet.seq, ==, o->packet->packet.seq);
+      g_assert_cmpuint (of[o->seq]->stream, ==, o->packet->stream);
+    }
+    of[o->seq] = o->packet;
+    seen[o->seq]++;
+  }
+  uint16_t first = g_array_index (stage.out, Out, 0).seq;
+  unsigned n = 0;
+  while (seen[(uint16_t)(first + n)])
+    n++;
+  for (unsigned i = n; i < 65536; i++)
+    g_assert_cmpuint (seen[(uint16_t)(first + i)], ==, 0);
+  stage_free (&stage);
+}
+
+/* Streams of two clocks (another sender): arrivals say how they lie to each other. */
+static void
+test_other_base (void)
+{
+  static const Source a = { 0, 30, 6, 20, 0, 5, 10, 20 * MS, MS, true };
+  static const Source b = { 1, 30, 9, 25, 0, 0x70000000, 900, 20 * MS, MS, true };
+  const MccTime keys[] = { 1000 * MS };
+  Stage stage = stage_new ();
+  unsigned at = 0;
+  make (&stage, &a, 0, 1800 * MS, key_first, 1);
+  make (&stage, &b, 500 * MS, 1800 * MS, keys, 1);
+  g_ptr_array_sort (stage.packets, by_arrival);
+  join (&stage, 0);
+  run (&stage, &at, EPOCH + 800 * MS);
+  join (&stage, 1);
+  run (&stage, &at, EPOCH + 3 * MCC_SECOND);
+  g_assert_cmpuint (stage.cuts, ==, 2);
+  g_assert_cmpuint (check (&stage, false, 3300), ==, 0);
+  /* it goes on where its frames would be by a's base, within a millisecond */
+  const Out *last = &g_array_index (stage.out, Out, stage.out->len - 1);
+  uint32_t right = last->packet->packet.rtp_time - 0x70000000u + 5;
+  g_assert_cmpint (abs ((int32_t)(last->time - right)), <=, 3000);
+  stage_free (&stage);
+}
+
+/* The old stream falls silent in a frame: 100 ms, then the new one. */
+static void
+test_silent (void)
+{
+  static const Source a = { 0, 30, 20, 20, 0, 5, 10, 20 * MS, MS, true };
+  static const Source b = { 1, 30, 9, 25, 0, 5, 900, 20 * MS, MS, true };
+  const MccTime keys[] = { 1000 * MS };
+  Stage stage = stage_new ();
+  unsigned at = 0;
+  make (&stage, &a, 0, 1001 * MS, key_first, 1);
+  make (&stage, &b, 500 * MS, 1800 * MS, keys, 1);
+  for (unsigned order = 10; order < 20; order++)
+    find (&stage, 0, 1019 * MS, false, order)->lost = true;
+  g_ptr_array_sort (stage.packets, by_arrival);
+  join (&stage, 0);
+  run (&stage, &at, EPOCH + 800 * MS);
+  join (&stage, 1);
+  run (&stage, &at, EPOCH + 3 * MCC_SECOND);
+  g_assert_cmpuint (stage.cuts, ==, 2);
+  g_assert_cmpuint (stage.cut_at, >=, EPOCH + 1144 * MS);
+  g_assert_cmpuint (stage.cut_at, <=, EPOCH + 1146 * MS);
+  g_assert_cmpuint (check (&stage, true, 3000), ==, 1);
+  stage_free (&stage);
+}
+
+/* The end of the old stream's last frame comes when it is too late: nothing may hide that it is
+ * torn, and no number is used twice. */
+static void
+test_end_too_late (void)
+{
+  static const Source a = { 0, 30, 20, 20, 0, 5, 10, 20 * MS, MS, true };
+  static const Source b = { 1, 30, 9, 25, 0, 5, 900, 20 * MS, MS, true };
+  const MccTime keys[] = { 1000 * MS };
+  Stage stage = stage_new ();
+  unsigned at = 0;
+  make (&stage, &a, 0, 1800 * MS, key_first, 1);
+  make (&stage, &b, 500 * MS, 1800 * MS, keys, 1);
+  /* before the key unit is whole */
+  Packet *late[]
+      = { find (&stage, 0, 1030 * MS, false, 18), find (&stage, 0, 1030 * MS, false, 19) };
+  late[0]->arrival += 60 * MS;
+  late[1]->arrival += 60 * MS;
+  g_ptr_array_sort (stage.packets, by_arrival);
+  join (&stage, 0);
+  run (&stage, &at, EPOCH + 800 * MS);
+  join (&stage, 1);
+  run (&stage, &at, EPOCH + 3 * MCC_SECOND);
+  g_assert_cmpuint (stage.cuts, ==, 2);
+  for (unsigned i = 1; i < stage.out->len; i++) {
+    const Out *o = &g_array_index (stage.out, Out, i);
+    if (o->packet->stream != o[-1].packet->stream)
+      g_assert_cmpuint ((uint16_t)(o->seq - o[-1].seq), ==, 2);
+  }
+  g_assert_true (late[0]->freed && late[1]->freed);
+  stage_free (&stage);
+}
+
+/* What comes after the cut takes no number that is taken, however late it is. */
+static void
+test_very_late (void)
+{
+  static const Source a = { 0, 30, 6, 20, 0, 5, 65400, 20 * MS, MS, true };
+  static const Source b = { 1, 30, 9, 25, 0, 5, 65300, 20 * MS, MS, true };
+  MccRng rng;
+  mcc_rng_init (&rng, 8);
+  for (unsigned round = 0; round < 50; round++) {
+    const MccTime keys[] = { 1000 * MS };
+    Stage stage = stage_new ();
+    unsigned at = 0;
+    make (&stage, &a, 0, 1800 * MS, key_first, 1);
+    make (&stage, &b, 500 * MS, 1800 * MS, keys, 1);
+    for (unsigned i = 0; i < stage.packets->len; i++) {
+      Packet *packet = stage.packets->pdata[i];
+      if (packet->stream == 0 && mcc_rng_uniform (&rng) < 0.3)
+        packet->arrival += (MccTime)(mcc_rng_uniform (&rng) * 120e6);
+    }
+    g_ptr_array_sort (stage.packets, by_arrival);
+    join (&stage, 0);
+    run (&stage, &at, EPOCH + 800 * MS);
+    join (&stage, 1);
+    run (&stage, &at, EPOCH + 3 * MCC_SECOND);
+    if (stage.cuts == 2)
+      check (&stage, true, 20000);
+    stage_free (&stage);
+  }
+}
+
+/* Key units cannot be told: at the begin of whatever frame. */
+static void
+test_not_keyed (void)
+{
+  static const Source a = { 0, 50, 1, 1, 0, 5, 10, 20 * MS, MS, false };
+  static const Source b = { 1, 50, 1, 1, 0, 5, 900, 20 * MS, MS, false };
+  Stage stage = stage_new ();
+  unsigned at = 0;
+  make (&stage, &a, 0, 1800 * MS, NULL, 0);
+  make (&stage, &b, 500 * MS, 1800 * MS, NULL, 0);
+  g_ptr_array_sort (stage.packets, by_arrival);
+  mcc_splice_join (stage.splice, 0, ssrc_of (0), CLOCK, false, stage.now);
+  run (&stage, &at, EPOCH + 800 * MS);
+  g_assert_cmpuint (stage.cuts, ==, 1);
+  mcc_splice_join (stage.splice, 1, ssrc_of (1), CLOCK, false, stage.now);
+  run (&stage, &at, EPOCH + 3 * MCC_SECOND);
+  g_assert_cmpuint (stage.cuts, ==, 2);
+  g_assert_cmpuint (stage.cut_at, <=, EPOCH + 861 * MS);
+  for (unsigned i = 1; i < stage.out->len; i++) {
+    const Out *o = &g_array_index (stage.out, Out, i);
+    g_assert_cmpuint ((uint16_t)(o->seq - o[-1].seq), ==, 1);
+    g_assert_cmpint ((int32_t)(o->time - o[-1].time), >, 0);
+  }
+  stage_free (&stage);
+}
+
+/* What is joined and left again before it was shown leaves no trace. */
+static void
+test_forgotten (void)
+{
+  static const Source a = { 0, 30, 6, 20, 0, 5, 10, 20 * MS, MS, true };
+  static const Source b = { 1, 30, 9, 60, 0, 5, 900, 20 * MS, MS, true };
+  const MccTime keys[] = { 1000 * MS };
+  Stage stage = stage_new ();
+  unsigned at = 0;
+  make (&stage, &a, 0, 1800 * MS, key_first, 1);
+  make (&stage, &b, 500 * MS, 1800 * MS, keys, 1);
+  g_ptr_array_sort (stage.packets, by_arrival);
+  join (&stage, 0);
+  run (&stage, &at, EPOCH + 800 * MS);
+  join (&stage, 1);
+  run (&stage, &at, EPOCH + 1040 * MS); /* half its key unit is there */
+  mcc_splice_leave (stage.splice, 1, stage.now);
+  drain (&stage);
+  g_assert_cmpuint (stage.left, ==, 1);
+  g_assert_false (mcc_splice_wants (stage.splice, 1, ssrc_of (1)));
+  run (&stage, &at, EPOCH + 3 * MCC_SECOND);
+  g_assert_cmpuint (stage.cuts, ==, 1);
+  g_assert_cmpuint (check (&stage, false, 3000), ==, 0);
+  stage_free (&stage);
+}
+
+/* A key unit beyond all bounds ends in a request, not in memory. */
+static void
+test_bounded (void)
+{
+  static const Source b = { 1, 30, 9, 3000, 0, 5, 900, 20 * MS, 1000, true };
+  const MccTime keys[] = { 500 * MS };
+  Stage stage = stage_new ();
+  unsigned at = 0;
+  make (&stage, &b, 400 * MS, 1000 * MS, keys, 1);
+  g_ptr_array_sort (stage.packets, by_arrival);
+  join (&stage, 1);
+  run (&stage, &at, EPOCH + 3 * MCC_SECOND);
+  g_assert_cmpuint (stage.cuts, ==, 0);
+  g_assert_cmpuint (stage.key_units, >=, 1);
+  stage_free (&stage);
+}
+
+/* A hundred cuts between four streams at random moments, with and without overlap. */
+static void
+test_random_cuts (gconstpointer data)
+{
+  double loss = GPOINTER_TO_UINT (data) / 1000.0;
+  MccRng rng;
+  mcc_rng_init (&rng, 11);
+  for (unsigned run_number = 0; run_number < 10; run_number++) {
+    Stage stage = stage_new ();
+    MccTime keys[4][40];
+    unsigned at = 0, done = 0;
+    for (unsigned s = 0; s < 4; s++)
+      for (unsigned k = 0; k < 40; k++)
+        keys[s][k] = k * 300 * MS + (MccTime)(mcc_rng_uniform (&rng) * 200e6);
+    for (unsigned s = 0; s < 4; s++) {
+      Source source = { s, s == 0 ? 15 : 30, 2 + 2 * s, 8 + 6 * s, 0, 0xfffff000u,
+        (uint16_t)(mcc_rng_uniform (&rng) * 65536), 20 * MS + s * 17 * MS, MS / 2, true };
+      make (&stage, &source, 0, 12 * MCC_SECOND, keys[s], 40);
+    }
+    for (unsigned i = 0; i < stage.packets->len; i++)
+      ((Packet *)stage.packets->pdata[i])->lost = mcc_rng_uniform (&rng) < loss;
+    g_ptr_array_sort (stage.packets, by_arrival);
+    join (&stage, 0);
+    run (&stage, &at, EPOCH + 700 * MS);
+    for (unsigned cut = 0; cut < 10; cut++) {
+      unsigned to = (stage.shown + 1 + (unsigned)(mcc_rng_uniform (&rng) * 3)) % 4;
+      unsigned from = stage.shown, before = stage.cuts;
+      bool overlap = mcc_rng_uniform (&rng) < 0.6;
+      if (stage.cuts == 0)
+        break;
+      if (!overlap)
+        mcc_splice_leave (stage.splice, from, stage.now);
+      join (&stage, to);
+      run (&stage, &at, stage.now + 900 * MS + (MccTime)(mcc_rng_uniform (&rng) * 200e6));
+      if (stage.cuts > before && overlap)
+        mcc_splice_leave (stage.splice, from, stage.now);
+      drain (&stage);
+      done += stage.cuts > before;
+    }
+    g_assert_cmpuint (done, >=, loss > 0 ? 5 : 10);
+    unsigned torn = check (&stage, loss > 0, loss > 0 ? 200000 : 72000);
+    if (!(loss > 0))
+      g_assert_cmpuint (torn, ==, 0);
+    stage_free (&stage);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/splice/overlap", test_overlap);
+  g_test_add_func ("/splice/left-first-at-the-end-of-a-frame", test_no_overlap);
+  g_test_add_func ("/splice/left-in-a-frame-leaves-a-gap", test_left_in_a_frame);
+  g_test_add_func ("/splice/torn-key-unit-is-not-shown", test_torn_key_unit);
+  g_test_add_func ("/splice/late-packets-keep-their-place", test_reordering);
+  g_test_add_func ("/splice/duplicates", test_duplicates);
+  g_test_add_func ("/splice/another-base", test_other_base);
+  g_test_add_func ("/splice/old-stream-silent", test_silent);
+  g_test_add_func ("/splice/end-too-late", test_end_too_late);
+  g_test_add_func ("/splice/very-late", test_very_late);
+  g_test_add_func ("/splice/no-key-units", test_not_keyed);
+  g_test_add_func ("/splice/forgotten", test_forgotten);
+  g_test_add_func ("/splice/bounded", test_bounded);
+  g_test_add_data_func ("/splice/hundred-random-cuts", GUINT_TO_POINTER (0), test_random_cuts);
+  g_test_add_data_func (
+      "/splice/hundred-random-cuts-with-loss", GUINT_TO_POINTER (5), test_random_cuts);
+  return g_test_run ();
+}
