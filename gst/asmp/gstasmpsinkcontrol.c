@@ -3,22 +3,11 @@
  * The core's host: what comes from the network, the pacer and the clock goes to the core; what the
  * core wants done is done here.
  */
-#include <gst/video/video.h>
-
 #include "gstasmpsinkprivate.h"
-#include "gstmccabssendtime.h"
 #include "gstmccsdp.h"
 #include "mccjitter.h"
 
 #define GST_CAT_DEFAULT gst_asmp_sink_debug
-
-/* The encoder's output is corrected that often; a new target reaches it at once. */
-#define ASK_INTERVAL (50 * MCC_MSECOND)
-/* RTP that fits tunnels and VPNs; only where the user left the payloader's default. */
-#define PAYLOADER_MTU "1200"
-/* Unsteered input above the target that long is worth a warning. */
-#define ABOVE_TIME (5 * MCC_SECOND)
-#define ABOVE_FACTOR 1.1
 
 static gboolean
 warn_once (GstAsmpSink *self, guint bit)
@@ -35,27 +24,14 @@ warn_once (GstAsmpSink *self, guint bit)
 /* ---- what the core wants done ---- */
 
 static void
-ask_encoder (GstAsmpSink *self)
-{
-  guint64 target, ask;
-
-  g_mutex_lock (&self->lock);
-  target = self->target_bps;
-  g_mutex_unlock (&self->lock);
-  if (target > 0 && gst_mcc_pacer_ask (self->pacer, target, &ask))
-    gst_mcc_encoder_set_bitrate (self->encoder, ask);
-}
-
-static void
 act_target (GstAsmpSink *self, const MccSenderAction *action)
 {
   const gchar *reason = mcc_target_reason_name (action->reason);
 
   GST_DEBUG_OBJECT (self, "target %" G_GUINT64_FORMAT " -> %" G_GUINT64_FORMAT " (%s, %08x)",
       action->previous_bps, action->target_bps, reason, action->ssrc);
-  gst_mcc_pacer_set_target (self->pacer, action->target_bps);
+  gst_mcc_send_stream_set_target (self->stream, action->target_bps);
   gst_mcc_session_set_bandwidth (self->session, action->target_bps);
-  ask_encoder (self);
   g_object_notify (G_OBJECT (self), "target-bitrate");
   gst_mcc_messages_target (self->messages, action->target_bps, action->previous_bps, reason,
       action->ssrc, gst_mcc_pump_now (self->pump));
@@ -111,18 +87,6 @@ act_receiver (GstAsmpSink *self, const MccSenderAction *action)
       self->messages, action->ssrc, &action->address, state, reason, gst_mcc_pump_now (self->pump));
 }
 
-/* Asks upstream, that is the encoder, for a key unit. */
-static void
-act_key_unit (GstAsmpSink *self)
-{
-  GstPad *pad = gst_element_get_static_pad (self->clocksync, "sink");
-
-  GST_DEBUG_OBJECT (self, "asks for a key unit");
-  gst_pad_push_event (
-      pad, gst_video_event_new_upstream_force_key_unit (GST_CLOCK_TIME_NONE, TRUE, 0));
-  gst_object_unref (pad);
-}
-
 static void
 act (GstAsmpSink *self, MccSenderAction *action, MccAppSession *session, MccAppRttList *rtt)
 {
@@ -146,14 +110,15 @@ act (GstAsmpSink *self, MccSenderAction *action, MccAppSession *session, MccAppR
       GST_INFO_OBJECT (self, "receivers report");
       break;
     case MCC_SENDER_STOP:
-      gst_mcc_pacer_set_stopped (self->pacer, TRUE);
+      gst_mcc_send_stream_set_stopped (self->stream, TRUE);
       break;
     case MCC_SENDER_RESUME:
-      gst_mcc_pacer_set_stopped (self->pacer, FALSE);
-      act_key_unit (self); /* what was dropped is missing in the pictures to come */
+      gst_mcc_send_stream_set_stopped (self->stream, FALSE);
+      gst_mcc_send_stream_request_key_unit (
+          self->stream); /* what was dropped is missing in the pictures to come */
       break;
     case MCC_SENDER_KEY_UNIT:
-      act_key_unit (self);
+      gst_mcc_send_stream_request_key_unit (self->stream);
       break;
   }
 }
@@ -214,29 +179,6 @@ gst_asmp_sink_request_key_unit (GstAsmpSink *self)
 
 /* ---- the clock ---- */
 
-/* Input that nobody steers and that stays above the target: said once. */
-static void
-check_above (GstAsmpSink *self, const MccAsmpSenderStats *stats, MccTime now)
-{
-  gboolean above = gst_mcc_encoder_get_status (self->encoder) != GST_MCC_ENCODER_FOUND
-                   && (gdouble)stats->sent_bps > ABOVE_FACTOR * (gdouble)stats->target_bps;
-  gboolean tell;
-
-  g_mutex_lock (&self->lock);
-  if (!above)
-    self->above_since = MCC_TIME_NONE;
-  else if (self->above_since == MCC_TIME_NONE)
-    self->above_since = now;
-  tell = above && now - self->above_since >= ABOVE_TIME;
-  g_mutex_unlock (&self->lock);
-  if (tell && warn_once (self, WARNED_ABOVE))
-    GST_ELEMENT_WARNING (self, STREAM, ENCODE,
-        ("The input has %" G_GUINT64_FORMAT " bit/s where the network allows %" G_GUINT64_FORMAT
-         ", and no encoder is there to change it. Encode with less.",
-            stats->sent_bps, stats->target_bps),
-        (NULL));
-}
-
 /* Posts the stats message when it is due; returns when the next is. */
 static MccTime
 tell_stats (GstAsmpSink *self, MccTime now)
@@ -283,7 +225,7 @@ gst_asmp_sink_pump (gpointer owner, MccTime now)
   if (!runs)
     return MCC_TIME_NONE;
   gst_asmp_sink_drain (self);
-  check_above (self, &stats, now);
+  gst_mcc_send_stream_check_above (self->stream, stats.sent_bps, now);
   next = mcc_time_min (tell_stats (self, now), gst_mcc_messages_flush (self->messages, now));
 
   g_mutex_lock (&self->lock);
@@ -381,73 +323,31 @@ const GstMccSessionHandler gst_asmp_sink_session_handler = {
 /* ---- what the pacer says ---- */
 
 static void
-on_sent (gpointer owner, guint packets, guint64 bytes, guint32 highest_seq)
+on_sent (gpointer owner, guint stream, guint packets, guint64 bytes, guint32 highest_seq)
 {
   GstAsmpSink *self = owner;
-  gboolean ask = FALSE, mute;
+  MccTime now = gst_mcc_pump_now (self->pump);
+  gboolean mute;
 
   g_mutex_lock (&self->lock);
   mute = self->mute;
   self->ended = FALSE;
-  if (self->core) {
-    MccTime now = gst_mcc_pump_now (self->pump);
-
-    mcc_asmp_sender_handle_sent (self->core, packets, bytes, highest_seq, now);
-    ask = now >= self->next_ask;
-    if (ask)
-      self->next_ask = now + ASK_INTERVAL;
-  }
+  if (self->core)
+    mcc_asmp_sender_handle_sent (
+        self->core, packets, bytes, highest_seq, gst_mcc_pump_now (self->pump));
   g_mutex_unlock (&self->lock);
   gst_asmp_sink_drain (self);
-  if (ask)
-    ask_encoder (self);
+  gst_mcc_send_stream_refresh (self->stream, now);
   /* Not when they come: some payloaders have better ones before the first packet. */
   if (mute && warn_once (self, WARNED_CAPS))
     GST_ELEMENT_WARNING (self, STREAM, FORMAT,
         ("The stream's caps cannot be announced: receivers need caps of their own."), (NULL));
 }
 
-typedef struct {
-  gchar *location;
-  GstMccSessionSettings network;
-  guint64 max_bps;
-  GstCaps *caps;
-} SdpJob;
-
-static void
-sdp_job_free (gpointer data)
-{
-  SdpJob *job = data;
-
-  g_free (job->location);
-  gst_mcc_properties_settings_clear (&job->network);
-  gst_caps_unref (job->caps);
-  g_free (job);
-}
-
-/* A thread of its own: a disk may be slow. */
-static void
-write_sdp (GstElement *element, gpointer data)
-{
-  GstAsmpSink *self = GST_ASMP_SINK (element);
-  SdpJob *job = data;
-  GError *error = NULL;
-  gchar *text
-      = gst_mcc_sdp_to_text (&job->network, job->caps, job->max_bps, "adaptive multicast", &error);
-
-  if (text && g_file_set_contents (job->location, text, -1, &error))
-    GST_INFO_OBJECT (self, "wrote %s", job->location);
-  if (error && warn_once (self, WARNED_SDP))
-    GST_ELEMENT_WARNING (self, RESOURCE, WRITE,
-        ("sdp-location: %s; name a file that can be written.", error->message), (NULL));
-  g_clear_error (&error);
-  g_free (text);
-}
-
 static void
 start_sdp (GstAsmpSink *self, GstCaps *caps)
 {
-  SdpJob *job;
+  GstMccSessionSettings network;
   gchar *location;
   guint64 max_bps;
 
@@ -457,35 +357,32 @@ start_sdp (GstAsmpSink *self, GstCaps *caps)
   GST_OBJECT_UNLOCK (self);
   if (!location)
     return;
-  job = g_new0 (SdpJob, 1);
-  job->location = location;
-  job->max_bps = max_bps;
-  job->caps = gst_caps_ref (caps);
-  gst_mcc_properties_get_settings (&self->network, &job->network);
-  gst_element_call_async (GST_ELEMENT (self), write_sdp, job, sdp_job_free);
+  gst_mcc_properties_get_settings (&self->network, &network);
+  gst_mcc_send_stream_write_sdp (self->stream, location, &network, max_bps, caps);
+  g_free (location);
 }
 
 static void
-on_caps (gpointer owner, GstCaps *caps, guint8 send_time_id)
+on_caps (gpointer owner, guint stream, GstCaps *caps)
 {
   GstAsmpSink *self = owner;
-  MccAppSession stream = { 0 };
+  MccAppSession announced = { 0 };
   gboolean good;
 
-  good = gst_mcc_caps_to_session (caps, &stream);
+  good = gst_mcc_caps_to_session (caps, &announced);
   g_mutex_lock (&self->lock);
   if (self->core)
-    good &= mcc_asmp_sender_set_caps (self->core, &stream, gst_mcc_pump_now (self->pump));
+    good &= mcc_asmp_sender_set_caps (self->core, &announced, gst_mcc_pump_now (self->pump));
   self->mute = !good;
   g_mutex_unlock (&self->lock);
   GST_INFO_OBJECT (self, "%s announced: %" GST_PTR_FORMAT, good ? "are" : "cannot be", caps);
-  gst_asmp_sink_look_upstream (self, TRUE);
+  gst_mcc_send_stream_look_upstream (self->stream, TRUE);
   if (gst_structure_has_field (gst_caps_get_structure (caps, 0), "clock-rate"))
     start_sdp (self, caps);
 }
 
 static void
-on_eos (gpointer owner)
+on_eos (gpointer owner, guint stream)
 {
   GstAsmpSink *self = owner;
 
@@ -496,12 +393,12 @@ on_eos (gpointer owner)
 }
 
 static void
-on_key_unit (gpointer owner)
+on_key_unit (gpointer owner, guint stream)
 {
   gst_asmp_sink_request_key_unit (owner);
 }
 
-const GstMccPacerHandler gst_asmp_sink_pacer_handler = {
+const GstMccSendStreamHandler gst_asmp_sink_stream_handler = {
   .sent = on_sent,
   .caps = on_caps,
   .eos = on_eos,
@@ -510,68 +407,15 @@ const GstMccPacerHandler gst_asmp_sink_pacer_handler = {
 
 /* ---- upstream ---- */
 
-/* Sets @property of @element where the user left it at its default. */
-static void
-configure (GstElement *element, const gchar *property, const gchar *value)
-{
-  GParamSpec *pspec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), property);
-  GValue now = G_VALUE_INIT;
-
-  if (!pspec)
-    return;
-  g_object_get_property (G_OBJECT (element), property, &now);
-  if (g_param_value_defaults (pspec, &now))
-    gst_util_set_object_arg (G_OBJECT (element), property, value);
-  g_value_unset (&now);
-}
-
-static void
-configure_payloader (GstAsmpSink *self)
-{
-  GstElement *payloader = gst_mcc_payloader_search (self->sink);
-  gboolean wanted;
-
-  if (!payloader)
-    return;
-  if (!gst_mcc_abs_send_time_reserve (payloader))
-    GST_INFO_OBJECT (self, "%" GST_PTR_FORMAT " reserves no bytes; the pacer adds them", payloader);
-  GST_OBJECT_LOCK (self);
-  wanted = self->settings.configure_encoder;
-  GST_OBJECT_UNLOCK (self);
-  if (wanted) {
-    configure (payloader, "config-interval", "-1"); /* late joiners need the headers */
-    configure (payloader, "mtu", PAYLOADER_MTU);
-  }
-  gst_object_unref (payloader);
-}
-
-void
-gst_asmp_sink_look_upstream (GstAsmpSink *self, gboolean expected)
-{
-  gst_mcc_encoder_find (self->encoder, self->sink, expected);
-  if (!expected) /* its caps are out, they name what it reserves */
-    configure_payloader (self);
-}
-
 gboolean
 gst_asmp_sink_update_encoder (GstAsmpSink *self)
 {
-  GstMccEncoderSettings settings = { 0 };
-  gchar *name, *property;
+  GstMccEncoderSettings encoder;
   gboolean ok;
 
-  GST_OBJECT_LOCK (self);
-  settings.control = self->settings.encoder_control;
-  settings.configure = self->settings.configure_encoder;
-  settings.encoder = self->settings.encoder ? gst_object_ref (self->settings.encoder) : NULL;
-  settings.encoder_name = name = g_strdup (self->settings.encoder_name);
-  settings.property = property = g_strdup (self->settings.encoder_property);
-  settings.unit = self->settings.encoder_unit;
-  GST_OBJECT_UNLOCK (self);
-  ok = gst_mcc_encoder_set_settings (self->encoder, &settings);
-  gst_clear_object (&settings.encoder);
-  g_free (name);
-  g_free (property);
+  gst_mcc_sender_settings_get_encoder (&self->settings, GST_ELEMENT (self), &encoder);
+  ok = gst_mcc_send_stream_set_encoder (self->stream, &encoder);
+  gst_mcc_sender_settings_encoder_clear (&encoder);
   return ok;
 }
 
@@ -598,8 +442,7 @@ gst_asmp_sink_get_stats (GstAsmpSink *self, guint max_receivers)
     stats.target_bps = self->target_bps;
   }
   g_mutex_unlock (&self->lock);
-  extra.applied_bps = gst_mcc_encoder_get_applied (self->encoder);
-  gst_mcc_pacer_get_stats (self->pacer, &extra.pacer_delay, &extra.pacer_overruns);
+  gst_mcc_send_stream_get_extra (self->stream, &extra);
   structure = gst_mcc_stats_new_sender (&stats, &extra, receivers, n);
   g_free (receivers);
   return structure;
