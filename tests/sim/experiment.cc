@@ -9,6 +9,7 @@
 
 #include "multicast.h"
 #include "network.h"
+#include "packettrace.h"
 #include "random.h"
 #include "result.h"
 #include "tcp.h"
@@ -37,11 +38,13 @@ constexpr unsigned RECORDED = 100;
 /* Of any kind. */
 struct Flow {
   std::string group, kind;
+  unsigned number;   /* in its group addresses */
   FlowRecord record; /* TCP, UDP */
   std::unique_ptr<TcpFlow> tcp;
   std::unique_ptr<UdpFlow> udp;
 
   std::unique_ptr<Port> port; /* multicast: the sender's */
+  MulticastConfig config;
   SenderRecord sender_record;
   std::unique_ptr<MulticastSender> sender;
   std::map<std::string, unsigned> group_sizes;
@@ -77,6 +80,7 @@ private:
   void Schedule (double at, std::function<void ()> action);
   Network &Ns3 (const json &flow);
   json Result () const;
+  json Packets () const;
 
   const json &m_scenario;
   std::uint64_t m_seed;
@@ -163,8 +167,8 @@ void
 Experiment::AddReceiver (const json &description, const ReceiverHost &host, unsigned number,
     const MulticastConfig &config, Flow &flow)
 {
-  const MulticastProtocol *protocol
-      = FindMulticastProtocol (m_scenario.at ("variant").get<std::string> ());
+  const MulticastProtocol *protocol = FindMulticastProtocol (
+      m_scenario.at ("variant").get<std::string> (), !config.streams.empty ());
   const std::string id = host.description->at ("id");
   auto receiver = std::make_unique<Receiver> ();
   receiver->group = host.description->value ("group", id);
@@ -172,6 +176,11 @@ Experiment::AddReceiver (const json &description, const ReceiverHost &host, unsi
   MulticastConfig own = config;
   const std::string flow_id = description.at ("id");
   Random random (m_seed, "receiver " + flow_id + " " + id);
+  for (const json &wanted : m_scenario.value ("packets", json::array ()))
+    if (wanted == flow_id + "/" + id && !config.streams.empty ()) {
+      receiver->record.trace = std::make_unique<PacketTrace> ();
+      flow.sender_record.keep_packets = true;
+    }
   own.seed = random.Next ();
   receiver->recorded = ++flow.group_sizes[receiver->group] <= RECORDED;
   if (!receiver->recorded && flow.others_count++ == 0)
@@ -199,13 +208,17 @@ void
 Experiment::AddMulticast (const json &description, const Ends &ends, unsigned number, Flow &flow)
 {
   const std::string variant = m_scenario.at ("variant");
-  const MulticastProtocol *protocol = FindMulticastProtocol (variant);
+  const json streams = description.value ("streams", json::array ());
+  const MulticastProtocol *protocol = FindMulticastProtocol (variant, !streams.empty ());
   if (protocol == nullptr)
     throw ScenarioError ("variant: there is no protocol \"" + variant + "\"");
   auto bps = [&description] (const char *name) {
     return static_cast<std::uint64_t> (description.at (name).get<double> ());
   };
-  MulticastConfig config = {};
+  MulticastConfig &config = flow.config;
+  for (const json &bounds : streams)
+    config.streams.push_back ({ static_cast<std::uint64_t> (bounds.at (0).get<double> ()),
+        static_cast<std::uint64_t> (bounds.at (1).get<double> ()) });
   config.start_bps = bps ("start_rate");
   config.min_bps = bps ("min_rate");
   config.max_bps = bps ("max_rate");
@@ -240,6 +253,7 @@ Experiment::AddFlow (const json &description, const Ends &ends, unsigned number)
   auto flow = std::make_unique<Flow> ();
   flow->group = description.value ("group", id);
   flow->kind = description.at ("type");
+  flow->number = number;
   Random random (m_seed, "flow " + id);
   const Random onoff (m_seed, "onoff " + id);
   std::function<void ()> start, stop;
@@ -305,6 +319,7 @@ Experiment::Result () const
         receivers[name]["group"] = receiver->group;
       }
       flows[id] = {
+        { "number", flow->number },
         { "sender", SenderResult (
                         flow->sender_record, [this] (HostId host) { return m_names.at (host); }) },
         { "receivers", receivers },
@@ -317,9 +332,29 @@ Experiment::Result () const
     flows[id]["kind"] = flow->kind;
     flows[id]["group"] = flow->group;
   }
-  return { { "scenario", m_scenario.at ("id") }, { "variant", m_scenario.at ("variant") },
+  json result = { { "scenario", m_scenario.at ("id") }, { "variant", m_scenario.at ("variant") },
     { "seed", m_seed }, { "duration", m_duration }, { "bin", BIN }, { "flows", flows },
     { "links", m_topology->Links () } };
+  if (m_scenario.contains ("packets"))
+    result["packets"] = Packets ();
+  return result;
+}
+
+/* The packet traces that were asked for. */
+json
+Experiment::Packets () const
+{
+  json packets = json::object ();
+  for (const auto &[id, flow] : m_flows)
+    for (const auto &[name, receiver] : flow->receivers) {
+      if (!receiver->record.trace)
+        continue;
+      json trace = PacketTraceResult (flow->config, flow->sender_record, *receiver->record.trace);
+      trace["duration_s"] = m_duration;
+      trace["receiver"] = name;
+      packets[id + "/" + name] = trace;
+    }
+  return packets;
 }
 
 /* ns-3's simulator is global: empty before and after. */

@@ -247,7 +247,7 @@ AsmpSender::Handle (const Datagram &datagram)
       reporter = reader.Ssrc ();
     } else if (part == AsmpCompoundReader::Part::APP) {
       has_app |= HandleReport (reader, from, now);
-    } else {
+    } else if (part == AsmpCompoundReader::Part::BYE) {
       mcc_asmp_sender_handle_bye (m_core.get (), reader.Ssrc (), &from, now);
     }
   }

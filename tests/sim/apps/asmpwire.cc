@@ -10,7 +10,10 @@ namespace sim
 namespace
 {
 
-constexpr std::uint8_t PT_SR = 200, PT_RR = 201, PT_SDES = 202, PT_BYE = 203, PT_APP = 204;
+constexpr std::uint8_t PT_SR = 200, PT_RR = 201, PT_SDES = 202, PT_BYE = 203, PT_APP = 204,
+                       PT_PSFB = 206;
+constexpr std::uint8_t FMT_PLI = 1; /* RFC 4585 6.3.1 */
+constexpr std::size_t PLI_BYTES = 12;
 constexpr std::size_t BLOCK_BYTES = 24; /* RFC 3550 6.4.1 */
 constexpr std::size_t CNAME_BYTES = 16; /* RFC 7022: 96 bits, base64 */
 constexpr std::size_t BYE_BYTES = 8;
@@ -84,6 +87,7 @@ AsmpCompound::AsmpCompound (std::uint32_t ssrc, bool sender, const AsmpBlock &bl
   Put32 (to + 4, ssrc);
   if (block.present) {
     to += report - BLOCK_BYTES;
+    Put32 (to, block.source);
     to[4] = static_cast<std::uint8_t> (std::min (255.0, block.fraction_lost * 256.0));
     Put32 (to + 8, block.highest_seq);
   }
@@ -106,16 +110,39 @@ AsmpCompound::Grow (std::size_t bytes)
   return at;
 }
 
+template <typename App, std::size_t (*size) (const App *),
+    std::size_t (*encode) (const App *, std::uint8_t *, std::size_t)>
 bool
-AsmpCompound::AddApp (const MccApp &app)
+AsmpCompound::Add (const App &app)
 {
-  std::size_t bytes = mcc_app_size (&app);
+  std::size_t bytes = size (&app);
   if (bytes == 0 || m_size + bytes + BYE_RESERVE > m_data.size ())
     return false;
-  std::size_t written = mcc_app_encode (&app, m_data.data () + m_size, m_data.size () - m_size);
+  std::size_t written = encode (&app, m_data.data () + m_size, m_data.size () - m_size);
   NS_ABORT_MSG_IF (written != bytes, "an APP packet of the core cannot be encoded");
   m_size += bytes;
   return true;
+}
+
+bool
+AsmpCompound::AddApp (const MccApp &app)
+{
+  return Add<MccApp, mcc_app_size, mcc_app_encode> (app);
+}
+
+bool
+AsmpCompound::AddApp (const MccAsspApp &app)
+{
+  return Add<MccAsspApp, mcc_assp_app_size, mcc_assp_app_encode> (app);
+}
+
+void
+AsmpCompound::AddPli (std::uint32_t media_ssrc)
+{
+  std::uint8_t *to = Grow (PLI_BYTES);
+  PutHeader (to, FMT_PLI, PT_PSFB, PLI_BYTES);
+  Put32 (to + 4, m_ssrc);
+  Put32 (to + 8, media_ssrc);
 }
 
 void
@@ -143,12 +170,19 @@ AsmpCompoundReader::Next ()
       if (m_block.present) {
         const std::uint8_t *block = data + bytes - BLOCK_BYTES;
         m_block.fraction_lost = block[4] / 256.0;
+        m_block.source = Get32 (block);
         m_block.highest_seq = Get32 (block + 8);
       }
       return Part::REPORT;
     }
     if (data[1] == PT_APP && mcc_app_decode (data, bytes, &m_app) == MCC_DROP_NONE)
       return Part::APP;
+    if (data[1] == PT_APP && mcc_assp_app_decode (data, bytes, &m_assp) == MCC_DROP_NONE)
+      return Part::ASSP;
+    if (data[1] == PT_PSFB && (data[0] & 31) == FMT_PLI && bytes >= PLI_BYTES) {
+      m_media_ssrc = Get32 (data + 8);
+      return Part::PLI;
+    }
     if (data[1] == PT_BYE)
       return Part::BYE;
   }

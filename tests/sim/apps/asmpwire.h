@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * asmpwire: ASMP's packets as they are on the wire (docs/wire-format.md): RTP headers with
- * abs-send-time, and RTCP compounds around the core's APP packets. RTP and RTCP share a port of the
- * laboratory and are told apart as RFC 5761 4 has it.
+ * asmpwire: ASMP's and ASSP's packets as they are on the wire (docs/wire-format.md): RTP headers
+ * with abs-send-time, and RTCP compounds around the core's APP packets. RTP and RTCP share a port
+ * of the laboratory and are told apart as RFC 5761 4 has it.
  */
 #pragma once
 
@@ -12,6 +12,7 @@
 
 extern "C" {
 #include "mccapp.h"
+#include "mccasspapp.h"
 }
 
 namespace sim
@@ -35,15 +36,18 @@ struct AsmpBlock {
   bool present = false;
   double fraction_lost = 0.0;
   std::uint32_t highest_seq = 0;
+  std::uint32_t source = 0; /* SSRC that it is about; 0 where there is one sender only */
 };
 
-/* RR or SR, SDES with a CNAME of 16 characters, APP packets, BYE. */
+/* RR or SR, SDES with a CNAME of 16 characters, APP packets, PLI, BYE. */
 class AsmpCompound
 {
 public:
   AsmpCompound (std::uint32_t ssrc, bool sender, const AsmpBlock &block = {});
   /* False: it does not fit any more, the next compound takes it. */
   bool AddApp (const MccApp &app);
+  bool AddApp (const MccAsspApp &app);
+  void AddPli (std::uint32_t media_ssrc);
   void AddBye ();
   const std::uint8_t *Data () const
   {
@@ -60,6 +64,9 @@ public:
 
 private:
   std::uint8_t *Grow (std::size_t bytes);
+  template <typename App, std::size_t (*size) (const App *),
+      std::size_t (*encode) (const App *, std::uint8_t *, std::size_t)>
+  bool Add (const App &app);
 
   std::uint32_t m_ssrc;
   std::size_t m_size = 0;
@@ -70,13 +77,13 @@ private:
 class AsmpCompoundReader
 {
 public:
-  enum class Part { REPORT, APP, BYE, END };
+  enum class Part { REPORT, APP, ASSP, PLI, BYE, END };
 
   explicit AsmpCompoundReader (const Datagram &datagram)
       : m_data (datagram.data), m_left (datagram.size)
   {
   }
-  /* The next part that means something to ASMP; fills in Ssrc() and the part's value. */
+  /* The next part that means something to us; fills in Ssrc() and the part's value. */
   Part Next ();
   std::uint32_t Ssrc () const
   {
@@ -90,6 +97,15 @@ public:
   {
     return m_app;
   }
+  const MccAsspApp &AsspApp () const
+  {
+    return m_assp;
+  }
+  /* PLI: the SSRC that is asked. */
+  std::uint32_t MediaSsrc () const
+  {
+    return m_media_ssrc;
+  }
 
 private:
   const std::uint8_t *m_data;
@@ -97,6 +113,8 @@ private:
   std::uint32_t m_ssrc = 0;
   AsmpBlock m_block;
   MccApp m_app;
+  MccAsspApp m_assp;
+  std::uint32_t m_media_ssrc = 0;
 };
 
 /* Hosts as the core knows them. */

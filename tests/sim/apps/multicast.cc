@@ -6,6 +6,8 @@ namespace sim
 
 extern const MulticastProtocol asmp_enhanced_protocol;
 extern const MulticastProtocol asmp_published_protocol;
+extern const MulticastProtocol assp_enhanced_protocol;
+extern const MulticastProtocol assp_published_protocol;
 extern const MulticastProtocol cbr_protocol;
 extern const MulticastProtocol pgmcc_protocol;
 extern const MulticastProtocol tfmcc_protocol;
@@ -20,9 +22,17 @@ static const MulticastProtocol *const protocols[] = {
   &tfrc_protocol,
 };
 
+static const MulticastProtocol *const simulcast_protocols[] = {
+  &assp_enhanced_protocol,
+  &assp_published_protocol,
+};
+
 const MulticastProtocol *
-FindMulticastProtocol (const std::string &name)
+FindMulticastProtocol (const std::string &name, bool simulcast)
 {
+  for (const MulticastProtocol *protocol : simulcast_protocols)
+    if (simulcast && name == protocol->name)
+      return protocol;
   for (const MulticastProtocol *protocol : protocols)
     if (name == protocol->name)
       return protocol;

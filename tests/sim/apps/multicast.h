@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -14,6 +15,11 @@
 
 namespace sim
 {
+
+/* Bounds of a stream of a simulcast. */
+struct StreamBounds {
+  std::uint64_t low_bps, high_bps;
+};
 
 /* A multicast flow of a scenario, in SI units. */
 struct MulticastConfig {
@@ -26,6 +32,7 @@ struct MulticastConfig {
   unsigned expected_receivers; /* in the scenario */
   nlohmann::json source;       /* {"type": "cbr"} or {"type": "video", ...}: apps/videosource */
   nlohmann::json options;      /* the protocol's own, validated by scenario.py */
+  std::vector<StreamBounds> streams = {}; /* lowest first; empty: one stream, as above */
 };
 
 /* Both start and stop as often as the scenario says. */
@@ -48,14 +55,14 @@ public:
 };
 
 struct MulticastProtocol {
-  const char *name; /* published, enhanced, tfmcc, pgmcc, tfrc, cbr */
+  const char *name; /* published, enhanced, tfmcc, pgmcc, tfrc, cbr, ... */
   std::unique_ptr<MulticastSender> (*new_sender) (
       Port &port, const MulticastConfig &config, SenderRecord &record);
   std::unique_ptr<MulticastReceiver> (*new_receiver) (
       Port &port, const MulticastConfig &config, ReceiverRecord &record);
 };
 
-/* NULL when there is none of that name. */
-const MulticastProtocol *FindMulticastProtocol (const std::string &name);
+/* NULL when there is none of that name. With @simulcast our own are those of several streams. */
+const MulticastProtocol *FindMulticastProtocol (const std::string &name, bool simulcast = false);
 
 } // namespace sim

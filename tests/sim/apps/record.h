@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@ namespace sim
 {
 
 constexpr double BIN = 0.1; /* s */
+constexpr double FRAME_RATE = 25;
 
 /* Sums per bin; the time is that of the simulator when it is called. */
 class Bins
@@ -67,13 +69,37 @@ private:
   Bins m_sum, m_count;
 };
 
+/* One stream of several, as it leaves. */
+struct StreamRecord {
+  Bins bytes;
+  Steps target_bps, limiting; /* as the sender's */
+  std::vector<double> sent;   /* s, of each packet, for packet traces only */
+};
+
 struct SenderRecord {
   Bins bytes;         /* media, IP bytes as they leave */
   Bins packets;       /* media */
   Bins control_bytes; /* RTCP or the protocol's own control */
   Bins reports;       /* feedback packets that arrived */
   Steps target_bps;
-  Steps limiting; /* HostId of the limiting receiver, CLR or acker; -1 = none */
+  Steps limiting;                    /* HostId of the limiting receiver, CLR or acker; -1 = none */
+  std::vector<StreamRecord> streams; /* ASSP's streams, SMCC's layers: what is above is their sum */
+  bool keep_packets = false;
+};
+
+/* From one stream to another; NO_STREAM: none. */
+constexpr int NO_STREAM = -1;
+struct SwitchRecord {
+  double time; /* s, when it was done */
+  int from, to;
+  std::string reason;
+  double duration; /* s, since the decision */
+};
+
+/* What came of each packet of each stream, by the number that its sender gave it (0, 1, ...). */
+struct PacketTrace {
+  std::vector<std::vector<float>> delay;     /* s, one way; < 0: it did not come */
+  std::vector<std::pair<double, int>> shown; /* from the packet sent at that s on, this stream */
 };
 
 struct ReceiverRecord {
@@ -86,10 +112,18 @@ struct ReceiverRecord {
   Steps rtt;                 /* its own estimate, s */
   Steps member;              /* 1 from its join, 0 from its leave */
 
+  /* With several streams the above are of the one shown (where there is none, of the one joined);
+   * with layers of all together. */
+  Bins other_bytes;            /* that reach the host, of streams that are not shown */
+  Bins frames, frames_damaged; /* at FRAME_RATE by their time of sending; with a packet lost */
+  Steps stream;                /* shown, or the highest layer; NO_STREAM: none */
+  std::vector<SwitchRecord> switches;
+  std::unique_ptr<PacketTrace> trace; /* when it is asked for */
+
   /* Several receivers share it: sums make sense, their estimates do not. */
   void OnlySums ()
   {
-    for (Steps *steps : { &rate_bps, &loss_ratio, &rtt, &member })
+    for (Steps *steps : { &rate_bps, &loss_ratio, &rtt, &member, &stream })
       steps->Disable ();
   }
 };

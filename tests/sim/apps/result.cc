@@ -35,27 +35,53 @@ Array (const Steps &steps)
   return array;
 }
 
+static json
+Limiting (const Steps &steps, const HostName &name)
+{
+  json limiting = json::array ();
+  for (const auto &[time, host] : steps.Values ())
+    limiting.push_back (
+        { Number (time), host < 0 ? json () : json (name (static_cast<HostId> (host))) });
+  return limiting;
+}
+
 json
 SenderResult (const SenderRecord &record, const HostName &name)
 {
-  json limiting = json::array ();
-  for (const auto &[time, host] : record.limiting.Values ())
-    limiting.push_back (
-        { Number (time), host < 0 ? json () : json (name (static_cast<HostId> (host))) });
-  return {
+  json result = {
     { "bytes", Array (record.bytes) },
     { "packets", Array (record.packets) },
     { "control_bytes", Array (record.control_bytes) },
     { "reports", Array (record.reports) },
     { "target_bps", Array (record.target_bps) },
-    { "limiting", limiting },
+    { "limiting", Limiting (record.limiting, name) },
   };
+  for (const StreamRecord &stream : record.streams)
+    result["streams"].push_back (
+        { { "bytes", Array (stream.bytes) }, { "target_bps", Array (stream.target_bps) },
+            { "limiting", Limiting (stream.limiting, name) } });
+  return result;
+}
+
+/* Of receivers in one of several streams. */
+static void
+AddStreams (const ReceiverRecord &record, json &result)
+{
+  json switches = json::array ();
+  for (const SwitchRecord &change : record.switches)
+    switches.push_back (
+        { Number (change.time), change.from, change.to, change.reason, Number (change.duration) });
+  result["stream"] = Array (record.stream);
+  result["switches"] = switches;
+  result["other_bytes"] = Array (record.other_bytes);
+  result["frames"] = Array (record.frames);
+  result["frames_damaged"] = Array (record.frames_damaged);
 }
 
 json
 ReceiverResult (const ReceiverRecord &record)
 {
-  return {
+  json result = {
     { "bytes", Array (record.bytes) },
     { "packets", Array (record.packets) },
     { "lost", Array (record.lost) },
@@ -68,6 +94,9 @@ ReceiverResult (const ReceiverRecord &record)
     { "rtt", Array (record.rtt) },
     { "member", Array (record.member) },
   };
+  if (!record.stream.Values ().empty ())
+    AddStreams (record, result);
+  return result;
 }
 
 json
@@ -96,7 +125,11 @@ LinkResult (const LinkRecord &record)
     const double rank = std::ceil (part * static_cast<double> (delays.size ()));
     return delays[static_cast<std::size_t> (std::max (rank, 1.0)) - 1];
   };
+  json multicast = json::object ();
+  for (const auto &[group, bytes] : record.multicast)
+    multicast[std::to_string (group.first) + "/" + std::to_string (group.second)] = Array (bytes);
   return {
+    { "multicast", multicast },
     { "rate_bps", Array (record.rate_bps) },
     { "bytes", Array (record.bytes) },
     { "packets", Array (record.packets) },

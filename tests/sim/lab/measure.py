@@ -491,6 +491,135 @@ def drops(run, a):
     return lost / packets if packets else None
 
 
+def carried_bytes(run, a):
+    """Per bin, the media of a flow's streams or layers that left a link: all groups but RTCP's."""
+    number = run.senders(a["flow"])[0].get("number")
+    groups = run.link(a["link"]).get("multicast") or {}
+    out = numpy.zeros(0)
+    for name, values in groups.items():
+        flow, group = (int(part) for part in name.split("/"))
+        if flow != number or group == 0:
+            continue
+        out = numpy.pad(out, (0, max(0, len(values) - len(out))))
+        out[: len(values)] += values
+    if number is None or not out.any():
+        raise NoValue("the link has carried no streams")
+    return out
+
+
+@kind("rate", link=(Link(), REQUIRED), groups=(MULTICAST, SPAN))
+def carried(run, a):
+    """Media of the flow's streams or layers that leaves the link, in bit/s."""
+    return 8 * run.total(carried_bytes(run, a), a["from"], a["to"]) / (a["to"] - a["from"])
+
+
+def bins_in(run, pairs, level, count):
+    """Of @count bins, whether the step function has the value @level at their middle."""
+    if not pairs:
+        return numpy.zeros(count, dtype=bool)
+    middles = run.bin * (numpy.arange(count) + 0.5)
+    index = numpy.searchsorted([t for t, _ in pairs], middles) - 1
+    values = numpy.array([value for _, value in pairs])
+    return (index >= 0) & (values[numpy.maximum(index, 0)] == level)
+
+
+@kind("ratio", link=(Link(), REQUIRED), groups=(MULTICAST, SPAN))
+def trunk(run, a):
+    """Media of the flow's streams that leaves the link / what is sent of the streams that have a
+    receiver: somebody who shows it (simulcast; with layers, of those up to the highest one's)."""
+    entry = run.senders(a["flow"])[0]
+    streams = run.sender(a["flow"]).get("streams") or []
+    wanted = 0.0
+    layered = run.result["variant"] == "smcc"
+    for number, stream in enumerate(streams):
+        values = stream["bytes"]
+        shown = numpy.zeros(len(values), dtype=bool)
+        for sink in entry["receivers"].values():
+            levels = range(number, len(streams)) if layered else (number,)
+            for level in levels:
+                shown |= bins_in(run, sink.get("stream"), level, len(values))
+        wanted += run.total(values * shown, a["from"], a["to"])
+    if wanted == 0:
+        raise NoValue("nobody shows a stream")
+    return run.total(carried_bytes(run, a), a["from"], a["to"]) / wanted
+
+
+def of_streams(run, a, function):
+    """@function of each receiver that is in one of several streams."""
+    sinks = [sink for sink in run.sinks(a["flow"], a.get("receiver")) if sink.get("stream")]
+    return over([function(sink) for sink in sinks], a["over"])
+
+
+def changes_of(sink, a):
+    """Changes of stream, attempts that failed included, after the first."""
+    inside_ = [change for change in sink["switches"] if a["from"] <= change[0] < a["to"]]
+    return [change for change in inside_ if change[3] != "start"]
+
+
+@kind("number", groups=(SINK, SPAN))
+def switches(run, a):
+    """Changes of stream or layer of a receiver, attempts that failed included."""
+    return of_streams(run, a, lambda sink: float(len(changes_of(sink, a))))
+
+
+@kind("number", groups=(SINK, SPAN))
+def switch_rate(run, a):
+    """... a minute."""
+    minutes = (a["to"] - a["from"]) / 60
+    return of_streams(run, a, lambda sink: len(changes_of(sink, a)) / minutes)
+
+
+@kind("time", groups=(SINK, SPAN))
+def switch_time(run, a):
+    """From the decision to change the stream to the cut; mean over a receiver's changes."""
+
+    def one(sink):
+        times = [change[4] for change in changes_of(sink, a) if change[3] != "failed"]
+        return float(numpy.mean(times)) if times else None
+
+    return of_streams(run, a, one)
+
+
+@kind("number", groups=(SINK, SPAN))
+def level(run, a):
+    """The stream that is shown, or the highest layer; the lowest is 1; mean over time."""
+
+    def one(sink):
+        shown = [(t, float(value + 1) if value >= 0 else 0.0) for t, value in sink["stream"]]
+        any_ = [(t, float(value >= 0)) for t, value in sink["stream"]]
+        area, _ = run.steps(shown, a["from"], a["to"])
+        time, _ = run.steps(any_, a["from"], a["to"])
+        return area / time if time else None
+
+    return of_streams(run, a, one)
+
+
+@kind("ratio", groups=(SINK, SPAN))
+def unshown(run, a):
+    """Share of the time in which nothing new is shown, as the old stream is left and the new one
+    not cut over to."""
+
+    def one(sink):
+        missing = [(t, float(value < 0)) for t, value in sink["stream"]]
+        area, covered = run.steps(missing, a["from"], a["to"])
+        return area / covered if covered else None
+
+    return of_streams(run, a, one)
+
+
+@kind("ratio", groups=(SINK, SPAN))
+def frame_loss(run, a):
+    """Frames (25 a second) of which a packet was lost / all frames; without what a decoder makes
+    of it."""
+
+    def one(sink):
+        frames = run.total(sink["frames"], a["from"], a["to"])
+        damaged = run.total(sink["frames_damaged"], a["from"], a["to"])
+        return damaged / frames if frames else None
+
+    return of_streams(run, a, one)
+
+
 @kind("number", measure=(Measure(), REQUIRED), variant=(Variant(), REQUIRED))
 def versus(_run, _a):
     """Another measure's value / its value in `variant`, seed by seed: smoothness of two variants,

@@ -87,14 +87,19 @@ def multicast(flow, variant, data):
     return [out]
 
 
-def control(flow, congestion):
-    """The TCP flow in place of a multicast one, to its first receiver."""
-    first = flow["receivers"][0]
+def represented(flow):
+    """The receivers that have a control flow each: the first one, or with streams, where each has
+    a rate of its own, the first of each entry."""
+    return flow["receivers"] if flow["streams"] else flow["receivers"][:1]
+
+
+def control(flow, first, congestion):
+    """The TCP flow in place of a multicast one, to a receiver of it."""
     start = flow["start"]
     join = first["join"]
     late = [max(t, join) for t in start] if isinstance(start, list) else max(start, join)
     out = {
-        "id": flow["id"],
+        "id": control_id(flow, first),
         "group": flow["id"],
         "type": "tcp",
         "from": flow["from"],
@@ -113,15 +118,19 @@ def control(flow, congestion):
     return out
 
 
+def control_id(flow, receiver):
+    return f"{flow['id']}-{receiver['id']}" if flow["streams"] else flow["id"]
+
+
 def stands_for(scenario, variant):
-    """flow -> the receivers that the variant's TCP flow stands for."""
+    """control flow -> the receivers that it stands for."""
     if variant["protocol"] != sections.CONTROL:
         return {}
     out = {}
     for flow in scenario.data["flows"]:
-        if flow["type"] == "multicast":
-            first = flow["receivers"][0]
-            out[flow["id"]] = {first["id"], *(entry["id"] for entry in expand(dict(first)))}
+        for entry in represented(flow) if flow["type"] == "multicast" else ():
+            names = {entry["id"], *(each["id"] for each in expand(dict(entry)))}
+            out[control_id(flow, entry)] = names
     return out
 
 
@@ -133,7 +142,8 @@ def flows(data, variant):
         if flow["type"] != "multicast":
             out += expand(flow)
         elif variant["protocol"] == sections.CONTROL:
-            out.append(control(flow, kinds[0] if kinds else "reno"))
+            congestion = kinds[0] if kinds else "reno"
+            out += [control(flow, entry, congestion) for entry in represented(flow)]
         else:
             out += multicast(flow, variant, data)
     return out
@@ -177,6 +187,8 @@ def normalise(scenario, variant_name, seed, duration=None):
         "flows": flows(data, variant),
         "changes": sorted((dict(c) for c in data["changes"]), key=lambda c: c["at"]),
     }
+    if scenario.packets:
+        out["packets"] = scenario.packets
     out = copy.deepcopy(out)
     if duration is not None and duration < data["duration"]:
         shorten(out, duration)

@@ -3,7 +3,7 @@
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from . import document, measure, sections
 from .document import Errors, choose
@@ -14,6 +14,7 @@ from .schema import BAD, Items
 class Scenario:
     path: str
     data: dict  # SI values, Records with lines
+    packets: list = field(default_factory=list)  # FLOW/RECEIVER: traces that are asked for
 
     @property
     def id(self):
@@ -240,9 +241,19 @@ class Check:
         rates = [flow.get(key) for key in ("min_rate", "start_rate", "max_rate")]
         if None not in rates and rates != sorted(rates):
             self.errors.add(flow.line, "min_rate <= start_rate <= max_rate is needed")
+        self.streams(flow)
         self.options([flow], lambda _: [v.get("protocol") for v in self.variants])
         for receiver in flow.get("receivers") or []:
             self.receiver(receiver)
+
+    def streams(self, flow):
+        """A ladder: in order, without overlaps."""
+        ladder = flow.get("streams") or ()
+        if len(ladder) > sections.STREAMS_MAX:
+            self.say(flow, "streams", f"at most {sections.STREAMS_MAX} streams are allowed")
+        for one, other in zip(ladder, ladder[1:], strict=False):
+            if other[0] < one[1]:
+                self.say(flow, "streams", "streams are in order and do not overlap")
 
     def receiver(self, receiver):
         for key in ("join", "leave", "crash"):

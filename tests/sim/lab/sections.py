@@ -57,6 +57,26 @@ class QueueSize(Quantity):
 
 QUEUE = QueueSize()
 
+
+class Bounds(Quantity):
+    """[low, high] of a stream, written '300 kb/s - 2 Mb/s'."""
+
+    def __init__(self):
+        super().__init__("rate", 0, 100e9, above=True)
+        self.allowed = "the bounds of a stream such as '300 kb/s - 2 Mb/s'"
+
+    def parse(self, text):
+        parts = text.split("-")
+        if len(parts) != 2:
+            raise UnitError(f"'{text}' is not {self.allowed}")
+        low, high = (super(Bounds, self).parse(part.strip()) for part in parts)
+        if low > high:
+            raise UnitError(f"'{text}': the lower bound comes first")
+        return [low, high]
+
+
+STREAMS_MAX = 8  # MCC_ASSP_STREAMS_MAX
+
 # The multicast protocols mccsim knows. A new one: a line here, and its options below.
 PROTOCOLS = ("published", "enhanced", "tfmcc", "pgmcc", "tfrc", "cbr")
 CONTROL = "tcp"  # the variant without multicast
@@ -70,6 +90,13 @@ OPTIONS = {
     "history": (Whole(1, 128), ASMP),
     "no_feedback": (Word("minimum", "hold", "stop"), ASMP),
     "session_bandwidth": (RATE, ASMP),
+    # Of flows with streams: ASSP eq. 6-10, with the papers' ranges.
+    "alpha": (Quantity("number", 0.001, 0.999), ASMP),
+    "beta": (Quantity("number", 0.7, 1), ASMP),
+    "kappa": (Quantity("number", 0.8, 1), ASMP),
+    "lambda": (Quantity("number", 1, 2), ASMP),
+    "leave_latency": (SPAN, ASMP),  # what receivers take for the network's (2 s)
+    "lock_stream": (Whole(0, STREAMS_MAX - 1), ASMP),
     "discounting": (Flag(), ("tfmcc", "tfrc")),  # RFC 4654 5.5 (default: off), RFC 5348 5.5 (on)
     "overhear": (Flag(), ("tfmcc",)),  # reports to the group, RFC 4654 4.5 (off)
     "rtt": (Word("timestamps", "packets"), ("pgmcc",)),  # the acker is elected by; draft 2.5
@@ -222,6 +249,7 @@ FLOWS = Tagged(
                 "start_rate": (RATE, 150_000),
                 "min_rate": (RATE, 16_000),
                 "max_rate": (RATE, 20_000_000),
+                "streams": (List(Bounds(), 1), lambda: Items(0)),
                 "packet_size": (PACKET, 1000),
                 "source": (SOURCES, lambda: {"type": "cbr"}),
                 "ecn": (Flag(), False),

@@ -7,6 +7,7 @@ import math
 import numpy
 
 BINNED = ("bytes", "packets", "lost", "control_bytes", "reports", "delay_sum", "delay_count")
+BINNED += ("other_bytes", "frames", "frames_damaged")
 
 
 def parse(data):
@@ -26,7 +27,8 @@ class NoValue(Exception):
 
 
 class Run:
-    """One result of mccsim. @stands_for: flows that a TCP flow replaces, and for which receiver."""
+    """One result of mccsim. @stands_for: TCP flow in the place of a multicast one -> the receivers
+    that it stands for."""
 
     def __init__(self, result, stands_for=None):
         self.result = result
@@ -78,6 +80,7 @@ class Run:
     def sinks(self, flow, receiver=None):
         """What arrived: of each receiver (or of a group's), of each unicast flow."""
         out = []
+        controls = {id(self.flows[name]): ids for name, ids in self.stands_for.items()}
         for entry in self.senders(flow):
             if entry["kind"] == "multicast":
                 receivers = entry["receivers"]
@@ -88,11 +91,10 @@ class Run:
                 else:
                     out += [sink for sink in receivers.values() if sink["group"] == receiver]
                 continue
-            if receiver is not None and receiver not in self.stands_for.get(flow, ()):
-                raise NoValue(f"the control has no flow to '{receiver}'")
-            out.append(entry)
+            if receiver is None or receiver in controls.get(id(entry), ()):
+                out.append(entry)
         if not out:
-            raise NoValue(f"no receiver '{receiver}' of '{flow}'")
+            raise NoValue(f"no receiver '{receiver}' of '{flow}' in this variant")
         return out
 
     def sent(self, flow):

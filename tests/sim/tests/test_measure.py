@@ -286,6 +286,55 @@ def test_the_control_has_values_for_its_receiver_only():
     assert value(one, "control_share", flow="m") is None
 
 
+def simulcast():
+    """10 s in stream 0, 1 s of nothing, 29 s in stream 1; stream 1 alone is on the trunk then."""
+    changes = [[1.0, -1, 0, "start", 0.5], [11.0, 0, 1, "up", 1.0], [12.0, 0, 1, "failed", 6.0]]
+    one = sink(
+        frames=series((40, 2.5)),
+        frames_damaged=series((20, 0.25)),
+        stream=[[0.0, 0], [10.0, -1], [11.0, 1]],
+        switches=changes,
+    )
+    streams = [{"bytes": series((40, 100.0))}, {"bytes": series((40, 300.0))}]
+    flow = multicast({"r": one}, streams=streams) | {"number": 3}
+    groups = {"3/0": series((40, 7.0)), "2/1": series((40, 5.0)), "3/1": series((11, 100.0))}
+    groups["3/2"] = series((10, 0), (30, 300.0))
+    made = run({"m": flow}, {"l": link(multicast=groups)})
+    made.result["variant"] = "published"
+    return made
+
+
+def test_streams():
+    made = simulcast()
+
+    def measured(what, **more):
+        return value(made, what, flow="m", **more)
+
+    near(measured("switches"), 2)
+    near(measured("switches", from_=11.5), 1)
+    near(measured("switch_rate"), 3)
+    near(measured("switch_time"), 1)
+    near(measured("level"), (10 * 1 + 29 * 2) / 39)
+    near(measured("unshown"), 1 / 40)
+    near(measured("frame_loss"), 0.05)
+    near(measured("frame_loss", to=20.0), 0.1)
+    near(measured("carried", link="l"), 8 * (110 * 100 + 300 * 300) / 40)
+    near(measured("trunk", link="l"), (110 * 100 + 300 * 300) / (100 * 100 + 290 * 300))
+
+
+def test_controls_of_a_simulcast_stand_for_their_receivers():
+    flows = {
+        f"m-{name}": unicast("tcp", "m", bytes_=series((40, value_)))
+        for name, value_ in (("r1", 100), ("r2", 200))
+    }
+    one = run(flows, stands_for={"m-r1": {"r1"}, "m-r2": {"r2", "r2-1"}})
+    near(value(one, "throughput", flow="m", receiver="r1"), 8e3)
+    near(value(one, "throughput", flow="m", receiver="r2-1"), 16e3)
+    near(value(one, "throughput", flow="m"), 12e3)
+    assert value(one, "throughput", flow="m", receiver="r3") is None
+    assert value(one, "switches", flow="m") is None
+
+
 def test_student_t():
     # By integration of the density; the table has four digits.
     for df in (1, 2, 5, 9, 29, 30, 31, 60, 200):

@@ -107,6 +107,19 @@ WRONG = [
     ("[[105 s, 110 s]]", "[[105 s, 130 s]]", "is after the end", 0),
     ("[[105 s, 110 s]]", "[[110 s, 105 s]]", "second value must be larger", 0),
     ("start_rate: 150 kb/s", "start_rate: 15 kb/s", "min_rate <= start_rate", -6),
+    *(
+        ("    max_rate: 20 Mb/s\n", f"    max_rate: 20 Mb/s\n    streams: {text}\n", says, 1)
+        for text, says in (
+            ("[300 kb/s - 2 Mb/s, 1 Mb/s - 3 Mb/s]", "in order and do not overlap"),
+            ("[2 Mb/s - 3 Mb/s, 300 kb/s - 1 Mb/s]", "in order and do not overlap"),
+            ("[2 Mb/s - 300 kb/s]", "the lower bound comes first"),
+            ("[2 Mb/s]", "is not the bounds of a stream"),
+            ("[2 - 3 Mb/s]", "has no unit"),
+            ("[0 kb/s - 3 Mb/s]", "more than 0"),
+            ("[]", "at least 1"),
+            (str([f"{i} Mb/s - {i + 1} Mb/s" for i in range(1, 10)]), "at most 8 streams"),
+        )
+    ),
     ("at: b, join: 0 s", "at: x, join: 0 s", "no router is called 'x'", 0),
     ("join: 0 s, leave: 50 s", "join: 50 s, leave: 50 s", "'leave' must be later than 'join'", 0),
     ("join: 0 s, leave: 50 s", "join: 0 s", "'again' needs a 'leave'", 0),
@@ -396,6 +409,24 @@ def test_the_control_is_one_tcp_flow_to_the_first_receiver():
     loaded = load(GOOD)
     assert normal.stands_for(loaded, loaded.variant("tcp")) == {"m1": {"r1"}}
     assert normal.stands_for(loaded, loaded.variant("enhanced")) == {}
+
+
+def test_a_simulcast():
+    text = edit("    max_rate: 20 Mb/s\n", "    streams: [300 kb/s - 2 Mb/s, 2 Mb/s - 5 Mb/s]\n")[0]
+    loaded = load(text)
+    m1 = normal.normalise(loaded, "enhanced", 1)["flows"][0]
+    assert m1["streams"] == [[300_000, 2_000_000], [2_000_000, 5_000_000]]
+    assert given("enhanced")["flows"][0]["streams"] == []
+    # Its control: a flow to the first receiver of each entry.
+    flows = normal.normalise(loaded, "tcp", 1)["flows"][:3]
+    assert [flow["id"] for flow in flows] == ["m1-r1", "m1-r2", "m1-r3"]
+    assert [flow["to"] for flow in flows] == ["b", "d", "c"]
+    assert {flow["group"] for flow in flows} == {"m1"}
+    known = normal.stands_for(loaded, loaded.variant("tcp"))
+    assert known["m1-r2"] == {"r2", "r2-1", "r2-2", "r2-3"} and known["m1-r1"] == {"r1"}
+    assert "packets" not in normal.normalise(loaded, "enhanced", 1)
+    loaded.packets = ["m1/r1"]
+    assert normal.normalise(loaded, "enhanced", 1)["packets"] == ["m1/r1"]
 
 
 def test_a_short_run_ends_early():

@@ -82,6 +82,18 @@ Destination (const ns3::Packet &packet)
   return ns3::Ipv4Address::Deserialize (header + 16);
 }
 
+ns3::Ipv4Address
+MulticastAddress (unsigned flow, unsigned group)
+{
+  return ns3::Ipv4Address (239u << 24 | (flow & 0xffff) << 8 | (group & 0xff));
+}
+
+std::pair<unsigned, unsigned>
+GroupOf (ns3::Ipv4Address address)
+{
+  return { address.Get () >> 8 & 0xffff, address.Get () & 0xff };
+}
+
 bool
 Link::Send (ns3::Ptr<ns3::Packet> packet, const ns3::Address &, std::uint16_t)
 {
@@ -216,6 +228,9 @@ Link::Sent ()
       m_record->packets.Add (1);
       m_record->delay.Add (waited);
       m_record->delays.push_back (static_cast<float> (waited));
+      const ns3::Ipv4Address to = Destination (*packet);
+      if (to.IsMulticast ())
+        m_record->multicast[GroupOf (to)].Add (packet->GetSize ());
     }
     const Time now = Simulator::Now ();
     Simulator::Schedule (Arrival (now) - now, &Link::Receive, m_peer, packet);

@@ -49,6 +49,10 @@ struct QueueLimit {
 /* Of an IP packet, read from its bytes. */
 ns3::Ipv4Address Destination (const ns3::Packet &packet);
 
+/* Group @group of flow number @flow; and back. */
+ns3::Ipv4Address MulticastAddress (unsigned flow, unsigned group);
+std::pair<unsigned, unsigned> GroupOf (ns3::Ipv4Address address);
+
 class Link : public ns3::NetDevice
 {
 public:

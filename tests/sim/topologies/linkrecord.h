@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "record.h"
@@ -17,6 +19,8 @@ struct LinkRecord {
   Bins queue_drops, random_drops, marks;
   Means delay;               /* s in the queue, of what left it */
   std::vector<float> delays; /* each of them, for the quantiles */
+  /* Bytes to groups, by flow number and group. */
+  std::map<std::pair<unsigned, unsigned>, Bins> multicast;
 };
 
 } // namespace sim

@@ -51,7 +51,7 @@ NsPort::At (MccTime when, std::function<void ()> callback)
 ns3::Ipv4Address
 NsPort::GroupAddress (unsigned group) const
 {
-  return ns3::Ipv4Address (239u << 24 | (m_flow & 0xffff) << 8 | (group & 0xff));
+  return MulticastAddress (m_flow, group);
 }
 
 void
