@@ -29,6 +29,8 @@ TwoGroups (const char *variant, double loss = 0, double leave_latency = 0)
           lab::Link ("c", "t", "c", 4e6, 0.02, lab::DropTail (50)) },
       { flow });
   scenario["variant"] = variant;
+  if (scenario["variant"] == "published")
+    scenario["clocks"] = "synchronised"; /* ASMP eq. 8 and 10 need them */
   scenario["leave_latency"] = leave_latency;
   scenario["packets"] = { "m/fast", "m/slow" };
   return scenario;
