@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The commands' arguments."""
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+
+from . import Wrong, compare, content, core, evaluate, sample, trace
+from .deliver import StreamSize
+
+TOP = Path(__file__).resolve().parents[3]
+
+
+def stream_size(text):
+    match = re.fullmatch(r"([0-9]{2,4})x([0-9]{2,4})(?:/([1-9]))?", text)
+    if not match or int(match[1]) % 2 or int(match[2]) % 2:
+        raise argparse.ArgumentTypeError(f"'{text}': even WIDTHxHEIGHT, or .../2, is allowed")
+    return StreamSize(int(match[1]), int(match[2]), int(match[3] or 1))
+
+
+def stream_sizes(text):
+    return tuple(stream_size(part) for part in text.split(","))
+
+
+def kinds(text):
+    out = text.split(",")
+    for kind in out:
+        if kind not in content.CLASSES:
+            raise argparse.ArgumentTypeError(f"'{kind}': low, medium, high are allowed")
+    return out
+
+
+def common(parser):
+    parser.add_argument("--content", type=kinds, default=list(content.CLASSES), metavar="A,B")
+    parser.add_argument("--size", choices=sorted(content.SIZES), default="cif")
+    parser.add_argument("--stream-sizes", type=stream_sizes, default=(), metavar="WxH,...")
+    parser.add_argument("--from", dest="begin", type=float, default=0.0, metavar="SECONDS")
+    parser.add_argument("--to", dest="end", type=float, metavar="SECONDS")
+    parser.add_argument("--rtt", type=float, default=0.1, metavar="SECONDS")
+    parser.add_argument("--ffmpeg", default="ffmpeg", metavar="PROGRAM")
+    parser.add_argument("--no-vmaf", action="store_true")
+    parser.add_argument("--builddir", type=Path, default=TOP / "_build", metavar="DIR")
+
+
+def setting(arguments, kind):
+    return evaluate.Setting(
+        kind,
+        arguments.size,
+        str(arguments.builddir / "quality"),
+        core.Library(arguments.builddir),
+        arguments.stream_sizes,
+        arguments.begin,
+        arguments.end,
+        arguments.rtt,
+        arguments.ffmpeg,
+        not arguments.no_vmaf and compare.has_vmaf(arguments.ffmpeg),
+    )
+
+
+def line(result):
+    psnr, ssim = result["psnr"], result["ssim"]
+    vmaf = f" VMAF {result['vmaf']['mean']:.1f}" if result.get("vmaf") else ""
+    return (
+        f"{result['trace']} {result['content']} {result['size']}: "
+        f"PSNR {psnr['mean']:.2f} dB (5 % below {psnr['p5']:.2f}), SSIM {ssim['mean']:.4f},{vmaf} "
+        f"MOS {result['mos']}, {result['rate_bps'] / 1000:.0f} of "
+        f"{result['target_bps'] / 1000:.0f} kb/s, packet loss {100 * result['loss']:.2f} % "
+        f"(run {100 * result['run_loss']:.2f} %), frame loss {100 * result['frame_loss']:.2f} %, "
+        f"frozen {100 * result['frozen']:.2f} %, damaged {100 * result['damaged']:.2f} %, "
+        f"{result['switches']} switches"
+    )
+
+
+def references(arguments):
+    """A trace without loss for --reference."""
+    streams = [{"low_bps": arguments.reference, "high_bps": arguments.reference}]
+    name = f"reference-{arguments.reference:.0f}"
+    return [trace.constant(streams, 0, arguments.reference, arguments.seconds, name=name)]
+
+
+def measure(doc):
+    parser = argparse.ArgumentParser(
+        description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("traces", nargs="*", metavar="TRACE")
+    parser.add_argument("--reference", type=float, metavar="BPS")
+    parser.add_argument("--seconds", type=float, default=80.0)
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--strip", type=Path, metavar="FILE.png")
+    common(parser)
+    arguments = parser.parse_args()
+    if bool(arguments.traces) == bool(arguments.reference):
+        raise Wrong("give traces, or --reference")
+    traces = [trace.load(path) for path in arguments.traces] or references(arguments)
+    if arguments.strip and len(traces) * len(arguments.content) > 1:
+        raise Wrong("--strip shows one trace with one content")
+    if not compare.has_vmaf(arguments.ffmpeg) and not arguments.no_vmaf:
+        print("no VMAF: this FFmpeg has no libvmaf (--ffmpeg PROGRAM)", file=sys.stderr)
+    results = []
+    for one in traces:
+        for kind in arguments.content:
+            given = setting(arguments, kind)
+            if arguments.strip:
+                result = sample.evaluate_with_strip(one, given, arguments.strip)
+            else:
+                result = evaluate.evaluate(one, given)
+            results.append(result)
+            print(line(result), flush=True)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(results))
+    return 0
+
+
+def main(function, *args):
+    try:
+        return function(*args)
+    except Wrong as error:
+        print(f"{Path(sys.argv[0]).name}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 130

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The whole chain for one trace: encode, lose, decode, conceal, compare, sum up."""
+
+import zlib
+from typing import NamedTuple
+
+from . import compare, content, deliver, score
+from .trace import ARRIVED
+
+
+class Setting(NamedTuple):
+    kind: str  # content
+    size: str
+    cache: str
+    library: object
+    sizes: tuple = ()  # StreamSize of each stream; those left out: the source's
+    begin: float = 0.0
+    end: float = None
+    rtt: float = 0.1
+    ffmpeg: str = "ffmpeg"
+    vmaf: bool = False
+    frames: int = None  # of the content: shorter, for tests
+
+
+def measure_pictures(pictures, delivery, path, source, setting, keep=None):
+    """(metrics, checksums, which were new) of what a viewer sees."""
+    comparison = compare.Comparison(path, source, setting.ffmpeg, setting.vmaf)
+    sums, new = [], []
+    for picture, is_new in deliver.show(pictures, delivery.frames, source):
+        comparison.add(picture)
+        sums.append(zlib.crc32(picture))
+        new.append(is_new)
+        if keep:
+            keep.write(picture)
+    return comparison.end(), sums, new
+
+
+def evaluate(trace, setting, keep=None):
+    """Results as a dict; @keep: a file that takes the pictures as they are shown."""
+    source = content.SIZES[setting.size]
+    if setting.frames:
+        source = source._replace(frames=setting.frames)
+    path = content.make(setting.kind, source, setting.cache)
+    whole = deliver.StreamSize(source.width, source.height)
+    sizes = [*setting.sizes, *[whole] * (len(trace.streams) - len(setting.sizes))]
+    run = deliver.Run(
+        trace,
+        deliver.video_of(path, source),
+        source,
+        sizes,
+        setting.library,
+        setting.begin,
+        setting.end,
+        setting.rtt,
+    )
+    delivery = run.deliver()
+    packets = delivery.packets
+    seen = deliver.decode(packets, source)
+    metrics, sums, new = measure_pictures(seen, delivery, path, source, setting, keep)
+    if any(packet.fate != ARRIVED for packet in packets):
+        clean = deliver.decode(packets, source, losses=False)
+        ideal, clean_sums, _ = measure_pictures(clean, delivery, path, source, setting)
+    else:
+        ideal, clean_sums = metrics, sums
+    out = figures(delivery, source, trace, metrics, ideal, new)
+    damaged = [a != b for a, b in zip(sums, clean_sums, strict=True)]
+    out["damaged"] = score.ratio(sum(damaged), len(damaged))
+    out["longest_damage_s"] = score.longest(damaged) / source.fps
+    out["content"], out["size"] = setting.kind, setting.size
+    out["stream_sizes"] = [f"{s.width}x{s.height}/{s.step}" for s in sizes]
+    out["frame_values"] = {
+        name: [round(value, 4) for value in values] for name, values in metrics.items()
+    }
+    return out
+
+
+def figures(delivery, source, trace, metrics, ideal, new):
+    """What a run comes to; the definitions are README.md's."""
+    packets = delivery.packets
+    seconds = delivery.frames / source.fps
+    hit = {packet.frame for packet in packets if packet.fate != ARRIVED}
+    expected = set(delivery.expected)
+    frozen = [frame in expected and not flag for frame, flag in enumerate(new)]
+    end = delivery.begin + seconds
+    sent, lost, late = trace.loss(delivery.begin, end)
+    out = {
+        "trace": trace.name,
+        "receiver": trace.receiver,
+        "begin_s": delivery.begin,
+        "frames": delivery.frames,
+        "fps": source.fps,
+        "expected": len(expected),
+        "switches": trace.switches(delivery.begin, end),
+        "keys_on_request": delivery.keys,
+        "run_packets": sent,
+        "run_loss": score.ratio(lost + late, sent),
+        "run_late": score.ratio(late, sent),
+        "packets": len(packets),
+        "loss": score.ratio(sum(1 for p in packets if p.fate != ARRIVED), len(packets)),
+        "rate_bps": 8 * sum(packet.wire_bytes() for packet in packets) / seconds,
+        "target_bps": target(trace, delivery.begin, end),
+        "frame_loss": score.ratio(len(hit), len(expected)),
+        "frozen": score.ratio(sum(frozen), len(expected)),
+        "longest_freeze_s": freeze(expected, new, delivery.frames) / source.fps,
+        "mos": score.mos(score.summary(metrics["psnr"])["mean"]),
+        "mos_frames": sum(map(score.mos, metrics["psnr"])) / len(metrics["psnr"]),
+        "mos_lossless": score.mos(score.summary(ideal["psnr"])["mean"]),
+    }
+    for name, values in metrics.items():
+        out[name] = score.summary(values)
+        out[name + "_lossless"] = score.summary(ideal[name])
+    return out
+
+
+def freeze(expected, new, frames):
+    """Frames of the longest time without a new picture although one was due."""
+    most = 0
+    since = None
+    for frame in range(frames):
+        if new[frame]:
+            since = None
+        elif frame in expected and since is None:
+            since = frame
+        if since is not None:
+            most = max(most, frame - since + 1)
+    return most
+
+
+def target(trace, begin, end, every=0.1):
+    """Mean target of what is shown."""
+    count = max(1, int((end - begin) / every))
+    times = [begin + (n + 0.5) * every for n in range(count)]
+    shown = [(t, trace.shown.at(t)) for t in times]
+    return sum(trace.targets[s].at(t) for t, s in shown if s >= 0) / count

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""GStreamer at work: encoder and payloader frame by frame; depayloader and decoder in a row."""
+
+import gi
+
+from . import Wrong
+
+gi.require_version("Gst", "1.0")
+from gi.repository import Gst  # noqa: E402
+
+CLOCK_RATE = 90_000
+PAYLOAD_TYPE = 96
+WAIT = 20 * 1_000_000_000  # ns; who waits longer waits for ever
+# What asmpsink and asspsimulcastbin set (gst/common/gstmccencodertable.c). One thread: the same
+# bits on any machine.
+X264 = (
+    "x264enc name=encoder tune=zerolatency speed-preset=superfast pass=qual vbv-buf-capacity=200 "
+    "threads=1"
+)
+CAPS = (
+    "application/x-rtp,media=(string)video,clock-rate=(int)90000,"
+    f"encoding-name=(string)H264,payload=(int){PAYLOAD_TYPE}"
+)
+
+
+def init():
+    if not Gst.is_initialized():
+        Gst.init(None)
+
+
+def launch(text):
+    init()
+    try:
+        return Gst.parse_launch(text)
+    except Exception as error:
+        raise Wrong(f"GStreamer: {error}; pipelines/setup --with test installs it") from None
+
+
+class Pipeline:
+    """Buffers in by `in` (an appsrc), out by `out` (an appsink)."""
+
+    def __init__(self, text):
+        self.pipeline = launch(text)
+        self.source = self.pipeline.get_by_name("in")
+        self.sink = self.pipeline.get_by_name("out")
+        if self.pipeline.set_state(Gst.State.PLAYING) == Gst.StateChangeReturn.FAILURE:
+            self.fail("does not start")
+
+    def fail(self, what):
+        message = self.pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
+        text = message.parse_error()[0].message if message else ""
+        self.stop()
+        raise Wrong(f"GStreamer {what} {text}".strip())
+
+    def push(self, data, pts, duration=None):
+        buffer = Gst.Buffer.new_wrapped(data)
+        buffer.pts = pts
+        if duration is not None:
+            buffer.duration = duration
+        if self.source.emit("push-buffer", buffer) != Gst.FlowReturn.OK:
+            self.fail("takes nothing more:")
+
+    def end(self):
+        self.source.emit("end-of-stream")
+
+    def pull(self):
+        """(data, pts), or None at the end."""
+        sample = self.sink.emit("try-pull-sample", WAIT)
+        if sample is None:
+            if not self.sink.get_property("eos"):
+                self.fail("gives nothing more:")
+            return None
+        buffer = sample.get_buffer()
+        return buffer.extract_dup(0, buffer.get_size()), buffer.pts
+
+    def stop(self):
+        if self.pipeline:
+            self.pipeline.set_state(Gst.State.NULL)
+            self.pipeline = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *reason):
+        self.stop()
+
+
+class Encoder(Pipeline):
+    """Raw frames of @source in, each one's RTP packets out."""
+
+    def __init__(self, source, width, height, fps, mtu):
+        raw = f"video/x-raw,format=I420,framerate={fps}/1"
+        scale = ""
+        if (width, height) != (source.width, source.height):
+            scale = f"videoscale ! {raw},width={width},height={height} ! "
+        super().__init__(
+            f"appsrc name=in format=time caps={raw},width={source.width},height={source.height} "
+            f"! {scale}{X264} ! video/x-h264,stream-format=byte-stream,alignment=au "
+            f"! rtph264pay mtu={mtu} config-interval=-1 pt={PAYLOAD_TYPE} seqnum-offset=0 "
+            "timestamp-offset=0 ! appsink name=out sync=false"
+        )
+        self.encoder = self.pipeline.get_by_name("encoder")
+        self.step = Gst.SECOND // fps
+
+    def set_bitrate(self, bps):
+        """From the next frame on."""
+        self.encoder.set_property("bitrate", max(1, round(bps / 1000)))
+
+    def force_key_unit(self):
+        """The next frame."""
+        structure = Gst.Structure.new_from_string(
+            "GstForceKeyUnit, all-headers=(boolean)true, count=(uint)0"
+        )
+        event = Gst.Event.new_custom(Gst.EventType.CUSTOM_UPSTREAM, structure)
+        self.encoder.get_static_pad("src").send_event(event)
+
+    def encode(self, data, number):
+        """[packets] of the frame; the marker ends it."""
+        self.push(data, number * self.step, self.step)
+        packets = []
+        while not packets or not packets[-1][1] & 0x80:
+            pulled = self.pull()
+            if pulled is None:
+                self.fail("ended early")
+            packets.append(pulled[0])
+        return packets
+
+
+class Decoder(Pipeline):
+    """RTP packets in (all of them, then end()), pictures at the source's size out.
+
+    What a receiver has: a depayloader that drops torn units, a parser, FFmpeg's decoder, which
+    conceals what is missing and shows what it has.
+    """
+
+    def __init__(self, source, fps):
+        super().__init__(
+            f"appsrc name=in format=time max-bytes=0 caps={CAPS} ! rtph264depay "
+            "! h264parse ! avdec_h264 max-threads=1 max-errors=-1 qos=false "
+            "! videoscale method=lanczos "
+            f"! video/x-raw,format=I420,width={source.width},height={source.height} "
+            "! appsink name=out sync=false max-buffers=8"
+        )
+        self.step = Gst.SECOND // fps
+
+    def pictures(self):
+        """(number of the frame, I420) of each that comes."""
+        while pulled := self.pull():
+            data, pts = pulled
+            yield round(pts / self.step), data
+
+
+def is_key_unit(packet):
+    """Whether an IDR slice begins in this RTP packet of H.264 (RFC 6184)."""
+    at = 12 + 4 * (packet[0] & 15)
+    if packet[0] & 16:
+        at += 4 + 4 * int.from_bytes(packet[at + 2 : at + 4], "big")
+    kind = packet[at] & 31
+    if kind == 28:  # FU-A
+        return bool(packet[at + 1] & 0x80) and packet[at + 1] & 31 == 5
+    at += 1
+    while kind == 24 and at + 2 < len(packet):  # STAP-A
+        if packet[at + 2] & 31 == 5:
+            return True
+        at += 2 + int.from_bytes(packet[at : at + 2], "big")
+    return kind == 5
