@@ -10,6 +10,7 @@ extern const MulticastProtocol assp_enhanced_protocol;
 extern const MulticastProtocol assp_published_protocol;
 extern const MulticastProtocol cbr_protocol;
 extern const MulticastProtocol pgmcc_protocol;
+extern const MulticastProtocol smcc_protocol;
 extern const MulticastProtocol tfmcc_protocol;
 extern const MulticastProtocol tfrc_protocol;
 
@@ -18,6 +19,7 @@ static const MulticastProtocol *const protocols[] = {
   &asmp_published_protocol,
   &cbr_protocol,
   &pgmcc_protocol,
+  &smcc_protocol,
   &tfmcc_protocol,
   &tfrc_protocol,
 };

@@ -78,7 +78,7 @@ class Bounds(Quantity):
 STREAMS_MAX = 8  # MCC_ASSP_STREAMS_MAX
 
 # The multicast protocols mccsim knows. A new one: a line here, and its options below.
-PROTOCOLS = ("published", "enhanced", "tfmcc", "pgmcc", "tfrc", "cbr")
+PROTOCOLS = ("published", "enhanced", "tfmcc", "pgmcc", "tfrc", "smcc", "cbr")
 CONTROL = "tcp"  # the variant without multicast
 
 ASMP = ("published", "enhanced")
@@ -97,6 +97,7 @@ OPTIONS = {
     "lambda": (Quantity("number", 1, 2), ASMP),
     "leave_latency": (SPAN, ASMP),  # what receivers take for the network's (2 s)
     "lock_stream": (Whole(0, STREAMS_MAX - 1), ASMP),
+    "base_rate": (RATE, ("smcc",)),  # B_0 (1 Mb/s)
     "discounting": (Flag(), ("tfmcc", "tfrc")),  # RFC 4654 5.5 (default: off), RFC 5348 5.5 (on)
     "overhear": (Flag(), ("tfmcc",)),  # reports to the group, RFC 4654 4.5 (off)
     "rtt": (Word("timestamps", "packets"), ("pgmcc",)),  # the acker is elected by; draft 2.5

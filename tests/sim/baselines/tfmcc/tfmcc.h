@@ -67,6 +67,7 @@ public:
     double min_bps = 0, max_bps = 0; /* the application's limits of X; max 0 = none */
     double start_bps = 0;            /* 0 = one packet per R_max (3.1) */
     double round_rtts = 6;           /* T / R_max (3.4); 4 may do with overheard reports */
+    MccTime max_rtt = 0;             /* R_max at first; 0 = 500 ms (3.2) */
   };
 
   TfmccSender (const Config &config, MccTime now);
@@ -172,6 +173,9 @@ public:
   bool Poll (TfmccReport *out);
   /* Only the CLR says goodbye. */
   void Leave (MccTime now);
+  /* From now on data and feedback of another session over the same path (SMCC's layers): RTT, rate
+   * and losses stay; its first report waits for no timer. */
+  void NewSession ();
 
   double RateBps (MccTime now) const; /* X_r; 0 = not known yet */
   double Rtt () const;                /* R, s */
@@ -213,7 +217,7 @@ private:
   bool m_is_clr = false, m_fresh = false; /* data since the last report */
   MccTime m_next_report = 0;              /* of the CLR */
 
-  bool m_in_round = false;
+  bool m_in_round = false, m_report_first = false;
   std::uint16_t m_round = 0;
   double m_suppress = TFMCC_RATE_MAX;
   double m_round_rate = 0;         /* X_r as the round began */

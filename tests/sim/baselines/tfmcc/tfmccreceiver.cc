@@ -102,7 +102,8 @@ TfmccReceiver::StartRound (const TfmccData &data, MccTime now)
   double x = 1 - mcc_rng_uniform (&m_rng);
   double period = m_config.round_rtts * m_max_rtt;
   double wait = std::max (period * (1 + std::log (x) / std::log (N)), 0.0);
-  m_timer = now + mcc_time_from_seconds (wait);
+  m_timer = m_report_first ? now : now + mcc_time_from_seconds (wait);
+  m_report_first = false;
 }
 
 /* 4.5: X_supp is below the own rate, now or as the round began, and R_max covers the own RTT. */
@@ -206,6 +207,16 @@ TfmccReceiver::Poll (TfmccReport *out)
   *out = m_out.front ();
   m_out.pop_front ();
   return true;
+}
+
+void
+TfmccReceiver::NewSession ()
+{
+  m_clr = TFMCC_NOBODY;
+  m_is_clr = m_fresh = m_in_round = m_sample_due = false;
+  m_suppress = TFMCC_RATE_MAX;
+  m_timer = MCC_TIME_NONE;
+  m_report_first = true;
 }
 
 void

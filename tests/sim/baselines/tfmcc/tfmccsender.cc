@@ -29,7 +29,8 @@ Microseconds (MccTime time)
 
 TfmccSender::TfmccSender (const Config &config, MccTime now)
     : m_config (config), m_ramp_start (now), m_last_rise (now), m_last_report (now),
-      m_last_halving (now), m_max_rtt (MAX_RTT_START), m_round_start (now), m_now (now)
+      m_last_halving (now), m_max_rtt (config.max_rtt > 0 ? config.max_rtt : MAX_RTT_START),
+      m_round_start (now), m_now (now)
 {
   if (m_config.max_bps <= 0)
     m_config.max_bps = TFMCC_RATE_MAX;
