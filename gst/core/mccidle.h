@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccidle: whether a stream's encoder runs.
+ *
+ * Runs from the start; stops when nobody was there for `after`; runs again as soon as somebody is.
+ * With after = MCC_TIME_NONE it never stops: the lowest stream, where newcomers begin.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "mcctime.h"
+
+typedef struct {
+  MccTime after;
+  MccTime since; /* nobody is there; MCC_TIME_NONE: somebody is */
+  bool running;
+} MccIdle;
+
+void mcc_idle_init (MccIdle *self, MccTime after, MccTime now);
+/* True: it runs again. */
+bool mcc_idle_set_occupied (MccIdle *self, bool occupied, MccTime now);
+/* True: it has stopped. */
+bool mcc_idle_handle_timeout (MccIdle *self, MccTime now);
+MccTime mcc_idle_next_timeout (const MccIdle *self);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <glib.h>
+
+#include "mccidle.h"
+
+#define START (5000 * MCC_SECOND)
+#define AFTER (10 * MCC_SECOND)
+
+static void
+test_stops (void)
+{
+  MccIdle idle;
+
+  mcc_idle_init (&idle, AFTER, START);
+  g_assert_true (idle.running);
+  g_assert_cmpuint (mcc_idle_next_timeout (&idle), ==, START + AFTER);
+  g_assert_false (mcc_idle_handle_timeout (&idle, START + AFTER - 1));
+  g_assert_true (mcc_idle_handle_timeout (&idle, START + AFTER));
+  g_assert_false (idle.running);
+  g_assert_false (mcc_idle_handle_timeout (&idle, START + 2 * AFTER)); /* once */
+  g_assert_cmpuint (mcc_idle_next_timeout (&idle), ==, MCC_TIME_NONE);
+}
+
+static void
+test_comes_back (void)
+{
+  MccIdle idle;
+  MccTime now = START + AFTER;
+
+  mcc_idle_init (&idle, AFTER, START);
+  mcc_idle_handle_timeout (&idle, now);
+  g_assert_true (mcc_idle_set_occupied (&idle, true, now + 1));
+  g_assert_false (mcc_idle_set_occupied (&idle, true, now + 2));
+  g_assert_true (idle.running);
+  g_assert_cmpuint (mcc_idle_next_timeout (&idle), ==, MCC_TIME_NONE);
+  g_assert_false (mcc_idle_handle_timeout (&idle, now + 9 * AFTER));
+  /* the time counts from when the last one left */
+  g_assert_false (mcc_idle_set_occupied (&idle, false, now + 9 * AFTER));
+  g_assert_false (mcc_idle_set_occupied (&idle, false, now + 9 * AFTER + 5));
+  g_assert_cmpuint (mcc_idle_next_timeout (&idle), ==, now + 10 * AFTER);
+  /* one who comes back in time */
+  g_assert_false (mcc_idle_set_occupied (&idle, true, now + 10 * AFTER - 1));
+  g_assert_false (mcc_idle_handle_timeout (&idle, now + 10 * AFTER));
+}
+
+static void
+test_never (void)
+{
+  MccIdle idle;
+
+  mcc_idle_init (&idle, MCC_TIME_NONE, START);
+  mcc_idle_set_occupied (&idle, true, START);
+  mcc_idle_set_occupied (&idle, false, START);
+  g_assert_cmpuint (mcc_idle_next_timeout (&idle), ==, MCC_TIME_NONE);
+  g_assert_false (mcc_idle_handle_timeout (&idle, START + 1000 * AFTER));
+  g_assert_true (idle.running);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/idle/stops-when-nobody-was-there-for-long", test_stops);
+  g_test_add_func ("/idle/comes-back-at-once", test_comes_back);
+  g_test_add_func ("/idle/never", test_never);
+  return g_test_run ();
+}
