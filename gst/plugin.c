@@ -6,6 +6,7 @@
 
 #include "gstasmpsink.h"
 #include "gstasmpsrc.h"
+#include "gstasspsimulcastbin.h"
 
 static gboolean
 plugin_init (GstPlugin *plugin)
@@ -14,6 +15,7 @@ plugin_init (GstPlugin *plugin)
 
   good &= GST_ELEMENT_REGISTER (asmpsink, plugin);
   good &= GST_ELEMENT_REGISTER (asmpsrc, plugin);
+  good &= GST_ELEMENT_REGISTER (asspsimulcastbin, plugin);
   return good;
 }
 

@@ -370,7 +370,7 @@ gst_asmp_sink_class_init (GstAsmpSinkClass *klass)
   GST_BIN_CLASS (klass)->handle_message = gst_asmp_sink_handle_message;
 
   gst_mcc_properties_install (object_class, "asmp");
-  gst_mcc_sender_properties_install (object_class);
+  gst_mcc_sender_properties_install (object_class, FALSE);
   install_signals (object_class);
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);

@@ -33,7 +33,7 @@ act_target (GstAsmpSink *self, const MccSenderAction *action)
   gst_mcc_send_stream_set_target (self->stream, action->target_bps);
   gst_mcc_session_set_bandwidth (self->session, action->target_bps);
   g_object_notify (G_OBJECT (self), "target-bitrate");
-  gst_mcc_messages_target (self->messages, action->target_bps, action->previous_bps, reason,
+  gst_mcc_messages_target (self->messages, -1, action->target_bps, action->previous_bps, reason,
       action->ssrc, gst_mcc_pump_now (self->pump));
 }
 
@@ -84,7 +84,7 @@ act_receiver (GstAsmpSink *self, const MccSenderAction *action)
       return;
   }
   gst_mcc_messages_receiver (
-      self->messages, action->ssrc, &action->address, state, reason, gst_mcc_pump_now (self->pump));
+      self->messages, -1, action->ssrc, &action->address, state, reason, gst_mcc_pump_now (self->pump));
 }
 
 static void

@@ -296,6 +296,17 @@ gst_mcc_abs_send_time_stamp (GstBuffer *buffer, guint8 id, guint32 send_time, gu
   return id == 0 || found == STAMPED || add_extension (buffer, id, send_time);
 }
 
+void
+gst_mcc_rtp_shift_time (GstBuffer *buffer, guint32 shift)
+{
+  guint8 time[4];
+
+  if (gst_buffer_extract (buffer, 4, time, sizeof time) < sizeof time)
+    return;
+  GST_WRITE_UINT32_BE (time, GST_READ_UINT32_BE (time) + shift);
+  gst_buffer_fill (buffer, 4, time, sizeof time);
+}
+
 gboolean
 gst_mcc_rtp_info (GstBuffer *buffer, GstMccRtpInfo *out)
 {

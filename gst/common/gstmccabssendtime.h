@@ -35,6 +35,8 @@ typedef struct {
  * the bytes are reserved; otherwise adds the extension. FALSE: not RTP, or no room for it. */
 gboolean gst_mcc_abs_send_time_stamp (
     GstBuffer *buffer, guint8 id, guint32 send_time, guint16 *seq);
+/* Adds @shift to the RTP time of the packet @buffer (writable). */
+void gst_mcc_rtp_shift_time (GstBuffer *buffer, guint32 shift);
 /* Only reads. */
 gboolean gst_mcc_rtp_info (GstBuffer *buffer, GstMccRtpInfo *out);
 

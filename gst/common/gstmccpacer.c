@@ -38,6 +38,7 @@ struct _GstMccPacer {
   gboolean idle, blocked; /* somebody waits for arrived, left: a signal costs a system call */
   GstFlowReturn result;
   guint8 send_time_id;
+  guint32 time_shift;
 
   MccSeq seq; /* pacer's thread only */
 };
@@ -123,7 +124,7 @@ take_due (GstMccPacer *self)
 typedef struct {
   GstMccPacer *self;
   guint8 id;
-  guint32 send_time;
+  guint32 send_time, time_shift;
   guint overhead;
   guint packets;
   guint64 bytes, highest;
@@ -138,6 +139,8 @@ stamp_one (GstBuffer **buffer, guint index, gpointer data)
   *buffer = gst_buffer_make_writable (*buffer);
   if (gst_mcc_abs_send_time_stamp (*buffer, stamp->id, stamp->send_time, &seq))
     stamp->highest = mcc_seq_extend16 (&stamp->self->seq, seq);
+  if (stamp->time_shift)
+    gst_mcc_rtp_shift_time (*buffer, stamp->time_shift);
   stamp->packets++;
   stamp->bytes += gst_buffer_get_size (*buffer) + stamp->overhead;
   return TRUE;
@@ -145,13 +148,9 @@ stamp_one (GstBuffer **buffer, guint index, gpointer data)
 
 /* Stamps and pushes; without the lock. */
 static GstFlowReturn
-push_list (GstMccPacer *self, GstBufferList *list, guint8 id, guint overhead, MccTime now)
+push_list (GstMccPacer *self, GstBufferList *list, const Stamp *how)
 {
-  Stamp stamp = { .self = self,
-    .id = id,
-    .send_time = mcc_abs_send_time (now),
-    .overhead = overhead,
-    .highest = self->seq.highest };
+  Stamp stamp = *how;
   GstFlowReturn ret;
 
   gst_buffer_list_foreach (list, stamp_one, &stamp);
@@ -199,9 +198,7 @@ gst_mcc_pacer_loop (gpointer data)
   GstMccPacer *self = data;
   GstBufferList *list;
   GstFlowReturn ret;
-  guint overhead;
-  guint8 id;
-  MccTime now;
+  Stamp stamp;
 
   g_mutex_lock (&self->lock);
   if (!wait_turn (self)) {
@@ -218,12 +215,16 @@ gst_mcc_pacer_loop (gpointer data)
     return;
   }
   list = take_due (self);
-  id = self->send_time_id;
-  overhead = self->overhead;
-  now = self->pushed = self->now; /* just read */
+  self->pushed = self->now; /* just read */
+  stamp = (Stamp){ .self = self,
+    .id = self->send_time_id,
+    .send_time = mcc_abs_send_time (self->now),
+    .time_shift = self->time_shift,
+    .overhead = self->overhead,
+    .highest = self->seq.highest };
   g_mutex_unlock (&self->lock);
 
-  ret = push_list (self, list, id, overhead, now);
+  ret = push_list (self, list, &stamp);
   if (ret == GST_FLOW_OK)
     return;
   g_mutex_lock (&self->lock);
@@ -576,6 +577,14 @@ gst_mcc_pacer_set_target (GstMccPacer *self, guint64 target_bps)
 {
   g_mutex_lock (&self->lock);
   mcc_pacer_set_target (self->pacer, target_bps);
+  g_mutex_unlock (&self->lock);
+}
+
+void
+gst_mcc_pacer_set_time_shift (GstMccPacer *self, guint32 shift)
+{
+  g_mutex_lock (&self->lock);
+  self->time_shift = shift;
   g_mutex_unlock (&self->lock);
 }
 

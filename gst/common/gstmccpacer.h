@@ -43,6 +43,8 @@ void gst_mcc_pacer_set_config (GstMccPacer *self, gdouble factor, MccTime max_de
 /* Header bytes of IP and UDP. */
 void gst_mcc_pacer_set_overhead (GstMccPacer *self, guint bytes);
 void gst_mcc_pacer_set_target (GstMccPacer *self, guint64 target_bps);
+/* Added to the RTP time of what comes from now on. */
+void gst_mcc_pacer_set_time_shift (GstMccPacer *self, guint32 shift);
 /* While stopped, what comes in is dropped (no-feedback=stop). */
 void gst_mcc_pacer_set_stopped (GstMccPacer *self, gboolean stopped);
 /* What to ask of the encoder for @target_bps (mccencoding.h); TRUE when it should get *out_bps

@@ -178,24 +178,34 @@ get_locked (const GstMccSenderSettings *s, guint id, GValue *value)
 #define LIVE (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING)
 
 static void
-install_rates (GObjectClass *klass)
+install_rate (GObjectClass *klass, guint id, const gchar *name, const gchar *nick,
+    const gchar *blurb, guint64 preset, GParamFlags flags)
 {
-  g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_MIN_BITRATE,
-      g_param_spec_uint64 ("min-bitrate", "Lowest rate",
-          "Never send less than this, bit/s on the wire (1000 or more)", 0, G_MAXUINT64,
-          DEFAULT_MIN_BPS, LIVE));
-  g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_MAX_BITRATE,
-      g_param_spec_uint64 ("max-bitrate", "Highest rate",
-          "Never send more than this, bit/s on the wire", 0, G_MAXUINT64, DEFAULT_MAX_BPS, LIVE));
-  g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_START_BITRATE,
-      g_param_spec_uint64 ("start-bitrate", "Rate at the start",
-          "Target until receivers report, bit/s on the wire (unset: the default, within the "
-          "bounds)",
-          0, G_MAXUINT64, DEFAULT_START_BPS, READY));
+  g_object_class_install_property (
+      klass, id, g_param_spec_uint64 (name, nick, blurb, 0, G_MAXUINT64, preset, flags));
+}
+
+static void
+install_rates (GObjectClass *klass, gboolean several)
+{
+  install_rate (klass, GST_MCC_SENDER_PROPERTY_MIN_BITRATE, "min-bitrate", "Lowest rate",
+      several ? "Where the lowest stream begins, bit/s on the wire (1000 or more)"
+              : "Never send less than this, bit/s on the wire (1000 or more)",
+      DEFAULT_MIN_BPS, several ? STOPPED : LIVE);
+  install_rate (klass, GST_MCC_SENDER_PROPERTY_MAX_BITRATE, "max-bitrate", "Highest rate",
+      several ? "What the highest stream reaches up to, bit/s on the wire"
+              : "Never send more than this, bit/s on the wire",
+      DEFAULT_MAX_BPS, several ? STOPPED : LIVE);
+  install_rate (klass, GST_MCC_SENDER_PROPERTY_START_BITRATE, "start-bitrate", "Rate at the start",
+      several ? "Without effect here: each stream starts at its lower bound"
+              : "Target until receivers report, bit/s on the wire (unset: the default, within the "
+                "bounds)",
+      DEFAULT_START_BPS, READY);
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_TARGET_BITRATE,
       g_param_spec_uint64 ("target-bitrate", "Target",
-          "What the network allows now, bit/s on the wire", 0, G_MAXUINT64, 0,
-          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+          several ? "What the network allows now of all streams that run, bit/s on the wire"
+                  : "What the network allows now, bit/s on the wire",
+          0, G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_NO_FEEDBACK,
       g_param_spec_enum ("no-feedback", "Without feedback",
           "What happens when no receiver reports (any more)", GST_TYPE_MCC_NO_FEEDBACK,
@@ -257,9 +267,9 @@ install_encoder (GObjectClass *klass)
 }
 
 void
-gst_mcc_sender_properties_install (GObjectClass *klass)
+gst_mcc_sender_properties_install (GObjectClass *klass, gboolean several)
 {
-  install_rates (klass);
+  install_rates (klass, several);
   install_sending (klass);
   install_encoder (klass);
   gst_type_mark_as_plugin_api (GST_TYPE_MCC_NO_FEEDBACK, 0);

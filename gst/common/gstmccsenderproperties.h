@@ -62,8 +62,9 @@ typedef struct {
 #define GST_TYPE_MCC_NO_FEEDBACK (gst_mcc_no_feedback_get_type ())
 GType gst_mcc_no_feedback_get_type (void);
 
-/* In class_init, behind gst_mcc_properties_install(). */
-void gst_mcc_sender_properties_install (GObjectClass *klass);
+/* In class_init, behind gst_mcc_properties_install(). @several: streams, whose rates are bounds of
+ * all of them. */
+void gst_mcc_sender_properties_install (GObjectClass *klass, gboolean several);
 void gst_mcc_sender_settings_init (GstMccSenderSettings *self);
 void gst_mcc_sender_settings_clear (GstMccSenderSettings *self);
 /* FALSE: the id is not one of these. They take @element's object lock. */

@@ -30,6 +30,8 @@ struct _GstMccSendStream {
   GstMccEncoder *encoder;
   GstPad *entry;
   gboolean configure_payloader;
+  gboolean has_time_base;
+  guint32 time_base;
 
   /* Guards what follows. A leaf. */
   GMutex lock;
@@ -61,11 +63,24 @@ on_sent (gpointer data, guint packets, guint64 bytes, guint32 highest_seq)
   self->handler.sent (self->owner, self->number, packets, bytes, highest_seq);
 }
 
+/* What is missing from the time base of @caps to ours. */
+static guint32
+time_shift (const GstMccSendStream *self, GstCaps *caps)
+{
+  guint offset;
+
+  if (!self->has_time_base
+      || !gst_structure_get_uint (gst_caps_get_structure (caps, 0), "timestamp-offset", &offset))
+    return 0;
+  return self->time_base - offset;
+}
+
 static void
 on_caps (gpointer data, GstCaps *caps, guint8 send_time_id)
 {
   GstMccSendStream *self = data;
 
+  gst_mcc_pacer_set_time_shift (self->pacer, time_shift (self, caps));
   self->handler.caps (self->owner, self->number, caps);
 }
 
@@ -213,7 +228,8 @@ configure (GstElement *element, const gchar *property, const gchar *value)
   GParamSpec *pspec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), property);
   GValue now = G_VALUE_INIT;
 
-  if (!pspec)
+  if (!pspec
+      || (*value == '-' && pspec->value_type != G_TYPE_INT)) /* rtptheorapay counts seconds */
     return;
   g_object_get_property (G_OBJECT (element), property, &now);
   if (g_param_value_defaults (pspec, &now))
@@ -228,6 +244,12 @@ configure_payloader (GstMccSendStream *self)
 
   if (!payloader)
     return;
+  if (self->has_time_base) {
+    gchar *base = g_strdup_printf ("%u", self->time_base);
+
+    configure (payloader, "timestamp-offset", base);
+    g_free (base);
+  }
   if (!gst_mcc_abs_send_time_reserve (payloader))
     GST_INFO_OBJECT (
         self->owner, "%" GST_PTR_FORMAT " reserves no bytes; the pacer adds them", payloader);
@@ -236,6 +258,13 @@ configure_payloader (GstMccSendStream *self)
     configure (payloader, "mtu", PAYLOADER_MTU);
   }
   gst_object_unref (payloader);
+}
+
+void
+gst_mcc_send_stream_set_time_base (GstMccSendStream *self, guint32 offset)
+{
+  self->has_time_base = TRUE;
+  self->time_base = offset;
 }
 
 void

@@ -54,6 +54,10 @@ gboolean gst_mcc_send_stream_set_encoder (
 /* Looks for the encoder and the payloader; @expected: caps are here, so both should be. */
 void gst_mcc_send_stream_look_upstream (GstMccSendStream *self, gboolean expected);
 
+/* The RTP time base that all streams of a session share: payloaders at their default get it, what
+ * others send is shifted to it. Before _look_upstream(). */
+void gst_mcc_send_stream_set_time_base (GstMccSendStream *self, guint32 offset);
+
 /* Before data flows: warnings may come again. */
 void gst_mcc_send_stream_start (GstMccSendStream *self, guint64 target_bps);
 void gst_mcc_send_stream_set_target (GstMccSendStream *self, guint64 target_bps);

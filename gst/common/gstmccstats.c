@@ -147,6 +147,23 @@ gst_mcc_messages_free (GstMccMessages *self)
   g_free (self);
 }
 
+/* The stream that a message is about; -1: it does not say. */
+static gint
+stream_of (const GstStructure *s)
+{
+  gint stream = -1;
+
+  gst_structure_get_int (s, "stream", &stream);
+  return stream;
+}
+
+static void
+set_stream (GstStructure *s, gint stream)
+{
+  if (stream >= 0)
+    gst_structure_set (s, "stream", G_TYPE_INT, stream, NULL);
+}
+
 /* A newer message of a kind that tells a state replaces the one that waits. */
 static void
 queue_message (GstMccMessages *self, GstStructure *s)
@@ -158,7 +175,8 @@ queue_message (GstMccMessages *self, GstStructure *s)
     GstStructure *old = l->data;
     guint64 previous;
 
-    if (!gst_structure_has_name (old, gst_structure_get_name (s)))
+    if (!gst_structure_has_name (old, gst_structure_get_name (s))
+        || stream_of (old) != stream_of (s))
       continue;
     if (gst_structure_get_uint64 (old, "previous", &previous))
       gst_structure_set (s, "previous", G_TYPE_UINT64, previous, NULL);
@@ -205,14 +223,15 @@ gst_mcc_messages_flush (GstMccMessages *self, MccTime now)
 }
 
 void
-gst_mcc_messages_target (GstMccMessages *self, guint64 bitrate, guint64 previous,
+gst_mcc_messages_target (GstMccMessages *self, gint stream, guint64 bitrate, guint64 previous,
     const gchar *reason, guint32 limiting_ssrc, MccTime now)
 {
-  post (self,
-      gst_structure_new (MESSAGE_TARGET, "bitrate", G_TYPE_UINT64, bitrate, "previous",
-          G_TYPE_UINT64, previous, "reason", G_TYPE_STRING, reason, "limiting-ssrc", G_TYPE_UINT,
-          limiting_ssrc, NULL),
-      now);
+  GstStructure *s = gst_structure_new (MESSAGE_TARGET, "bitrate", G_TYPE_UINT64, bitrate,
+      "previous", G_TYPE_UINT64, previous, "reason", G_TYPE_STRING, reason, "limiting-ssrc",
+      G_TYPE_UINT, limiting_ssrc, NULL);
+
+  set_stream (s, stream);
+  post (self, s, now);
 }
 
 void
@@ -226,16 +245,16 @@ gst_mcc_messages_switch (
 }
 
 void
-gst_mcc_messages_receiver (GstMccMessages *self, guint32 ssrc, const MccAddress *address,
-    const gchar *state, const gchar *reason, MccTime now)
+gst_mcc_messages_receiver (GstMccMessages *self, gint stream, guint32 ssrc,
+    const MccAddress *address, const gchar *state, const gchar *reason, MccTime now)
 {
   gchar *text = gst_mcc_address_to_string (address);
+  GstStructure *s = gst_structure_new ("adaptive-multicast-receiver", "ssrc", G_TYPE_UINT, ssrc,
+      "address", G_TYPE_STRING, text, "state", G_TYPE_STRING, state, "reason", G_TYPE_STRING,
+      reason, NULL);
 
-  post (self,
-      gst_structure_new ("adaptive-multicast-receiver", "ssrc", G_TYPE_UINT, ssrc, "address",
-          G_TYPE_STRING, text, "state", G_TYPE_STRING, state, "reason", G_TYPE_STRING, reason,
-          NULL),
-      now);
+  set_stream (s, stream);
+  post (self, s, now);
   g_free (text);
 }
 

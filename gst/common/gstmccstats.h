@@ -54,15 +54,15 @@ void gst_mcc_messages_free (GstMccMessages *self);
 /* Drops what waits (stop). */
 void gst_mcc_messages_clear (GstMccMessages *self);
 
-/* adaptive-multicast-target */
-void gst_mcc_messages_target (GstMccMessages *self, guint64 bitrate, guint64 previous,
+/* adaptive-multicast-target; @stream: of several, -1: there is one */
+void gst_mcc_messages_target (GstMccMessages *self, gint stream, guint64 bitrate, guint64 previous,
     const gchar *reason, guint32 limiting_ssrc, MccTime now);
 /* adaptive-multicast-switch */
 void gst_mcc_messages_switch (
     GstMccMessages *self, gint from, gint to, const gchar *reason, MccTime duration, MccTime now);
 /* adaptive-multicast-receiver; @state: joined, left, timed out */
-void gst_mcc_messages_receiver (GstMccMessages *self, guint32 ssrc, const MccAddress *address,
-    const gchar *state, const gchar *reason, MccTime now);
+void gst_mcc_messages_receiver (GstMccMessages *self, gint stream, guint32 ssrc,
+    const MccAddress *address, const gchar *state, const gchar *reason, MccTime now);
 /* adaptive-multicast-stats: takes @stats; its fields become the message's */
 void gst_mcc_messages_stats (GstMccMessages *self, GstStructure *stats, MccTime now);
 

@@ -335,6 +335,13 @@ mcc_assp_sender_handle_sent (MccAsspSender *self, unsigned stream, uint32_t pack
 }
 
 void
+mcc_assp_sender_handle_dropped (MccAsspSender *self, MccDrop reason, uint32_t ssrc, MccTime now)
+{
+  advance (self, now);
+  drop (self, reason, ssrc);
+}
+
+void
 mcc_assp_sender_handle_timeout (MccAsspSender *self, MccTime now)
 {
   advance (self, now);

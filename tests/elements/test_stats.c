@@ -140,7 +140,7 @@ test_at_most_ten_a_second (void)
   guint n, total = 0;
 
   for (guint ms = 0; ms < 5000; ms++)
-    gst_mcc_messages_receiver (messages, ms, &from, "joined", "report", START + ms * MCC_MSECOND);
+    gst_mcc_messages_receiver (messages, -1, ms, &from, "joined", "report", START + ms * MCC_MSECOND);
   n = count (bus, "adaptive-multicast-receiver", NULL);
   g_assert_cmpuint (n, >=, 30);
   g_assert_cmpuint (n, <=, 5 * GST_MCC_MESSAGES_PER_S);
@@ -167,7 +167,7 @@ test_target_coalesces (void)
   MccTime due;
 
   for (guint i = 0; i < 100; i++)
-    gst_mcc_messages_target (messages, i + 1, i, "receiver", 7, START);
+    gst_mcc_messages_target (messages, -1, i + 1, i, "receiver", 7, START);
   g_assert_cmpuint (count (bus, "adaptive-multicast-target", &last), ==, GST_MCC_MESSAGES_BURST);
   due = gst_mcc_messages_flush (messages, START);
   g_assert_cmpuint (due, >, START);

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+
+#include "gstasspsimulcastbinprivate.h"
+
+#define GST_CAT_DEFAULT gst_assp_simulcast_bin_debug
+
+#define DEFAULT_MAX_STREAMS 3
+#define DEFAULT_ENCODER "x264enc tune=zerolatency speed-preset=superfast"
+#define DEFAULT_IDLE_TIMEOUT_MS 10000
+/* Streams that lie closer together are not worth their encoders. */
+#define STEP_MIN 1.5
+
+enum {
+  PROP_STREAMS = GST_MCC_SENDER_PROPERTY_LAST + 1,
+  PROP_MAX_STREAMS,
+  PROP_ENCODER_DESCRIPTION,
+  PROP_IDLE_TIMEOUT,
+};
+
+/* Read from NULL to READY; at any time. */
+#define STOPPED (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS)
+
+void
+gst_assp_simulcast_bin_install_properties (GObjectClass *klass)
+{
+  gst_mcc_properties_install (klass, GST_ASSP_SCHEME);
+  gst_mcc_sender_properties_install (klass, TRUE);
+  g_object_class_install_property (klass, PROP_STREAMS,
+      g_param_spec_string ("streams", "Streams",
+          "Bounds of each stream in bit/s on the wire, lowest first: low:high,low:high,... (unset: "
+          "max-streams of them between min-bitrate and max-bitrate)",
+          NULL, STOPPED));
+  g_object_class_install_property (klass, PROP_MAX_STREAMS,
+      g_param_spec_uint ("max-streams", "Most streams",
+          "How many streams there are at most when streams is unset", 1, MCC_ASSP_STREAMS_MAX,
+          DEFAULT_MAX_STREAMS, STOPPED));
+  g_object_class_install_property (klass, PROP_ENCODER_DESCRIPTION,
+      g_param_spec_string ("encoder-description", "Encoder",
+          "The encoder of each stream as gst-launch-1.0 takes it, such as vp8enc; raw video in, "
+          "H.264, H.265, VP8, VP9 or RTP out",
+          DEFAULT_ENCODER, STOPPED));
+  g_object_class_install_property (klass, PROP_IDLE_TIMEOUT,
+      g_param_spec_uint ("idle-timeout", "Idle time-out",
+          "A stream that had no receiver for so many ms is not encoded until one comes; the lowest "
+          "always is (0: all always are, for plain players of higher streams)",
+          0, G_MAXUINT, DEFAULT_IDLE_TIMEOUT_MS, STOPPED | GST_PARAM_MUTABLE_READY));
+}
+
+void
+gst_assp_simulcast_bin_init_settings (GstAsspSimulcastBin *self)
+{
+  gst_mcc_properties_init (&self->network, GST_ASSP_SCHEME);
+  gst_mcc_sender_settings_init (&self->sender);
+  self->settings = (GstAsspSettings){ .max_streams = DEFAULT_MAX_STREAMS,
+    .encoder_description = g_strdup (DEFAULT_ENCODER),
+    .idle_timeout_ms = DEFAULT_IDLE_TIMEOUT_MS };
+}
+
+void
+gst_assp_simulcast_bin_clear_settings (GstAsspSimulcastBin *self)
+{
+  gst_mcc_properties_clear (&self->network);
+  gst_mcc_sender_settings_clear (&self->sender);
+  g_free (self->settings.streams);
+  g_free (self->settings.encoder_description);
+}
+
+/* ---- what is wrong with them ---- */
+
+static gboolean
+fail (GstAsspSimulcastBin *self, gchar *text)
+{
+  GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS, ("%s", text), (NULL));
+  g_free (text);
+  return FALSE;
+}
+
+#define BPS G_GUINT64_FORMAT
+
+/* `streams` within min-bitrate and max-bitrate, where the user set these. */
+static gboolean
+check_range (
+    GstAsspSimulcastBin *self, const GstMccSenderSettings *sender, const MccAsspStreams *streams)
+{
+  guint64 low = streams->stream[0].low_bps, high = streams->stream[streams->count - 1].high_bps;
+
+  if (sender->min_set && low < sender->min_bps)
+    return fail (self, g_strdup_printf ("streams: stream 0 begins at %" BPS ", below min-bitrate "
+                                        "(%" BPS "); raise it or lower min-bitrate.",
+                           low, sender->min_bps));
+  if (sender->max_set && high > sender->max_bps)
+    return fail (
+        self, g_strdup_printf ("streams: stream %u reaches up to %" BPS ", above max-bitrate "
+                               "(%" BPS "); lower it or raise max-bitrate.",
+                  streams->count - 1, high, sender->max_bps));
+  return TRUE;
+}
+
+static gboolean
+check_others (
+    GstAsspSimulcastBin *self, const GstMccSenderSettings *sender, const MccAsspStreams *streams)
+{
+  gboolean one_file, encoder;
+
+  if (sender->no_feedback == MCC_NO_FEEDBACK_HOLD)
+    return fail (
+        self, g_strdup ("no-feedback is hold, which simulcast has not: a stream that nobody "
+                        "reports on is at its lower bound; set it to minimum or stop."));
+  GST_OBJECT_LOCK (self);
+  one_file = self->sender.sdp_location && !strstr (self->sender.sdp_location, "%d");
+  encoder = self->sender.encoder != NULL;
+  GST_OBJECT_UNLOCK (self);
+  if (one_file && streams->count > 1)
+    return fail (self, g_strdup ("sdp-location names one file for all streams; put %d where the "
+                                 "stream's number goes, as in stream%d.sdp."));
+  if (encoder && streams->count > 1)
+    return fail (self, g_strdup ("encoder is one element, but there are several streams; set "
+                                 "encoder-name to their encoders' names, with commas between."));
+  return TRUE;
+}
+
+static guint
+default_count (const GstMccSenderSettings *sender, guint max_streams)
+{
+  gdouble ratio = (gdouble)sender->max_bps / (gdouble)sender->min_bps;
+
+  return CLAMP ((guint)(log (ratio) / log (STEP_MIN)), 1, max_streams);
+}
+
+gboolean
+gst_assp_simulcast_bin_get_bounds (GstAsspSimulcastBin *self, guint pads, MccAsspStreams *out)
+{
+  GstMccSenderSettings sender = gst_mcc_sender_settings_copy (&self->sender, GST_ELEMENT (self));
+  GError *error = NULL;
+  guint max_streams;
+  gchar *streams;
+  gboolean good;
+
+  if (!gst_mcc_sender_settings_check (&sender, GST_ELEMENT (self)))
+    return FALSE;
+  GST_OBJECT_LOCK (self);
+  streams = g_strdup (self->settings.streams);
+  max_streams = self->settings.max_streams;
+  GST_OBJECT_UNLOCK (self);
+  if (!streams) {
+    gst_assp_streams_make (
+        pads ? pads : default_count (&sender, max_streams), sender.min_bps, sender.max_bps, out);
+    return check_others (self, &sender, out);
+  }
+  good = gst_assp_streams_parse (streams, out, &error);
+  g_free (streams);
+  if (!good) {
+    fail (self, g_strdup (error->message));
+    g_error_free (error);
+    return FALSE;
+  }
+  if (pads && pads != out->count)
+    return fail (self, g_strdup_printf ("streams has the bounds of %u streams, but there are %u "
+                                        "request pads; give as many as there are pads.",
+                           out->count, pads));
+  return check_range (self, &sender, out) && check_others (self, &sender, out);
+}
+
+/* ---- encoders ---- */
+
+gboolean
+gst_assp_simulcast_bin_update_encoders (GstAsspSimulcastBin *self)
+{
+  GstMccEncoderSettings encoder;
+  gchar **names;
+  gboolean good = TRUE;
+
+  gst_mcc_sender_settings_get_encoder (&self->sender, GST_ELEMENT (self), &encoder);
+  names = g_strsplit (encoder.encoder_name ? encoder.encoder_name : "", ",", -1);
+  for (guint i = 0; good && i < self->n_streams; i++) {
+    GstMccEncoderSettings one = encoder;
+
+    one.encoder_name = i < g_strv_length (names) && *g_strstrip (names[i]) ? names[i] : NULL;
+    /* Ours are found where they are. */
+    if (self->stream[i].branch) {
+      one.encoder = NULL;
+      one.encoder_name = NULL;
+    }
+    good = gst_mcc_send_stream_set_encoder (self->stream[i].send, &one);
+  }
+  g_strfreev (names);
+  gst_mcc_sender_settings_encoder_clear (&encoder);
+  return good;
+}
+
+/* ---- setting and getting ---- */
+
+static void
+apply_encoder (GstAsspSimulcastBin *self)
+{
+  if (GST_STATE (self) < GST_STATE_READY || !gst_assp_simulcast_bin_update_encoders (self))
+    return;
+  for (guint i = 0; i < self->n_streams; i++)
+    gst_mcc_send_stream_look_upstream (self->stream[i].send, FALSE);
+}
+
+static void
+apply_sync (GstAsspSimulcastBin *self, gboolean sync)
+{
+  if (self->clocksync)
+    g_object_set (self->clocksync, "sync", sync, NULL);
+  for (guint i = 0; i < self->n_streams; i++) {
+    if (self->stream[i].clocksync)
+      g_object_set (self->stream[i].clocksync, "sync", sync, NULL);
+    if (self->stream[i].branch)
+      gst_assp_branch_set_leaky (self->stream[i].branch, sync);
+  }
+}
+
+/* What the new value of @id changes at once. */
+static void
+apply (GstAsspSimulcastBin *self, guint id)
+{
+  GstMccSenderSettings sender = gst_mcc_sender_settings_copy (&self->sender, GST_ELEMENT (self));
+
+  switch (id) {
+    case GST_MCC_SENDER_PROPERTY_SYNC:
+      apply_sync (self, sender.sync);
+      break;
+    case GST_MCC_SENDER_PROPERTY_PACING_FACTOR:
+    case GST_MCC_SENDER_PROPERTY_PACING_MAX_DELAY:
+      for (guint i = 0; i < self->n_streams; i++)
+        gst_mcc_send_stream_configure (self->stream[i].send, &sender);
+      break;
+    case GST_MCC_SENDER_PROPERTY_ENCODER:
+    case GST_MCC_SENDER_PROPERTY_ENCODER_NAME:
+    case GST_MCC_SENDER_PROPERTY_ENCODER_CONTROL:
+    case GST_MCC_SENDER_PROPERTY_CONFIGURE_ENCODER:
+      apply_encoder (self);
+      break;
+    default:
+      break;
+  }
+}
+
+static void
+take_string (gchar **place, const GValue *value)
+{
+  const gchar *text = g_value_get_string (value);
+
+  g_free (*place);
+  *place = text && *text ? g_strdup (text) : NULL;
+}
+
+void
+gst_assp_simulcast_bin_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (object);
+
+  if (gst_mcc_properties_set (&self->network, object, id, value))
+    return;
+  if (gst_mcc_sender_settings_set (&self->sender, GST_ELEMENT (self), id, value)) {
+    apply (self, id);
+    return;
+  }
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_STREAMS:
+      take_string (&self->settings.streams, value);
+      break;
+    case PROP_MAX_STREAMS:
+      self->settings.max_streams = g_value_get_uint (value);
+      break;
+    case PROP_ENCODER_DESCRIPTION:
+      g_free (self->settings.encoder_description);
+      self->settings.encoder_description = g_value_dup_string (value);
+      break;
+    case PROP_IDLE_TIMEOUT:
+      self->settings.idle_timeout_ms = g_value_get_uint (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+void
+gst_assp_simulcast_bin_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (object);
+
+  if (id == GST_MCC_SENDER_PROPERTY_TARGET_BITRATE) {
+    g_value_set_uint64 (value, gst_assp_simulcast_bin_get_target (self));
+    return;
+  }
+  if (id == GST_MCC_SENDER_PROPERTY_STATS) {
+    g_value_take_boxed (value, gst_assp_simulcast_bin_get_stats (self, G_MAXUINT));
+    return;
+  }
+  if (gst_mcc_properties_get (&self->network, object, id, value)
+      || gst_mcc_sender_settings_get (&self->sender, GST_ELEMENT (self), id, value))
+    return;
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_STREAMS:
+      g_value_set_string (value, self->settings.streams);
+      break;
+    case PROP_MAX_STREAMS:
+      g_value_set_uint (value, self->settings.max_streams);
+      break;
+    case PROP_ENCODER_DESCRIPTION:
+      g_value_set_string (value, self->settings.encoder_description);
+      break;
+    case PROP_IDLE_TIMEOUT:
+      g_value_set_uint (value, self->settings.idle_timeout_ms);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
