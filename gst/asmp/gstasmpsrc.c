@@ -260,7 +260,8 @@ handle_ssrc_changed (gpointer owner, guint stream, guint32 ssrc)
 }
 
 static GstMccSourceVerdict
-handle_rtp (gpointer owner, const guint8 *data, gsize size, const MccAddress *from, guint bytes)
+handle_rtp (gpointer owner, guint stream, const guint8 *data, gsize size, const MccAddress *from,
+    guint bytes)
 {
   GstAsmpSrc *self = owner;
   MccRtpPacket packet = { .bytes = bytes };
@@ -464,7 +465,7 @@ on_pump (gpointer owner, MccTime now)
   if (announced)
     gst_mcc_session_set_bandwidth (self->session, announced);
   if (ask)
-    gst_mcc_session_request_key_unit (self->session);
+    gst_mcc_session_request_key_unit (self->session, 0);
   if (silence)
     tell_silence (self);
   next = mcc_time_min (next, post_stats (self, now));

@@ -18,6 +18,25 @@ gst_mcc_caps_without_send_time (GstCaps *caps)
   return caps;
 }
 
+GstCaps *
+gst_mcc_caps_of_any_stream (GstCaps *caps)
+{
+  static const gchar *const in_band[] = { "H264", "H265", "VP8", "VP9" };
+  GstStructure *s;
+  const gchar *name;
+
+  caps = gst_caps_make_writable (caps);
+  s = gst_caps_get_structure (caps, 0);
+  name = gst_structure_get_string (s, "encoding-name");
+  for (guint i = 0; name && i < G_N_ELEMENTS (in_band); i++)
+    if (g_ascii_strcasecmp (name, in_band[i]) == 0)
+      gst_structure_remove_fields (s, "sprop-parameter-sets", "sprop-vps", "sprop-sps", "sprop-pps",
+          "profile", "profile-level-id", "profile-id", "level-id", "tier-flag", "profile-space",
+          "interop-constraints", "a-framerate", "a-framesize", "framerate", "framesize", "width",
+          "height", "ssrc", "seqnum-base", "clock-base", "seqnum-offset", "timestamp-offset", NULL);
+  return caps;
+}
+
 /* Caps for `encoding-name` alone; NULL: not one whose clock rate is known. */
 static GstCaps *
 caps_for_name (const gchar *name)

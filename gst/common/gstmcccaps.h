@@ -12,6 +12,9 @@ G_BEGIN_DECLS
  * the property, when they do not do. *out NULL: nothing given. */
 gboolean gst_mcc_caps_from_user (
     GstCaps *caps, const gchar *encoding_name, GstCaps **out, GError **error);
+/* Without what differs between streams of one content and comes in band; then the caps of all of
+ * them are equal. Takes @caps. */
+GstCaps *gst_mcc_caps_of_any_stream (GstCaps *caps);
 /* Without the abs-send-time extension. Takes @caps. */
 GstCaps *gst_mcc_caps_without_send_time (GstCaps *caps);
 

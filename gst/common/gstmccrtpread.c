@@ -174,3 +174,24 @@ gst_mcc_payload_is_key_unit (GstMccPayload kind, const guint8 *payload, gsize si
       return FALSE;
   }
 }
+
+gboolean
+gst_mcc_payload_begins (GstMccPayload kind, const guint8 *payload, gsize size)
+{
+  guint8 type;
+
+  if (size < 5)
+    return FALSE;
+  switch (kind) {
+    case GST_MCC_PAYLOAD_H264: /* SPS, alone or first in a STAP-A */
+      type = payload[0] & 0x1f;
+      return type == 7 || (type == 24 && (payload[3] & 0x1f) == 7);
+    case GST_MCC_PAYLOAD_H265: /* VPS or SPS, alone or first in an aggregation packet */
+      type = (payload[0] >> 1) & 0x3f;
+      if (type == 48)
+        type = (payload[4] >> 1) & 0x3f;
+      return type == 32 || type == 33;
+    default:
+      return gst_mcc_payload_is_key_unit (kind, payload, size);
+  }
+}

@@ -28,5 +28,8 @@ typedef enum {
 GstMccPayload gst_mcc_payload_from_name (const gchar *encoding_name);
 /* Whether @payload (an RTP payload) begins or carries a key unit. Reads nothing behind @size. */
 gboolean gst_mcc_payload_is_key_unit (GstMccPayload kind, const guint8 *payload, gsize size);
+/* Whether @payload alone tells that an access unit that begins with it can be decoded: parameter
+ * sets, or the first packet of a key frame where there are none. */
+gboolean gst_mcc_payload_begins (GstMccPayload kind, const guint8 *payload, gsize size);
 
 G_END_DECLS

@@ -80,9 +80,9 @@ rtcp_out_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   gboolean left;
 
   g_mutex_lock (&self->lock);
-  left = stream->bye_sent;
+  left = stream->bye_sent || self->merge;
   g_mutex_unlock (&self->lock);
-  /* rtpsession does not know that we have said BYE */
+  /* rtpsession does not know that we have said BYE, nor which streams there are */
   if (!left)
     transmit (self, buffer);
   gst_buffer_unref (buffer);
@@ -163,13 +163,13 @@ gst_mcc_session_send_assp (
 }
 
 void
-gst_mcc_session_request_key_unit (GstMccSession *self)
+gst_mcc_session_request_key_unit (GstMccSession *self, guint32 ssrc)
 {
   static const GstMccApps none;
-  guint32 ssrc;
 
   g_mutex_lock (&self->lock);
-  ssrc = self->source_ssrc;
+  if (!ssrc)
+    ssrc = self->source_ssrc;
   g_mutex_unlock (&self->lock);
   if (ssrc)
     send_compounds (&self->stream[0], &none, ssrc, FALSE);
@@ -318,6 +318,8 @@ on_datagram (gpointer owner, const guint8 *data, gsize size, const MccAddress *f
   gst_mcc_screen_set_followed (self->screen, followed);
   gst_mcc_screen_set_own (self->screen, own, self->n_streams, self->sockets.rtcp_port);
   bytes = gst_mcc_screen_handle (self->screen, data, size, from, gst_mcc_session_clock (), forward);
+  if (self->merge)
+    bytes = gst_mcc_session_map_rtcp (self, forward, bytes);
   if (bytes == 0)
     return;
   buffer = gst_buffer_new_memdup (forward, bytes);
@@ -483,9 +485,12 @@ gst_mcc_session_open_streams (GstMccSession *self, const GstMccSessionSettings *
     const MccPlace *places, guint n, GError **error)
 {
   GstMccScreenFuncs funcs = screen_funcs;
+  GstMccSocketsKind kind = self->sender             ? GST_MCC_SOCKETS_SENDER
+                           : self->handler.assp_app ? GST_MCC_SOCKETS_STREAMS
+                                                    : GST_MCC_SOCKETS_RECEIVER;
 
   g_return_val_if_fail (n > 0 && n <= GST_MCC_STREAMS_MAX, FALSE);
-  if (!gst_mcc_sockets_open (&self->sockets, settings, self->sender, error))
+  if (!gst_mcc_sockets_open (&self->sockets, settings, kind, error))
     return FALSE;
   self->n_streams = n;
   for (guint i = 0; i < n; i++)

@@ -4,10 +4,12 @@
  *
  * A sender has one stream (ASMP) or several, each an RTP session of rtpbin with a group and an SSRC
  * of its own; the RTCP of all of them comes and goes by one socket, under one CNAME, and what comes
- * in goes to each. A receiver has stream 0.
- * Sender: RTP buffers and buffer lists go in at an RTP pad and leave at once (nothing behind it
- * queues or synchronises). Receiver: RTP comes out of the RTP pad after rtpbin's jitterbuffer.
- * rtpsession keeps its slow regular RTCP; our compounds leave by gst_mcc_session_send().
+ * in goes to each. A receiver has stream 0. One of ASSP joins and leaves the groups of streams
+ * while it runs and makes one RTP stream of them (gstmccmerge.h), which is all that rtpbin sees:
+ * what rtpsession would report about it is not sent. Sender: RTP buffers and buffer lists go in at
+ * an RTP pad and leave at once (nothing behind it queues or synchronises). Receiver: RTP comes out
+ * of the RTP pad after rtpbin's jitterbuffer. rtpsession keeps its slow regular RTCP; our compounds
+ * leave by gst_mcc_session_send().
  *
  * Every received RTCP packet is screened before rtpbin sees it: compound form, name, exact length,
  * APP SSRC = RR or SR SSRC, own packets looped back, per-source token bucket. APP packets go to the
@@ -63,14 +65,18 @@ typedef struct {
   /* Our @stream's SSRC is this from now on (start, or after a collision). */
   void (*ssrc_changed) (gpointer owner, guint stream, guint32 ssrc);
   /* Receiver, for every RTP packet (a whole header at least) before rtpbin. @bytes IP bytes. */
-  GstMccSourceVerdict (*rtp) (
-      gpointer owner, const guint8 *data, gsize size, const MccAddress *from, guint bytes);
+  GstMccSourceVerdict (*rtp) (gpointer owner, guint stream, const guint8 *data, gsize size,
+      const MccAddress *from, guint bytes);
   /* Receiver: packets that the kernel dropped at our socket since the last call. */
   void (*host_dropped) (gpointer owner, guint64 packets);
   /* Receiver: the jitterbuffer gave up @packets packets. */
   void (*lost) (gpointer owner, guint packets);
   /* Receiver: every RTP packet that leaves by the src pad. */
   void (*leaving) (gpointer owner, GstBuffer *buffer);
+  /* Receiver of streams: @stream is shown from now on. */
+  void (*cut) (gpointer owner, guint stream);
+  /* ... a key unit of @stream, which is not shown yet, was torn. */
+  void (*key_unit_torn) (gpointer owner, guint stream);
 } GstMccSessionHandler;
 
 /* @bin: the element; the session adds its children to it. */
@@ -117,8 +123,19 @@ void gst_mcc_session_send (
     GstMccSession *self, guint stream, const MccApp *apps, guint n_apps, gboolean bye);
 void gst_mcc_session_send_assp (
     GstMccSession *self, guint stream, const MccAsspApp *apps, guint n_apps, gboolean bye);
-/* Receiver: PLI to the sender we follow. */
-void gst_mcc_session_request_key_unit (GstMccSession *self);
+/* Receiver: PLI to the stream @ssrc; 0: the one that we follow. */
+void gst_mcc_session_request_key_unit (GstMccSession *self, guint32 ssrc);
+
+/* Receiver of streams. Joins the group of @stream and shows it as soon as that can be done without
+ * a seam; FALSE: *error says why not. */
+gboolean gst_mcc_session_join (
+    GstMccSession *self, guint stream, const MccAsspStream *group, GError **error);
+/* Leaves it: at the end of a frame if it is shown. */
+void gst_mcc_session_leave (GstMccSession *self, guint stream);
+/* Reports are about the stream of @ssrc from now on. */
+void gst_mcc_session_follow (GstMccSession *self, guint32 ssrc);
+/* What @stream carries; NULL: not known any more. */
+void gst_mcc_session_set_stream_caps (GstMccSession *self, guint stream, GstCaps *caps);
 
 /* The announced target: rtpsession's regular reports keep to their share of 5 % of it. */
 void gst_mcc_session_set_bandwidth (GstMccSession *self, guint64 bps);

@@ -7,6 +7,7 @@
 #include <gst/net/gstnetaddressmeta.h>
 
 #include "gstmcccompound.h"
+#include "gstmccmerge.h"
 #include "gstmccoutlet.h"
 #include "gstmccreader.h"
 #include "gstmccscreen.h"
@@ -61,12 +62,8 @@ struct _GstMccSession {
   GstMccReader *reader; /* between _start() and _stop() */
   GstMccScreen *screen; /* of the reader's thread alone */
   GstMccSource *source; /* receiver: .udp */
+  GstMccMerge *merge;   /* receiver of streams */
   GstMccOutlet *outlet;
-
-  /* Of the source's thread alone. */
-  MccTime drops_checked;
-  guint32 drops;
-  MccStall stall;
 
   /* Guards what follows; a leaf, never held over a call out. */
   GMutex lock;
@@ -81,6 +78,13 @@ struct _GstMccSession {
   MccAddress source_address;
   GstMccReception reception;
   GstCaps *caps;
+  /* receiver of streams */
+  gint shown; /* atomic; -1: none yet */
+  struct {
+    GSocket *socket; /* NULL: not joined */
+    gboolean leaving;
+    GstCaps *caps;
+  } joined[GST_MCC_STREAMS_MAX];
 };
 
 MccTime gst_mcc_session_clock (void);
@@ -103,6 +107,8 @@ gboolean gst_mcc_session_get_sender_info_locked (
 
 gboolean gst_mcc_session_open_receiver (
     GstMccSession *self, const GstMccSessionSettings *settings, GError **error);
+/* See gst_mcc_merge_map_rtcp(). */
+gsize gst_mcc_session_map_rtcp (GstMccSession *self, guint8 *data, gsize size);
 void gst_mcc_session_start_receiver (GstMccSession *self);
 void gst_mcc_session_stop_receiver (GstMccSession *self);
 void gst_mcc_session_close_receiver (GstMccSession *self);

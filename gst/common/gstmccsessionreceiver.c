@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <stdio.h>
 
+#include "gstmcccaps.h"
 #include "gstmccsessionprivate.h"
 
 #define GST_CAT_DEFAULT gst_mcc_session_debug
@@ -11,67 +12,95 @@
 /* ---- RTP on its way in: the source's thread ---- */
 
 static void
-check_drops (GstMccSession *self, MccTime now)
+check_drops (GstMccSession *self, GstMccInput *input, MccTime now)
 {
   guint32 drops;
 
-  if (now - self->drops_checked < DROPS_INTERVAL)
+  if (now - input->drops_checked < DROPS_INTERVAL)
     return;
-  self->drops_checked = now;
-  drops = gst_mcc_sockets_get_drops (self->sockets.rtp);
-  if (drops != self->drops && self->handler.host_dropped)
-    self->handler.host_dropped (self->owner, drops - self->drops);
-  self->drops = drops;
+  input->drops_checked = now;
+  drops = gst_mcc_sockets_get_drops (input->socket);
+  if (drops != input->drops && self->handler.host_dropped)
+    self->handler.host_dropped (self->owner, drops - input->drops);
+  input->drops = drops;
 }
 
 /* TRUE: the packet has waited in the socket while this process stood still; it counts as dropped by
  * the host. */
 static gboolean
-is_stale (GstMccSession *self, MccTime now)
+is_stale (GstMccSession *self, GstMccInput *input, MccTime now)
 {
   guint32 backlog = 0;
   guint64 dropped;
   gboolean stale;
 
-  if (mcc_stall_needs_backlog (&self->stall, now))
-    backlog = gst_mcc_sockets_get_backlog (self->sockets.rtp);
-  stale = mcc_stall_handle_packet (&self->stall, backlog, now, &dropped);
+  if (mcc_stall_needs_backlog (&input->stall, now))
+    backlog = gst_mcc_sockets_get_backlog (input->socket);
+  stale = mcc_stall_handle_packet (&input->stall, backlog, now, &dropped);
   if (dropped > 0 && self->handler.host_dropped)
     self->handler.host_dropped (self->owner, dropped);
   return stale;
 }
 
+/* For our report blocks, which are about one stream. */
+static void
+note_reception (GstMccSession *self, const guint8 *data, const MccAddress *from, MccTime now)
+{
+  guint32 ssrc = GST_READ_UINT32_BE (data + 8);
+
+  g_mutex_lock (&self->lock);
+  if (ssrc != self->source_ssrc && !self->merge) {
+    self->source_ssrc = ssrc;
+    gst_mcc_reception_reset (&self->reception, ssrc);
+  }
+  if (ssrc == self->source_ssrc) {
+    self->source_address = *from;
+    gst_mcc_reception_handle_rtp (
+        &self->reception, GST_READ_UINT16_BE (data + 2), GST_READ_UINT32_BE (data + 4), now);
+  }
+  g_mutex_unlock (&self->lock);
+}
+
 static GstMccSourceVerdict
-on_rtp (gpointer owner, const guint8 *data, gsize size, const MccAddress *from, MccTime now)
+on_rtp (gpointer owner, GstMccInput *input, const guint8 *data, gsize size, const MccAddress *from,
+    MccTime now)
 {
   GstMccSession *self = owner;
   GstMccSourceVerdict verdict = GST_MCC_SOURCE_PASS;
-  guint32 ssrc;
 
-  if (is_stale (self, now))
+  if (is_stale (self, input, now))
     return GST_MCC_SOURCE_DROP;
-  check_drops (self, now);
+  check_drops (self, input, now);
   if (size < RTP_HEADER_BYTES || data[0] >> 6 != 2) {
     if (self->handler.dropped)
       self->handler.dropped (self->owner, MCC_DROP_MALFORMED, 0);
     return GST_MCC_SOURCE_DROP;
   }
   if (self->handler.rtp)
-    verdict = self->handler.rtp (
-        self->owner, data, size, from, (guint)size + gst_mcc_session_get_overhead (self));
-  if (verdict != GST_MCC_SOURCE_PASS)
-    return verdict;
-  ssrc = GST_READ_UINT32_BE (data + 8);
-  g_mutex_lock (&self->lock);
-  if (ssrc != self->source_ssrc) {
-    self->source_ssrc = ssrc;
-    gst_mcc_reception_reset (&self->reception, ssrc);
-  }
-  self->source_address = *from;
-  gst_mcc_reception_handle_rtp (
-      &self->reception, GST_READ_UINT16_BE (data + 2), GST_READ_UINT32_BE (data + 4), now);
-  g_mutex_unlock (&self->lock);
-  return GST_MCC_SOURCE_PASS;
+    verdict = self->handler.rtp (self->owner, input->stream, data, size, from,
+        (guint)size + gst_mcc_session_get_overhead (self));
+  if (verdict == GST_MCC_SOURCE_PASS)
+    note_reception (self, data, from, now);
+  else if (self->merge
+           && gst_mcc_merge_wants (self->merge, input->stream, GST_READ_UINT32_BE (data + 8)))
+    verdict = GST_MCC_SOURCE_PASS; /* the rest of a frame of a stream that is being left */
+  return verdict;
+}
+
+static void
+on_merge (gpointer owner, guint stream, GstBuffer *buffer, MccTime now)
+{
+  GstMccSession *self = owner;
+
+  gst_mcc_merge_handle (self->merge, stream, buffer, now);
+}
+
+static MccTime
+on_due (gpointer owner, MccTime now)
+{
+  GstMccSession *self = owner;
+
+  return gst_mcc_merge_due (self->merge, now);
 }
 
 static void
@@ -81,6 +110,83 @@ on_eos (gpointer owner)
 
   gst_mcc_outlet_eos (self->outlet);
 }
+
+/* ---- streams: what comes out of the merge, in the source's thread ---- */
+
+static void
+on_merged (gpointer owner, GstBuffer *buffer, gboolean late)
+{
+  GstMccSession *self = owner;
+
+  gst_mcc_source_push (self->source, buffer, late);
+}
+
+static void
+set_shown_caps (GstMccSession *self, guint stream)
+{
+  GstCaps *caps;
+
+  g_mutex_lock (&self->lock);
+  caps = self->joined[stream].caps ? gst_caps_ref (self->joined[stream].caps) : NULL;
+  g_mutex_unlock (&self->lock);
+  if (!caps)
+    return;
+  caps = gst_mcc_caps_of_any_stream (caps);
+  gst_mcc_session_set_caps (self, caps);
+  gst_caps_unref (caps);
+}
+
+static void
+on_cut (gpointer owner, guint stream)
+{
+  GstMccSession *self = owner;
+
+  g_atomic_int_set (&self->shown, (gint)stream);
+  set_shown_caps (self, stream);
+  if (self->handler.cut)
+    self->handler.cut (self->owner, stream);
+}
+
+/* Out of the group of @stream. */
+static void
+drop_membership (GstMccSession *self, guint stream, gboolean only_leaving)
+{
+  GSocket *socket = NULL;
+
+  g_mutex_lock (&self->lock);
+  if (self->joined[stream].leaving || !only_leaving) {
+    socket = g_steal_pointer (&self->joined[stream].socket);
+    self->joined[stream].leaving = FALSE;
+  }
+  g_mutex_unlock (&self->lock);
+  if (!socket)
+    return;
+  gst_mcc_sockets_leave_stream (&self->sockets, socket);
+  gst_mcc_source_remove (self->source, stream);
+  g_object_unref (socket); /* the source may still read what is in it */
+}
+
+static void
+on_left (gpointer owner, guint stream)
+{
+  drop_membership (owner, stream, TRUE);
+}
+
+static void
+on_key_unit_torn (gpointer owner, guint stream)
+{
+  GstMccSession *self = owner;
+
+  if (self->handler.key_unit_torn)
+    self->handler.key_unit_torn (self->owner, stream);
+}
+
+static const GstMccMergeFuncs merge_funcs = {
+  .out = on_merged,
+  .cut = on_cut,
+  .left = on_left,
+  .key_unit = on_key_unit_torn,
+};
 
 /* ---- RTP on its way out: the jitterbuffers' threads ---- */
 
@@ -220,9 +326,16 @@ gboolean
 gst_mcc_session_open_receiver (
     GstMccSession *self, const GstMccSessionSettings *settings, GError **error)
 {
+  GstMccSourceFuncs funcs = source_funcs;
   gchar *stream_id;
 
-  self->udp = gst_mcc_source_new (self->sockets.rtp, &source_funcs, self);
+  if (self->handler.assp_app) {
+    self->merge = gst_mcc_merge_new (&merge_funcs, self, g_random_int ());
+    self->shown = -1;
+    funcs.merge = on_merge;
+    funcs.due = on_due;
+  }
+  self->udp = gst_mcc_source_new (self->sockets.rtp, &funcs, self);
   self->source = GST_MCC_SOURCE (gst_object_ref (self->udp));
   gst_bin_add (self->bin, self->udp);
   stream_id = g_strdup_printf ("adaptive-multicast/%s/%u", settings->address, settings->port);
@@ -237,8 +350,6 @@ gst_mcc_session_open_receiver (
   g_signal_connect (self->rtpbin, "pad-added", G_CALLBACK (on_pad_added), self);
   g_signal_connect (self->rtpbin, "pad-removed", G_CALLBACK (on_pad_removed), self);
   g_signal_connect (self->rtpbin, "request-pt-map", G_CALLBACK (on_request_pt_map), self);
-  self->drops = gst_mcc_sockets_get_drops (self->sockets.rtp);
-  mcc_stall_init (&self->stall);
   return TRUE;
 }
 
@@ -255,6 +366,13 @@ gst_mcc_session_stop_receiver (GstMccSession *self)
   gst_mcc_source_stop (self->source);
 }
 
+static void
+leave_all (GstMccSession *self)
+{
+  for (guint i = 0; self->merge && i < GST_MCC_STREAMS_MAX; i++)
+    drop_membership (self, i, FALSE);
+}
+
 void
 gst_mcc_session_close_receiver (GstMccSession *self)
 {
@@ -264,8 +382,12 @@ gst_mcc_session_close_receiver (GstMccSession *self)
     gst_element_set_state (self->rtpbin, GST_STATE_NULL);
     g_signal_handlers_disconnect_by_data (self->rtpbin, self);
   }
+  leave_all (self);
   g_clear_object (&self->source);
+  g_clear_pointer (&self->merge, gst_mcc_merge_free);
   g_clear_pointer (&self->outlet, gst_mcc_outlet_free);
+  for (guint i = 0; i < GST_MCC_STREAMS_MAX; i++)
+    gst_clear_caps (&self->joined[i].caps);
   gst_clear_caps (&self->caps);
   memset (&self->source_address, 0, sizeof self->source_address);
 }
@@ -273,6 +395,9 @@ gst_mcc_session_close_receiver (GstMccSession *self)
 void
 gst_mcc_session_pause (GstMccSession *self)
 {
+  leave_all (self);
+  if (self->merge)
+    gst_mcc_merge_reset (self->merge, gst_mcc_session_clock ());
   gst_mcc_sockets_leave (&self->sockets);
   g_mutex_lock (&self->lock);
   self->source_ssrc = 0;
@@ -283,6 +408,88 @@ void
 gst_mcc_session_resume (GstMccSession *self)
 {
   gst_mcc_sockets_rejoin (&self->sockets);
+}
+
+/* ---- streams: what the element tells ---- */
+
+gboolean
+gst_mcc_session_join (GstMccSession *self, guint stream, const MccAsspStream *group, GError **error)
+{
+  MccPlace place = { .address_offset = group->address_offset, .port_offset = group->port_offset };
+  GSocket *socket;
+  GstMccInput *input;
+
+  g_return_val_if_fail (stream < GST_MCC_STREAMS_MAX, FALSE);
+  drop_membership (self, stream, FALSE);
+  gst_mcc_merge_join (self->merge, stream, group->ssrc);
+  socket = gst_mcc_sockets_open_stream (&self->sockets, place, error);
+  if (!socket) {
+    gst_mcc_source_wake (self->source);
+    return FALSE;
+  }
+  g_mutex_lock (&self->lock);
+  self->joined[stream].socket = socket;
+  g_mutex_unlock (&self->lock);
+  input = gst_mcc_input_new (socket, stream);
+  gst_mcc_source_add (self->source, input);
+  gst_mcc_input_unref (input);
+  return TRUE;
+}
+
+void
+gst_mcc_session_leave (GstMccSession *self, guint stream)
+{
+  g_return_if_fail (stream < GST_MCC_STREAMS_MAX);
+  g_mutex_lock (&self->lock);
+  self->joined[stream].leaving = TRUE;
+  g_mutex_unlock (&self->lock);
+  gst_mcc_merge_leave (self->merge, stream);
+  gst_mcc_source_wake (self->source);
+}
+
+void
+gst_mcc_session_follow (GstMccSession *self, guint32 ssrc)
+{
+  g_mutex_lock (&self->lock);
+  if (self->source_ssrc != ssrc) {
+    self->source_ssrc = ssrc;
+    gst_mcc_reception_reset (&self->reception, ssrc);
+  }
+  g_mutex_unlock (&self->lock);
+}
+
+void
+gst_mcc_session_set_stream_caps (GstMccSession *self, guint stream, GstCaps *caps)
+{
+  GstMccPayload kind = GST_MCC_PAYLOAD_OTHER;
+  gint clock_rate = 0;
+
+  g_return_if_fail (stream < GST_MCC_STREAMS_MAX);
+  if (caps) {
+    GstStructure *s = gst_caps_get_structure (caps, 0);
+
+    kind = gst_mcc_payload_from_name (gst_structure_get_string (s, "encoding-name"));
+    gst_structure_get_int (s, "clock-rate", &clock_rate);
+  }
+  g_mutex_lock (&self->lock);
+  gst_caps_replace (&self->joined[stream].caps, caps);
+  g_mutex_unlock (&self->lock);
+  if (g_atomic_int_get (&self->shown) == (gint)stream)
+    set_shown_caps (self, stream);
+  gst_mcc_merge_set_kind (self->merge, stream, kind, (guint)MAX (clock_rate, 0));
+  gst_mcc_source_wake (self->source);
+}
+
+gsize
+gst_mcc_session_map_rtcp (GstMccSession *self, guint8 *data, gsize size)
+{
+  gboolean own;
+
+  g_mutex_lock (&self->lock);
+  own = GST_READ_UINT32_BE (data + 4) == self->stream[0].ssrc;
+  g_mutex_unlock (&self->lock);
+  /* somebody has our SSRC: rtpsession chooses another */
+  return size < 8 || own ? size : gst_mcc_merge_map_rtcp (self->merge, data, size);
 }
 
 /* ---- what the element tells ---- */

@@ -100,11 +100,26 @@ to_inet (const MccAddress *address)
       address->bytes, address->family == 6 ? G_SOCKET_FAMILY_IPV6 : G_SOCKET_FAMILY_IPV4);
 }
 
-/* What all sockets get; options that a kernel lacks are no error. */
+/* What sockets that receive get; options that a kernel lacks are no error. */
+static void
+set_receiving (GSocket *socket, gboolean ipv6)
+{
+  int fd = g_socket_get_fd (socket), off = 0, bytes = RECEIVE_BUFFER_BYTES;
+
+  /* a wildcard socket would else hear every group that anybody on this host has joined */
+  if (ipv6)
+    (void)setsockopt (fd, IPPROTO_IPV6, IPV6_MULTICAST_ALL, &off, sizeof off);
+  else
+    (void)setsockopt (fd, IPPROTO_IP, IP_MULTICAST_ALL, &off, sizeof off);
+  if (setsockopt (fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) < 0)
+    (void)setsockopt (fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+}
+
+/* What all sockets that may send get. */
 static void
 set_common (GSocket *socket, gboolean ipv6, const GstMccSessionSettings *settings)
 {
-  int fd = g_socket_get_fd (socket), off = 0, bytes = RECEIVE_BUFFER_BYTES;
+  int fd = g_socket_get_fd (socket);
 
   g_socket_set_multicast_loopback (socket, settings->loop);
   g_socket_set_multicast_ttl (socket, (guint)settings->ttl_mc);
@@ -117,13 +132,7 @@ set_common (GSocket *socket, gboolean ipv6, const GstMccSessionSettings *setting
     else
       (void)setsockopt (fd, IPPROTO_IP, IP_TOS, &tos, sizeof tos);
   }
-  /* a wildcard socket would else hear every group that anybody on this host has joined */
-  if (ipv6)
-    (void)setsockopt (fd, IPPROTO_IPV6, IPV6_MULTICAST_ALL, &off, sizeof off);
-  else
-    (void)setsockopt (fd, IPPROTO_IP, IP_MULTICAST_ALL, &off, sizeof off);
-  if (setsockopt (fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) < 0)
-    (void)setsockopt (fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+  set_receiving (socket, ipv6);
 }
 
 /* Which way multicast leaves. */
@@ -180,11 +189,12 @@ bind_to (GstMccSockets *self, GSocket *socket, const MccAddress *address, gboole
   return good;
 }
 
-/* Joins the group, or leaves it. */
+/* Joins the group of @address, or leaves it. */
 static gboolean
-change_membership (GstMccSockets *self, GSocket *socket, gboolean member, GError **error)
+change_membership (GstMccSockets *self, GSocket *socket, const MccAddress *address, gboolean member,
+    GError **error)
 {
-  GInetAddress *group = to_inet (&self->group);
+  GInetAddress *group = to_inet (address);
   gboolean good;
 
   if (self->ssm) {
@@ -202,18 +212,21 @@ change_membership (GstMccSockets *self, GSocket *socket, gboolean member, GError
 }
 
 static gboolean
-join (GstMccSockets *self, GSocket *socket, const GstMccSessionSettings *settings, GError **error)
+join (GstMccSockets *self, GSocket *socket, const MccAddress *address, GError **error)
 {
   GError *why = NULL;
+  gchar *text;
 
-  if (change_membership (self, socket, TRUE, &why))
+  if (change_membership (self, socket, address, TRUE, &why))
     return TRUE;
+  text = gst_mcc_address_to_string (address);
   g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
-      "multicast-iface: cannot join %s%s%s (%s); %s", settings->address, self->iface ? " on " : "",
+      "multicast-iface: cannot join %s%s%s (%s); %s", text, self->iface ? " on " : "",
       self->iface ? self->iface : "", why->message,
       self->iface ? "choose an interface that is up and has an address"
                   : "there is no route to it: name an interface, or add a route (ip route add "
                     "224.0.0.0/4 dev eth0)");
+  g_free (text);
   g_clear_error (&why);
   return FALSE;
 }
@@ -241,7 +254,7 @@ make_member (GstMccSockets *self, const GstMccSessionSettings *settings, guint p
     return NULL;
   address.port = (uint16_t)port;
   if (!bind_to (self, socket, &address, TRUE, "port", error)
-      || !join (self, socket, settings, error))
+      || !join (self, socket, &address, error))
     g_clear_object (&socket);
   return socket;
 }
@@ -335,22 +348,23 @@ open_sender (GstMccSockets *self, const GstMccSessionSettings *settings, GError 
 }
 
 static gboolean
-open_receiver (GstMccSockets *self, const GstMccSessionSettings *settings, GError **error)
+open_receiver (
+    GstMccSockets *self, const GstMccSessionSettings *settings, gboolean streams, GError **error)
 {
   MccAddress local;
 
   if (!self->multicast) {
     /* not shared: two programs on one unicast port would each get a part of the packets */
-    if (!(self->rtp = make (self, settings, error))
-        || !bind_to (self, self->rtp, &self->group, FALSE, "address and port", error))
+    if (!streams
+        && (!(self->rtp = make (self, settings, error))
+            || !bind_to (self, self->rtp, &self->group, FALSE, "address and port", error)))
       return FALSE;
     local = self->group;
     local.port = (uint16_t)(settings->port + 1);
     self->rtcp = make_sending (self, settings, &local, FALSE, "address and port", error);
     return self->rtcp != NULL;
   }
-  self->rtp = make_member (self, settings, settings->port, error);
-  if (!self->rtp)
+  if (!streams && !(self->rtp = make_member (self, settings, settings->port, error)))
     return FALSE;
   self->rtcp_group = make_member (self, settings, settings->port + 1, error);
   if (!self->rtcp_group)
@@ -361,9 +375,10 @@ open_receiver (GstMccSockets *self, const GstMccSessionSettings *settings, GErro
 }
 
 gboolean
-gst_mcc_sockets_open (
-    GstMccSockets *self, const GstMccSessionSettings *settings, gboolean sender, GError **error)
+gst_mcc_sockets_open (GstMccSockets *self, const GstMccSessionSettings *settings,
+    GstMccSocketsKind kind, GError **error)
 {
+  gboolean sender = kind == GST_MCC_SOCKETS_SENDER;
   GSocketAddress *local;
   MccAddress address;
   gboolean good;
@@ -395,7 +410,8 @@ gst_mcc_sockets_open (
     self->ssm = self->multicast;
   }
   find_feedback (self, settings);
-  good = sender ? open_sender (self, settings, error) : open_receiver (self, settings, error);
+  good = sender ? open_sender (self, settings, error)
+                : open_receiver (self, settings, kind == GST_MCC_SOCKETS_STREAMS, error);
   if (!good) {
     gst_mcc_sockets_close (self);
     return FALSE;
@@ -430,8 +446,9 @@ gst_mcc_sockets_leave (GstMccSockets *self)
 {
   if (!self->multicast || self->sender)
     return;
-  change_membership (self, self->rtp, FALSE, NULL);
-  change_membership (self, self->rtcp_group, FALSE, NULL);
+  if (self->rtp)
+    change_membership (self, self->rtp, &self->group, FALSE, NULL);
+  change_membership (self, self->rtcp_group, &self->group, FALSE, NULL);
 }
 
 /* Reads away what came in before. */
@@ -447,12 +464,49 @@ empty (GSocket *socket)
 void
 gst_mcc_sockets_rejoin (GstMccSockets *self)
 {
-  empty (self->rtp);
+  if (self->rtp)
+    empty (self->rtp);
   if (!self->multicast || self->sender)
     return;
   /* fails where it still is a member: the first start */
-  change_membership (self, self->rtp, TRUE, NULL);
-  change_membership (self, self->rtcp_group, TRUE, NULL);
+  if (self->rtp)
+    change_membership (self, self->rtp, &self->group, TRUE, NULL);
+  change_membership (self, self->rtcp_group, &self->group, TRUE, NULL);
+}
+
+GSocket *
+gst_mcc_sockets_open_stream (GstMccSockets *self, MccPlace place, GError **error)
+{
+  MccAddress address;
+  GSocket *socket;
+
+  if (!self->multicast)
+    place.address_offset = 0;
+  if (mcc_place_address (&self->group, place, &address) != MCC_PLACE_GOOD) {
+    refuse (error, "a stream at address + %u, port + %u is out of its block", place.address_offset,
+        place.port_offset);
+    return NULL;
+  }
+  socket = g_socket_new (self->ipv6 ? G_SOCKET_FAMILY_IPV6 : G_SOCKET_FAMILY_IPV4,
+      G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, error);
+  if (!socket)
+    return NULL;
+  set_receiving (socket, self->ipv6);
+  if (!bind_to (self, socket, &address, self->multicast, "port", error)
+      || (self->multicast && !join (self, socket, &address, error)))
+    g_clear_object (&socket);
+  return socket;
+}
+
+void
+gst_mcc_sockets_leave_stream (GstMccSockets *self, GSocket *socket)
+{
+  GSocketAddress *local = g_socket_get_local_address (socket, NULL);
+  MccAddress address;
+
+  if (self->multicast && gst_mcc_address_from_socket (local, &address))
+    change_membership (self, socket, &address, FALSE, NULL);
+  g_clear_object (&local);
 }
 
 void

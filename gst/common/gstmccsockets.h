@@ -6,6 +6,7 @@
  *  sender    out, any port                group:port+1 (ASM)    feedback:fport, or any port
  *  receiver  in, group:port, joined       group:port+1          any port
  *  unicast   out / in local:port          -                     any port / local:port+1
+ *  streams   gst_mcc_sockets_open_stream  as a receiver
  *
  * RTCP leaves from a socket of its own, so its port tells our looped packets from others' even
  * when several members share a host. Every error names the property and the mend; nothing falls
@@ -19,12 +20,18 @@
 
 G_BEGIN_DECLS
 
+typedef enum {
+  GST_MCC_SOCKETS_RECEIVER,
+  GST_MCC_SOCKETS_SENDER,
+  GST_MCC_SOCKETS_STREAMS /* a receiver whose RTP comes from groups that it joins and leaves */
+} GstMccSocketsKind;
+
 typedef struct {
   gboolean sender;
   gboolean ipv6;
   gboolean multicast;
   gboolean ssm;        /* with source-address */
-  GSocket *rtp;        /* out (sender), in (receiver) */
+  GSocket *rtp;        /* out (sender), in (receiver); NULL: streams */
   GSocket *rtcp_group; /* in, joined; NULL when nothing comes that way */
   GSocket *rtcp;       /* in and out */
   guint16 rtcp_port;   /* local port of .rtcp */
@@ -35,12 +42,16 @@ typedef struct {
   MccAddress feedback; /* sender: ours to announce; receiver: where reports go; family 0 = none */
 } GstMccSockets;
 
-gboolean gst_mcc_sockets_open (
-    GstMccSockets *self, const GstMccSessionSettings *settings, gboolean sender, GError **error);
+gboolean gst_mcc_sockets_open (GstMccSockets *self, const GstMccSessionSettings *settings,
+    GstMccSocketsKind kind, GError **error);
 void gst_mcc_sockets_close (GstMccSockets *self);
 /* Receiver: leaves the group, joins it again. */
 void gst_mcc_sockets_leave (GstMccSockets *self);
 void gst_mcc_sockets_rejoin (GstMccSockets *self);
+/* Receiver: a socket for RTP at @place, joined. Caller unrefs. NULL: *error says why. */
+GSocket *gst_mcc_sockets_open_stream (GstMccSockets *self, MccPlace place, GError **error);
+/* ... out of its group; the kernel delivers nothing any more. */
+void gst_mcc_sockets_leave_stream (GstMccSockets *self, GSocket *socket);
 /* TTL of what leaves by .rtcp. */
 void gst_mcc_sockets_set_ttl (GstMccSockets *self, guint8 ttl);
 /* Packets that the kernel dropped at @socket since it was made, 0 where it does not tell. */

@@ -16,6 +16,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_mcc_source_debug);
 #define DATAGRAM_BYTES 65536 /* untouched pages cost nothing */
 #define RETRY_MS 100         /* after an error that might stay */
 #define NO_EVENT_POLL_MS 100
+#define INPUTS_MAX 9 /* streams of a session, and one that is being left */
 
 typedef union {
   struct sockaddr any;
@@ -27,12 +28,16 @@ struct _GstMccSource {
   GstElement parent;
   GstPad *src;
   GstPad *direct; /* the pad behind rtpbin's ghost pad */
-  GSocket *socket;
   int wake_fd;
   GstMccSourceFuncs funcs;
   gpointer owner;
 
   /* Of the task alone. */
+  GstMccInput *reading[INPUTS_MAX];
+  guint n_reading;
+  struct pollfd fds[INPUTS_MAX + 1]; /* the first is .wake_fd */
+  GstClock *now_clock;               /* no ref: .clock during a turn */
+  GstFlowReturn flow;                /* of what was pushed in it */
   struct mmsghdr messages[BATCH];
   struct iovec vectors[BATCH];
   Address addresses[BATCH];
@@ -45,8 +50,12 @@ struct _GstMccSource {
   MccTime waiting_since;
   gboolean started; /* stream-start and segment have gone to rtpbin */
 
+  gint inputs_changed; /* atomic */
+
   /* Guards what follows; never held over a push or a callback. */
   GMutex lock;
+  GstMccInput *inputs[INPUTS_MAX];
+  guint n_inputs;
   gboolean playing, eos, flushing;
   GstClock *clock;   /* in PLAYING */
   GstCaps *caps;     /* NULL: hold */
@@ -178,23 +187,14 @@ make_buffer (const guint8 *data, gsize size, GstClockTime running_time, gboolean
   return buffer;
 }
 
-/* One datagram. */
+/* Hands @buffer (transfer full) to rtpbin, or holds it. */
 static GstFlowReturn
-take (GstMccSource *self, const guint8 *data, gsize size, GstClockTime running_time, MccTime now)
+forward (GstMccSource *self, GstBuffer *buffer, MccTime now)
 {
-  GstMccSourceVerdict verdict = self->funcs.accept (self->owner, data, size, &self->from, now);
   GstFlowReturn flow = GST_FLOW_OK;
-  GstBuffer *buffer;
   GstCaps *changed = NULL;
   gboolean hold;
 
-  if (verdict == GST_MCC_SOURCE_DROP)
-    return GST_FLOW_OK;
-  buffer = make_buffer (data, size, running_time, !self->started && g_queue_is_empty (&self->held));
-  if (verdict == GST_MCC_SOURCE_WAIT) {
-    keep (self, buffer, now);
-    return GST_FLOW_OK;
-  }
   g_mutex_lock (&self->lock);
   if (self->restart)
     begin_locked (self, buffer, now);
@@ -215,6 +215,29 @@ take (GstMccSource *self, const guint8 *data, gsize size, GstClockTime running_t
     return gst_pad_chain (self->direct, buffer);
   gst_buffer_unref (buffer);
   return flow;
+}
+
+/* One datagram. */
+static GstFlowReturn
+take (GstMccSource *self, GstMccInput *input, const guint8 *data, gsize size,
+    GstClockTime running_time, MccTime now)
+{
+  GstMccSourceVerdict verdict
+      = self->funcs.accept (self->owner, input, data, size, &self->from, now);
+  GstBuffer *buffer;
+
+  if (verdict == GST_MCC_SOURCE_DROP || (verdict == GST_MCC_SOURCE_WAIT && self->funcs.merge))
+    return GST_FLOW_OK;
+  buffer = make_buffer (data, size, running_time, !self->started && g_queue_is_empty (&self->held));
+  if (verdict == GST_MCC_SOURCE_WAIT) {
+    keep (self, buffer, now);
+    return GST_FLOW_OK;
+  }
+  if (!self->funcs.merge)
+    return forward (self, buffer, now);
+  self->flow = GST_FLOW_OK;
+  self->funcs.merge (self->owner, input->stream, buffer, now);
+  return self->flow;
 }
 
 /* ---- the task ---- */
@@ -255,19 +278,54 @@ get_running_time (GstMccSource *self, GstClock *clock)
   return now > base ? now - base : 0;
 }
 
+void
+gst_mcc_source_push (GstMccSource *self, GstBuffer *buffer, gboolean late)
+{
+  GstFlowReturn flow;
+
+  if (late)
+    GST_BUFFER_PTS (buffer) = GST_BUFFER_DTS (buffer) = get_running_time (self, self->now_clock);
+  flow = forward (self, buffer, (MccTime)g_get_monotonic_time () * MCC_USECOND);
+  if (flow != GST_FLOW_OK)
+    self->flow = flow;
+}
+
+static void
+clear_reading (GstMccSource *self)
+{
+  while (self->n_reading > 0)
+    gst_mcc_input_unref (self->reading[--self->n_reading]);
+}
+
+/* What is to be read may have changed. */
+static void
+refresh_reading (GstMccSource *self)
+{
+  if (!g_atomic_int_compare_and_exchange (&self->inputs_changed, TRUE, FALSE))
+    return;
+  clear_reading (self);
+  g_mutex_lock (&self->lock);
+  for (guint i = 0; i < self->n_inputs; i++) {
+    g_atomic_ref_count_inc (&self->inputs[i]->references);
+    self->reading[i] = self->inputs[i];
+    self->fds[i + 1]
+        = (struct pollfd){ .fd = g_socket_get_fd (self->inputs[i]->socket), .events = POLLIN };
+  }
+  self->n_reading = self->n_inputs;
+  g_mutex_unlock (&self->lock);
+}
+
 /* TRUE: datagrams may be there. */
 static gboolean
-wait_readable (GstMccSource *self, gboolean socket_too, int timeout_ms)
+wait_readable (GstMccSource *self, guint n_inputs, int timeout_ms)
 {
-  struct pollfd fds[2] = { { .fd = self->wake_fd, .events = POLLIN },
-    { .fd = g_socket_get_fd (self->socket), .events = POLLIN } };
-
+  self->fds[0] = (struct pollfd){ .fd = self->wake_fd, .events = POLLIN };
   /* Without an eventfd (no descriptor was left) the end of reading is noticed by looking. */
   if (self->wake_fd < 0 && (timeout_ms < 0 || timeout_ms > NO_EVENT_POLL_MS))
     timeout_ms = NO_EVENT_POLL_MS;
-  if (poll (fds, socket_too ? 2 : 1, timeout_ms) <= 0)
+  if (poll (self->fds, n_inputs + 1, timeout_ms) <= 0)
     return FALSE;
-  if (fds[0].revents) {
+  if (self->fds[0].revents) {
     eventfd_t value;
 
     (void)!eventfd_read (self->wake_fd, &value);
@@ -286,22 +344,20 @@ handle_error (GstMccSource *self, int error)
     GST_ELEMENT_WARNING (self, RESOURCE, READ,
         ("Cannot receive (%s); trying again. Is the interface up?", g_strerror (error)), (NULL));
   self->failed = TRUE;
-  wait_readable (self, FALSE, RETRY_MS); /* an error that stays must not spin */
+  wait_readable (self, 0, RETRY_MS); /* an error that stays must not spin */
 }
 
 static GstFlowReturn
-read_batch (GstMccSource *self, GstClock *clock)
+read_batch (GstMccSource *self, GstMccInput *input, GstClock *clock)
 {
   GstFlowReturn flow = GST_FLOW_OK;
   GstClockTime running_time;
   MccTime now;
   int n;
 
-  if (!wait_readable (self, TRUE, -1))
-    return GST_FLOW_OK;
   for (guint i = 0; i < BATCH; i++)
     self->messages[i].msg_hdr.msg_namelen = sizeof self->addresses[i];
-  n = recvmmsg (g_socket_get_fd (self->socket), self->messages, BATCH, MSG_DONTWAIT, NULL);
+  n = recvmmsg (g_socket_get_fd (input->socket), self->messages, BATCH, MSG_DONTWAIT, NULL);
   if (n <= 0) {
     handle_error (self, n < 0 ? errno : EAGAIN);
     return GST_FLOW_OK;
@@ -311,8 +367,36 @@ read_batch (GstMccSource *self, GstClock *clock)
   now = (MccTime)g_get_monotonic_time () * MCC_USECOND;
   for (int i = 0; i < n && flow == GST_FLOW_OK; i++) {
     note_address (self, &self->addresses[i]);
-    flow = take (self, self->vectors[i].iov_base, self->messages[i].msg_len, running_time, now);
+    flow = take (
+        self, input, self->vectors[i].iov_base, self->messages[i].msg_len, running_time, now);
   }
+  return flow;
+}
+
+/* Waits, and reads what has come. */
+static GstFlowReturn
+take_turn (GstMccSource *self, GstClock *clock)
+{
+  GstFlowReturn flow = GST_FLOW_OK;
+  int timeout_ms = -1;
+
+  self->now_clock = clock;
+  if (self->funcs.due) {
+    MccTime now = (MccTime)g_get_monotonic_time () * MCC_USECOND, due;
+
+    self->flow = GST_FLOW_OK;
+    due = self->funcs.due (self->owner, now);
+    if (self->flow != GST_FLOW_OK)
+      return self->flow;
+    if (due != MCC_TIME_NONE)
+      timeout_ms = due > now ? (int)MIN ((due - now) / MCC_MSECOND + 1, G_MAXINT) : 0;
+  }
+  refresh_reading (self);
+  if (!wait_readable (self, self->n_reading, timeout_ms))
+    return GST_FLOW_OK;
+  for (guint i = 0; i < self->n_reading && flow == GST_FLOW_OK; i++)
+    if (self->fds[i + 1].revents)
+      flow = read_batch (self, self->reading[i], clock);
   return flow;
 }
 
@@ -338,7 +422,7 @@ source_loop (gpointer data)
     self->funcs.eos (self->owner);
   if (done)
     return;
-  flow = read_batch (self, clock);
+  flow = take_turn (self, clock);
   if (clock)
     gst_object_unref (clock);
   if (flow == GST_FLOW_OK)
@@ -546,7 +630,8 @@ gst_mcc_source_finalize (GObject *object)
   gst_clear_caps (&self->fallback);
   gst_clear_object (&self->clock);
   gst_clear_object (&self->direct);
-  g_clear_object (&self->socket);
+  clear_reading (self);
+  gst_mcc_source_remove (self, G_MAXUINT);
   g_free (self->data);
   if (self->wake_fd >= 0)
     close (self->wake_fd);
@@ -596,10 +681,78 @@ gst_mcc_source_new (GSocket *socket, const GstMccSourceFuncs *funcs, gpointer ow
 {
   GstMccSource *self = g_object_new (GST_TYPE_MCC_SOURCE, NULL);
 
-  self->socket = g_object_ref (socket);
   self->funcs = *funcs;
   self->owner = owner;
+  if (socket) {
+    GstMccInput *input = gst_mcc_input_new (socket, 0);
+
+    gst_mcc_source_add (self, input);
+    gst_mcc_input_unref (input);
+  }
   return GST_ELEMENT (self);
+}
+
+GstMccInput *
+gst_mcc_input_new (GSocket *socket, guint stream)
+{
+  GstMccInput *self = g_new0 (GstMccInput, 1);
+
+  g_atomic_ref_count_init (&self->references);
+  self->socket = g_object_ref (socket);
+  self->stream = stream;
+  mcc_stall_init (&self->stall);
+  return self;
+}
+
+void
+gst_mcc_input_unref (GstMccInput *self)
+{
+  if (!g_atomic_ref_count_dec (&self->references))
+    return;
+  g_object_unref (self->socket);
+  g_free (self);
+}
+
+static void
+remove_locked (GstMccSource *self, guint stream)
+{
+  guint kept = 0;
+
+  for (guint i = 0; i < self->n_inputs; i++)
+    if (stream == G_MAXUINT || self->inputs[i]->stream == stream)
+      gst_mcc_input_unref (self->inputs[i]);
+    else
+      self->inputs[kept++] = self->inputs[i];
+  self->n_inputs = kept;
+}
+
+void
+gst_mcc_source_add (GstMccSource *self, GstMccInput *input)
+{
+  g_mutex_lock (&self->lock);
+  remove_locked (self, input->stream);
+  if (self->n_inputs < INPUTS_MAX) {
+    g_atomic_ref_count_inc (&input->references);
+    self->inputs[self->n_inputs++] = input;
+  }
+  g_mutex_unlock (&self->lock);
+  gst_mcc_source_wake (self);
+}
+
+void
+gst_mcc_source_remove (GstMccSource *self, guint stream)
+{
+  g_mutex_lock (&self->lock);
+  remove_locked (self, stream);
+  g_mutex_unlock (&self->lock);
+  gst_mcc_source_wake (self);
+}
+
+void
+gst_mcc_source_wake (GstMccSource *self)
+{
+  g_atomic_int_set (&self->inputs_changed, TRUE);
+  wake (self);
 }
 
 gboolean

@@ -11,12 +11,16 @@
  * it is (gst_mcc_source_reset()), they go first, and the key unit that it began with is not lost. A
  * socket that fails (interface down) is one warning, then it is tried again. A flush (FLUSH_START
  * and FLUSH_STOP sent to the element) stops reading and throws away what is held.
+ *
+ * Sockets come and go while it runs; each is an input. With `merge` the owner makes one stream of
+ * them: it gets each buffer and gives back what goes to rtpbin by gst_mcc_source_push().
  */
 #pragma once
 
 #include <gio/gio.h>
 #include <gst/gst.h>
 
+#include "mccstall.h"
 #include "mcctypes.h"
 
 G_BEGIN_DECLS
@@ -33,20 +37,49 @@ typedef enum {
   GST_MCC_SOURCE_WAIT /* its sender may come to be followed */
 } GstMccSourceVerdict;
 
-/* Without a lock of it: accept and eos from the source's thread, the others from who flushes. */
+/* A socket that is read, and what goes with it until it is not. */
+typedef struct {
+  gatomicrefcount references;
+  GSocket *socket;
+  guint stream;
+  /* The owner's, of the source's thread alone. */
+  MccTime drops_checked;
+  guint32 drops;
+  MccStall stall;
+} GstMccInput;
+
+GstMccInput *gst_mcc_input_new (GSocket *socket, guint stream);
+void gst_mcc_input_unref (GstMccInput *self);
+
+/* Without a lock of it: accept, eos, merge and due from the source's thread, the
+ * others from who flushes. */
 typedef struct {
   /* @now is gst_mcc_session_clock()'s. */
-  GstMccSourceVerdict (*accept) (
-      gpointer owner, const guint8 *data, gsize size, const MccAddress *from, MccTime now);
+  GstMccSourceVerdict (*accept) (gpointer owner, GstMccInput *input, const guint8 *data, gsize size,
+      const MccAddress *from, MccTime now);
   /* The application ends the stream. */
   void (*eos) (gpointer owner);
   /* Before the flush of rtpbin starts, after it has stopped; may be NULL. */
   void (*flush_start) (gpointer owner);
   void (*flush_stop) (gpointer owner, gboolean reset_time);
+  /* May be NULL. Takes @buffer, which was accepted (GST_MCC_SOURCE_WAIT is a drop then). */
+  void (*merge) (gpointer owner, guint stream, GstBuffer *buffer, MccTime now);
+  /* With merge: before each wait; returns when it wants to be called without a packet. */
+  MccTime (*due) (gpointer owner, MccTime now);
 } GstMccSourceFuncs;
 
-/* A new element, floating. The socket stays open. */
+/* A new element, floating, with @socket as the input of stream 0 (NULL: none yet). The socket stays
+ * open. */
 GstElement *gst_mcc_source_new (GSocket *socket, const GstMccSourceFuncs *funcs, gpointer owner);
+/* Reads @input too, instead of the one of its stream, if there is one. Any thread. */
+void gst_mcc_source_add (GstMccSource *self, GstMccInput *input);
+/* @stream is not read any more; G_MAXUINT: none is. Any thread. */
+void gst_mcc_source_remove (GstMccSource *self, guint stream);
+/* `due` is to be called soon. Any thread. */
+void gst_mcc_source_wake (GstMccSource *self);
+/* From merge and due: @buffer (transfer full) goes to rtpbin. @late: it came before now; it leaves
+ * with the time of now, or rtpbin would take the clocks for drifting. */
+void gst_mcc_source_push (GstMccSource *self, GstBuffer *buffer, gboolean late);
 /* Links the src pad to rtpbin's @sink, a ghost pad; buffers go straight to what it ghosts. */
 gboolean gst_mcc_source_link (GstMccSource *self, GstPad *sink);
 /* No callback comes any more when this returns. */

@@ -309,6 +309,16 @@ mcc_splice_wants (const MccSplice *self, unsigned stream, uint32_t ssrc)
          || is_of (&self->last, stream, ssrc);
 }
 
+bool
+mcc_splice_map_report (const MccSplice *self, uint32_t ssrc, uint32_t rtp_time, uint32_t *out)
+{
+  const MccSpliceLine *line = &self->shown;
+  if (!line->used || line->ssrc != ssrc || (line->fresh && line->mapped))
+    return false;
+  *out = rtp_time + line->time_offset;
+  return true;
+}
+
 /* ---- what the host wants ---- */
 
 MccSplice *

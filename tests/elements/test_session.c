@@ -76,7 +76,8 @@ on_ssrc (gpointer owner, guint stream, guint32 ssrc)
 }
 
 static GstMccSourceVerdict
-on_rtp (gpointer owner, const guint8 *data, gsize size, const MccAddress *from, guint bytes)
+on_rtp (gpointer owner, guint stream, const guint8 *data, gsize size, const MccAddress *from,
+    guint bytes)
 {
   g_assert_cmpuint (bytes, ==, size + 28);
   g_assert_nonnull (from);
@@ -272,7 +273,7 @@ run (const gchar *address, const gchar *iface)
   g_assert_true (reached (&world.tx, &world.tx.blocks, 1));
   g_assert_cmpuint (world.tx.highest_seq, ==, 5);
 
-  gst_mcc_session_request_key_unit (world.receiver);
+  gst_mcc_session_request_key_unit (world.receiver, 0);
   g_assert_true (reached (&world.tx, &world.tx.key_units, 1));
 
   gst_mcc_session_send (world.receiver, 0, NULL, 0, TRUE);

@@ -18,7 +18,8 @@ typedef struct {
 } World;
 
 static GstMccSourceVerdict
-on_accept (gpointer owner, const guint8 *data, gsize size, const MccAddress *from, MccTime now)
+on_accept (gpointer owner, GstMccInput *input, const guint8 *data, gsize size,
+    const MccAddress *from, MccTime now)
 {
   World *world = owner;
 
