@@ -12,7 +12,7 @@ sys.path[:0] = [str(TOP / "pipelines"), str(TOP / "tests" / "testbed")]
 
 import netlab  # noqa: E402
 
-from demolib import measure, plot, steps  # noqa: E402
+from demolib import measure, plot, simulcast, steps  # noqa: E402
 from demolib.record import Record  # noqa: E402
 from demolib.table import Table  # noqa: E402
 
@@ -43,10 +43,17 @@ def story(seconds):
     }
 
 
+def started(record, directory):
+    """Whether the sender ran; says why not."""
+    if "sender" in record.nodes and record.nodes["sender"].stats:
+        return True
+    log = Path(directory) / "sender.log"
+    why = log.read_text(errors="replace").splitlines()[-3:] if log.exists() else []
+    print("\n".join([f"demo: the sender did not start; its log: {log}", *why]), file=sys.stderr)
+    return False
+
+
 def run_demo(args):
-    if not os.access(Path(args.plot).absolute().parent, os.W_OK):
-        print(f"demo: cannot write {args.plot}; give another place by --plot.", file=sys.stderr)
-        return 2
     when = story(args.seconds)
     table = Table()
     env = environment(args.builddir)
@@ -66,10 +73,7 @@ def run_demo(args):
         receivers = RECEIVERS[: lab.receivers]
         run = steps.Run(record, lab, env, receivers)
         run.play(when, HIGH, LOW, table)
-    if "sender" not in record.nodes or not record.nodes["sender"].stats:
-        log = Path(directory) / "sender.log"
-        why = log.read_text(errors="replace").splitlines()[-3:] if log.exists() else []
-        print("\n".join([f"demo: the sender did not start; its log: {log}", *why]), file=sys.stderr)
+    if not started(record, directory):
         return 1
     capacity = [(0, HIGH), (when["down"], LOW), (when["up"], HIGH)]
     plot.draw(record, receivers, args.plot, lab.title, capacity)
@@ -79,6 +83,32 @@ def run_demo(args):
     print()
     print(measure.words(figures, LOW, HIGH))
     print(run.words(when))
+    print(f"Plot: {args.plot}")
+    return 0
+
+
+def run_assp(args):
+    """Simulcast: three groups of receivers behind bottlenecks of their own."""
+    try:
+        netlab.ensure_privileges()  # may start this program again
+    except netlab.Unavailable as reason:
+        print(
+            f"demo: --assp needs network namespaces, and there are none here: {reason}.\n"
+            "As root, or with sudo, it can be: sudo pipelines/demo --assp",
+            file=sys.stderr,
+        )
+        return 2
+    directory = args.record or tempfile.mkdtemp(prefix="adaptive-multicast-demo-")
+    with simulcast.GroupsLab(args.builddir) as lab:
+        record = Record(directory)
+        print(f"Network: {lab.describe()}. Logs: {directory}\n")
+        run = simulcast.SimulcastRun(record, lab, environment(args.builddir))
+        run.play(args.seconds, Table())
+    if not started(record, directory):
+        return 1
+    simulcast.draw(run, args.plot, lab.title)
+    print()
+    print(run.words())
     print(f"Plot: {args.plot}")
     return 0
 
@@ -101,7 +131,10 @@ def run_camera(args):
 def main():
     parser = argparse.ArgumentParser(prog="pipelines/demo", description=__doc__)
     parser.add_argument("--builddir", default=str(TOP / "_build"), help=argparse.SUPPRESS)
-    parser.add_argument("--seconds", type=int, default=60, help="length of the run, 30 or more")
+    parser.add_argument("--assp", action="store_true", help="simulcast: three groups of receivers")
+    parser.add_argument(
+        "--seconds", type=int, help="length of the run, 30 or more (60; --assp: 90)"
+    )
     parser.add_argument("--plot", default="demo.png", help="where the picture goes")
     parser.add_argument("--record", help="directory for the logs")
     parser.add_argument("--camera", help="stream this device to a real group instead")
@@ -109,10 +142,17 @@ def main():
     parser.add_argument("--port", type=int, default=5004)
     parser.add_argument("--iface", help="network interface for --camera")
     args = parser.parse_args()
+    if args.seconds is None:
+        args.seconds = 90 if args.assp else 60
     if args.seconds < 30:
         parser.error("--seconds must be 30 or more: the rate needs time to come back")
+    if not args.camera and not os.access(Path(args.plot).absolute().parent, os.W_OK):
+        print(f"demo: cannot write {args.plot}; give another place by --plot.", file=sys.stderr)
+        return 2
     try:
-        return run_camera(args) if args.camera else run_demo(args)
+        if args.camera:
+            return run_camera(args)
+        return run_assp(args) if args.assp else run_demo(args)
     except KeyboardInterrupt:
         print("\nStopped.")
         return 130

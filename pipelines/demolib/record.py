@@ -91,6 +91,44 @@ class Node:
         return self.process.returncode
 
 
+class LinkTrace:
+    """What a link did: cumulative counters now and then; rates come from their differences."""
+
+    def __init__(self):
+        self.rows = []  # {"time", "capacity", "offered", "delivered", "dropped"}
+
+    def sample(self, time_s, capacity, offered_bytes, delivered_bytes, dropped_packets):
+        self.rows.append(
+            {
+                "time": time_s,
+                "capacity": capacity,
+                "offered": offered_bytes,
+                "delivered": delivered_bytes,
+                "dropped": dropped_packets,
+            }
+        )
+
+    def rate(self, begin, end):
+        """Mean rate that was offered between two times, bit/s."""
+        rows = [row for row in self.rows if begin <= row["time"] <= end]
+        if len(rows) < 2:
+            return 0.0
+        span = rows[-1]["time"] - rows[0]["time"]
+        return 8 * (rows[-1]["offered"] - rows[0]["offered"]) / span if span > 0 else 0.0
+
+    def series(self, window=1.0):
+        """(time, bit/s) over a sliding @window that ends at time."""
+        out, first = [], 0
+        for row in self.rows:
+            while row["time"] - self.rows[first]["time"] > window:
+                first += 1
+            span = row["time"] - self.rows[first]["time"]
+            if span > 0.6 * window:
+                bits = 8 * (row["offered"] - self.rows[first]["offered"])
+                out.append((row["time"], bits / span))
+        return out
+
+
 class Record:
     """All nodes of a run, and rows of what the network did."""
 
@@ -100,7 +138,7 @@ class Record:
         self.start = time.monotonic()
         self.nodes = {}
         self.events = []  # (time, text)
-        self.links = []  # {"time", "capacity", "sent", "delivered", "dropped"}
+        self.core = LinkTrace()  # the bottleneck, where there is one
 
     def now(self):
         return time.monotonic() - self.start
@@ -112,39 +150,18 @@ class Record:
     def event(self, text):
         self.events.append((self.now(), text))
 
+    @property
+    def links(self):
+        return self.core.rows
+
     def link_sample(self, capacity, offered_bytes, delivered_bytes, dropped_packets):
-        """Cumulative counters of the bottleneck; rates come from their differences."""
-        self.links.append(
-            {
-                "time": self.now(),
-                "capacity": capacity,
-                "offered": offered_bytes,
-                "delivered": delivered_bytes,
-                "dropped": dropped_packets,
-            }
-        )
+        self.core.sample(self.now(), capacity, offered_bytes, delivered_bytes, dropped_packets)
 
     def offered_rate(self, begin, end):
-        """Mean rate that entered the bottleneck between two times, bit/s."""
-        rows = [row for row in self.links if begin <= row["time"] <= end]
-        if len(rows) < 2:
-            return 0.0
-        span = rows[-1]["time"] - rows[0]["time"]
-        return 8 * (rows[-1]["offered"] - rows[0]["offered"]) / span if span > 0 else 0.0
+        return self.core.rate(begin, end)
 
     def offered_series(self, window=1.0):
-        """(time, bit/s) over a sliding @window that ends at time."""
-        out, first = [], 0
-        for index, row in enumerate(self.links):
-            while row["time"] - self.links[first]["time"] > window:
-                first += 1
-            span = row["time"] - self.links[first]["time"]
-            if span > 0.6 * window:
-                bits = 8 * (row["offered"] - self.links[first]["offered"])
-                out.append((row["time"], bits / span))
-            if index - first > 10000:
-                first = index
-        return out
+        return self.core.series(window)
 
     def loss_series(self, name, window=1.0):
         """(time, ratio): packets lost of those expected by a receiver within a sliding window."""

@@ -192,7 +192,7 @@ class Run:
         return " ".join(out)
 
 
-class _Lab:
+class EmulatedLab:
     """A netlab.Lab whose link `core` is the bottleneck."""
 
     topology = ""
@@ -235,7 +235,7 @@ class _Lab:
         return row["in_bytes"], row["rx_bytes"], row["drops_queue"] + row["drops_loss"]
 
 
-class MulticastLab(_Lab):
+class MulticastLab(EmulatedLab):
     """Sender and three receivers in namespaces behind one bottleneck: RTT 40 ms, 100 ms of queue
     at the full rate."""
 
@@ -264,7 +264,7 @@ link leaf3 b receiver3 delay=2ms
         return f"address={GROUP} port={PORT}"
 
 
-class UnicastLab(_Lab):
+class UnicastLab(EmulatedLab):
     """One receiver on loopback behind the emulator's plain UDP mode: no privileges needed."""
 
     receivers = 1
