@@ -38,7 +38,11 @@ typedef struct {
   MccTime floor[2], floor_since; /* smallest standing queue of this and the last FLOOR_TIME */
   unsigned losses_below;
   MccTime losses_since;
-  double rival_s; /* evidence that it is not ours */
+  double rival_s;       /* evidence that it is not ours */
+  MccTime stands_since; /* a queue; MCC_TIME_NONE: none */
+  double ridge_s;       /* the queue, or what the slowest drain of our making would have left */
+  MccTime drained_at;   /* faster than that; MCC_TIME_NONE: not, or not lately */
+  double drained_from_s, drained_to_s, drained_bps; /* ... and what arrived of ours then */
   MccTime empty_since;
   MccTime loss_foreign; /* newest loss while all that we sent arrived; MCC_TIME_NONE: none */
   MccTime slower_at; /* the link seemed to become slower: what it carried before proves nothing */
