@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The report: docs/results/asmp.md from its template and the outcomes."""
+"""The report: pages of docs/results from their templates and the outcomes."""
 
 import math
 import re
@@ -10,7 +10,11 @@ from .units import given, show
 
 DIFFERS = 0.10  # from the paper, in what is a ratio: to be explained
 SLOT = re.compile(r"@([A-Za-z0-9_-]+)/([A-Za-z0-9_-]+)/([A-Za-z0-9_-]+)@")
-COMMON = ("published", "enhanced", "tfmcc", "pgmcc", "tcp")
+COMMON = {
+    "asmp": ("published", "enhanced", "tfmcc", "pgmcc", "tcp"),
+    "assp": ("published", "enhanced", "smcc", "tcp"),
+}
+RIVALS = ("published", "enhanced", "smcc")
 
 
 class PageError(Exception):
@@ -137,16 +141,17 @@ def section(outcome, picture):
     return "\n".join(lines)
 
 
-def overview(outcomes):
+def overview(outcomes, stem):
     """A row for each scenario: its first figure, and how many goals and bands hold."""
-    lines = [row(["scenario", "figure", *COMMON, "goals of enhanced", "bands"])]
-    lines.append("|" + "---|" * (len(COMMON) + 4))
+    common = COMMON[stem]
+    lines = [row(["scenario", "figure", *common, "goals of enhanced", "bands"])]
+    lines.append("|" + "---|" * (len(common) + 4))
     for outcome in outcomes:
         first = next((e for e in outcome.measures if outcome.arguments[e["id"]][0]), None)
         if first is None:
             continue
         cells = [
-            cell(outcome, first, name) if name in outcome.plan.variants else "" for name in COMMON
+            cell(outcome, first, name) if name in outcome.plan.variants else "" for name in common
         ]
         verdicts = [goal_text(outcome, entry)[1] for entry in outcome.measures]
         met, all_goals = verdicts.count("ok"), sum(verdict != "" for verdict in verdicts)
@@ -160,9 +165,66 @@ def overview(outcomes):
     return "\n".join(lines)
 
 
-def fill(template, outcomes, pictures, command):
-    """The page. Slots: @COMMAND@, @OVERVIEW@, @SCENARIOS:PREFIX@, and @SCENARIO/MEASURE/VARIANT@
-    for one figure in the text."""
+# column -> (kinds of measures, their unit, whether less is better)
+DUEL = {
+    "loss": (("loss",), "ratio", True),
+    "CoV": (("cov",), "number", True),
+    "switches a minute": (("switch_rate",), "number", True),
+    "utilisation": (("utilisation",), "ratio", False),
+}
+SAME = 0.02  # of the better one: no difference
+
+
+def mean_of(outcome, kinds, variant):
+    """Mean of all measures of these kinds that are about multicast flows or links; or None."""
+    flows = {flow["id"]: flow["type"] for flow in outcome.plan.scenario.data["flows"]}
+    values = [
+        outcome.summary(entry, variant).mean
+        for entry in outcome.measures
+        if entry["what"] in kinds and flows.get(entry.get("flow"), "multicast") == "multicast"
+    ]
+    values = [value for value in values if not math.isnan(value)]
+    return sum(values) / len(values) if values else None
+
+
+def duel_cell(outcome, kinds, unit_, less):
+    """'published / enhanced / smcc'; enhanced in bold where one of the others is better."""
+    values = {
+        name: mean_of(outcome, kinds, name) for name in RIVALS if name in outcome.plan.variants
+    }
+    own = values.get("enhanced")
+    others = [value for name, value in values.items() if name != "enhanced" and value is not None]
+    texts = []
+    for name in RIVALS:
+        value = values.get(name)
+        text = "-" if value is None else show(value, unit_)
+        behind = (
+            name == "enhanced"
+            and own is not None
+            and any(
+                own > other * (1 + SAME) if less else own < other * (1 - SAME) for other in others
+            )
+        )
+        texts.append(f"**{text}**" if behind else text)
+    return " / ".join(texts)
+
+
+def duel(outcomes):
+    """A row for each scenario: loss, smoothness, changes and utilisation of published, enhanced and
+    smcc, each the mean of the scenario's measures of that kind."""
+    lines = [row(["published / enhanced / smcc", *DUEL]), "|" + "---|" * (len(DUEL) + 1)]
+    for outcome in outcomes:
+        if "enhanced" not in outcome.plan.variants:
+            continue
+        name = outcome.plan.scenario.id
+        cells = [duel_cell(outcome, *what) for what in DUEL.values()]
+        lines.append(row([f"[{name}](#{name})", *cells]))
+    return "\n".join(lines)
+
+
+def fill(template, outcomes, pictures, command, stem="asmp"):
+    """The page. Slots: @COMMAND@, @OVERVIEW@, @DUEL@, @SCENARIOS:PREFIX@, and
+    @SCENARIO/MEASURE/VARIANT@ for one figure in the text."""
     by_id = {outcome.plan.scenario.id: outcome for outcome in outcomes}
 
     def figure(match):
@@ -181,7 +243,8 @@ def fill(template, outcomes, pictures, command):
         texts = [section(out, pictures.get(out.plan.scenario.id)) for out in chosen]
         return "\n".join(texts) or "None of them was run.\n"
 
-    text = template.replace("@COMMAND@", command).replace("@OVERVIEW@", overview(outcomes))
+    text = template.replace("@COMMAND@", command).replace("@OVERVIEW@", overview(outcomes, stem))
+    text = text.replace("@DUEL@", duel(outcomes))
     text = re.sub(r"@SCENARIOS:([a-z0-9-]+)@\n?", sections, text)
     text = SLOT.sub(figure, text)
     left = re.search(r"@[A-Z][A-Z:a-z0-9-]*@", text)

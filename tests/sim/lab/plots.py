@@ -24,6 +24,7 @@ VARIANTS = {
     "enhanced": ("#c0392b", "o"),
     "tfmcc": ("#1f5f8b", "^"),
     "pgmcc": ("#2e8b57", "v"),
+    "smcc": ("#8e5ea2", "d"),
     "tcp": ("#777777", "x"),
 }
 UNITS = {
@@ -176,12 +177,15 @@ def scenario_figure(outcome, read, path):
     return True
 
 
-OVERVIEW = (
+COMMON = (
     ("share", "share of the fair rate, %", 100),
     ("cov", "CoV of 1-s throughput", 1),
     ("loss", "loss, %", 100),
-    ("queue_delay", "queueing delay, ms", 1000),
 )
+OVERVIEW = {
+    "asmp": (*COMMON, ("queue_delay", "queueing delay, ms", 1000)),
+    "assp": (*COMMON, ("switch_rate", "switches a minute", 1)),
+}
 
 
 def first_of(outcome, what):
@@ -193,11 +197,12 @@ def first_of(outcome, what):
     return None
 
 
-def overview_figure(outcomes, path):
-    """Share, smoothness, loss and delay of all scenarios: a row each, a mark for each variant."""
+def overview_figure(outcomes, path, stem="asmp"):
+    """The page's first figures of all scenarios: a row each, a mark for each variant."""
     height = 0.8 + 0.2 * len(outcomes)
-    figure, grid = plt.subplots(1, len(OVERVIEW), figsize=(11, height), sharey=True)
-    for axes, (what, label, factor) in zip(grid, OVERVIEW, strict=True):
+    kinds = OVERVIEW[stem]
+    figure, grid = plt.subplots(1, len(kinds), figsize=(11, height), sharey=True)
+    for axes, (what, label, factor) in zip(grid, kinds, strict=True):
         for row, outcome in enumerate(outcomes):
             entry = first_of(outcome, what)
             for variant, (colour, mark) in VARIANTS.items() if entry else ():
@@ -226,7 +231,9 @@ def overview_figure(outcomes, path):
     for axes in grid:
         handles, labels = axes.get_legend_handles_labels()
         seen |= dict(zip(labels, handles, strict=True))
-    figure.legend(seen.values(), seen.keys(), fontsize=7, ncols=len(VARIANTS), loc="upper center")
+    figure.legend(
+        seen.values(), seen.keys(), fontsize=7, ncols=max(1, len(seen)), loc="upper center"
+    )
     save(figure, path, top=1 - 0.35 / height)
 
 
