@@ -83,8 +83,8 @@ act_receiver (GstAsmpSink *self, const MccSenderAction *action)
     default:
       return;
   }
-  gst_mcc_messages_receiver (
-      self->messages, -1, action->ssrc, &action->address, state, reason, gst_mcc_pump_now (self->pump));
+  gst_mcc_messages_receiver (self->messages, -1, action->ssrc, &action->address, state, reason,
+      gst_mcc_pump_now (self->pump));
 }
 
 static void

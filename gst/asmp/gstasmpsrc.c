@@ -2,701 +2,189 @@
  *
  * SECTION:element-asmpsrc: see docs/asmpsrc.md.
  */
-#include "gstasmpsrcprivate.h"
+#include "gstasmpsrc.h"
 
-#include "gstmccabssendtime.h"
-#include "gstmcccaps.h"
-#include "gstmccrtpread.h"
-#include "gstmccsdp.h"
-#include "gstmccsockets.h"
 #include "gstmccuri.h"
 
-GST_DEBUG_CATEGORY_STATIC (gst_asmp_src_debug);
-#define GST_CAT_DEFAULT gst_asmp_src_debug
+#define SCHEME "asmp"
 
-#define LATENCY_MAX_MS 60000
-#define SILENCE (5 * MCC_SECOND) /* without a sender: say so */
-#define ACTIONS_MAX 32
+struct _GstAsmpSrc {
+  GstMccReceiver parent;
+};
 
-G_DEFINE_TYPE_WITH_CODE (GstAsmpSrc, gst_asmp_src, GST_TYPE_BIN,
-    gst_mcc_uri_implement (g_define_type_id, GST_URI_SRC, GST_ASMP_SRC_SCHEME))
+G_DEFINE_FINAL_TYPE_WITH_CODE (GstAsmpSrc, gst_asmp_src, GST_TYPE_MCC_RECEIVER,
+    gst_mcc_uri_implement (g_define_type_id, GST_URI_SRC, SCHEME))
 GST_ELEMENT_REGISTER_DEFINE (asmpsrc, "asmpsrc", GST_RANK_PRIMARY, GST_TYPE_ASMP_SRC)
 
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
-    "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
+/* ---- the machine ---- */
+
+static gpointer
+machine_create (GstMccReceiver *owner, const MccAsmpReceiverConfig *config, MccTime now)
+{
+  return mcc_asmp_receiver_new (config, now);
+}
+
+static void
+machine_destroy (gpointer core)
+{
+  mcc_asmp_receiver_free (core);
+}
+
+static MccDrop
+machine_handle_rtp (
+    gpointer core, guint stream, const MccRtpPacket *packet, const MccAddress *from, MccTime now)
+{
+  return mcc_asmp_receiver_handle_rtp (core, packet, from, now);
+}
+
+static void
+machine_handle_bye (gpointer core, guint32 ssrc, MccTime now)
+{
+  mcc_asmp_receiver_handle_bye (core, ssrc, now);
+}
+
+static void
+machine_handle_host_dropped (gpointer core, guint64 packets, MccTime now)
+{
+  mcc_asmp_receiver_handle_host_dropped (core, packets, now);
+}
+
+static void
+machine_set_ssrc (gpointer core, guint32 ssrc)
+{
+  mcc_asmp_receiver_set_ssrc (core, ssrc);
+}
+
+static void
+machine_handle_timeout (gpointer core, MccTime now)
+{
+  mcc_asmp_receiver_handle_timeout (core, now);
+}
+
+static MccTime
+machine_next_timeout (gpointer core)
+{
+  return mcc_asmp_receiver_next_timeout (core);
+}
+
+static bool
+machine_poll (gpointer core, MccAsspReceiverAction *out)
+{
+  out->type = MCC_ASSP_RECEIVER_ASMP;
+  out->stream = 0;
+  return mcc_asmp_receiver_poll (core, &out->asmp);
+}
+
+static void
+machine_get_stats (gpointer core, MccTime now, MccAsmpReceiverStats *out)
+{
+  mcc_asmp_receiver_get_stats (core, now, out);
+}
+
+static void
+machine_leave (gpointer core, guint *stream, MccAppReport *out, MccTime now)
+{
+  *stream = 0;
+  mcc_asmp_receiver_leave (core, out, now);
+}
+
+static const GstMccMachine machine = {
+  .create = machine_create,
+  .destroy = machine_destroy,
+  .handle_rtp = machine_handle_rtp,
+  .handle_bye = machine_handle_bye,
+  .handle_host_dropped = machine_handle_host_dropped,
+  .set_ssrc = machine_set_ssrc,
+  .handle_timeout = machine_handle_timeout,
+  .next_timeout = machine_next_timeout,
+  .poll = machine_poll,
+  .get_stats = machine_get_stats,
+  .leave = machine_leave,
+};
 
 /* ---- what the machine wants ---- */
 
-/* What is to be done once the lock is released. */
-typedef struct {
-  guint n;
-  MccReceiverAction action[ACTIONS_MAX];
-  MccAppSession session; /* a copy: the machine's is valid only under the lock */
-  gboolean has_session;
-  MccAddress announcer;
-  MccTime next;
-} Todo;
-
-/* Takes the machine's actions out. Called with the lock. */
 static void
-drain_locked (GstAsmpSrc *self, Todo *todo)
+send_report (GstMccReceiver *self, guint stream, const MccAppReport *report, gboolean bye)
 {
-  MccReceiverAction action;
+  MccApp app = { .ssrc = gst_mcc_session_get_ssrc (self->session, 0), .subtype = MCC_APP_REPORT };
 
-  todo->n = 0;
-  todo->has_session = FALSE;
-  while (todo->n < ACTIONS_MAX && mcc_asmp_receiver_poll (self->core, &action)) {
-    if (action.type == MCC_RECEIVER_SESSION) {
-      todo->session = self->announced = *action.session;
-      todo->has_session = self->has_announced = TRUE;
-      todo->announcer = self->announcer;
-      self->send_time_id = action.session->send_time_id;
-      self->payload = gst_mcc_payload_from_name (action.session->encoding_name);
-    } else if (action.type == MCC_RECEIVER_NEW_SOURCE) {
-      self->silent_since = MCC_TIME_NONE;
-    }
-    todo->action[todo->n++] = action;
-  }
-  todo->next = mcc_asmp_receiver_next_timeout (self->core);
+  app.report = *report;
+  gst_mcc_session_send (self->session, 0, &app, 1, bye);
 }
 
-/* The user's caps, else the announced ones. */
 static void
-apply_caps (GstAsmpSrc *self, const MccAppSession *session)
+apply_caps (GstMccReceiver *self, guint stream, const MccAppSession *session)
 {
-  GstCaps *caps = NULL;
+  GstCaps *caps = gst_mcc_receiver_make_caps (self, session);
 
-  if (self->user_caps)
-    caps = gst_caps_ref (self->user_caps);
-  else if (session)
-    caps = gst_mcc_caps_from_session (session);
   if (!caps)
     return;
-  caps = gst_mcc_caps_without_send_time (caps);
   gst_mcc_session_set_caps (self->session, caps);
   gst_caps_unref (caps);
 }
 
-/* Where reports go: as the user says, else as the announcement. */
 static void
-apply_feedback (GstAsmpSrc *self, const MccAppSession *session, const MccAddress *announcer)
-{
-  MccAddress address;
-  gboolean good = mcc_app_session_feedback (session, announcer, &address), set, told;
-
-  g_mutex_lock (&self->properties.lock);
-  set = self->properties.settings.feedback_address != NULL;
-  g_mutex_unlock (&self->properties.lock);
-  if (set)
-    memset (&address, 0, sizeof address);
-  if (!set && !good) {
-    g_mutex_lock (&self->lock);
-    told = self->feedback_told;
-    self->feedback_told = TRUE;
-    g_mutex_unlock (&self->lock);
-    if (!told) {
-      gchar *text = gst_mcc_address_to_string (&session->feedback);
-
-      GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
-          ("The sender asks for reports at %s, which is not its own address; they go to the "
-           "group. Set feedback-address if that is right.",
-              text),
-          (NULL));
-      g_free (text);
-    }
-  }
-  gst_mcc_session_set_feedback (self->session, &address, session->ttl);
-}
-
-static void
-on_session_announced (GstAsmpSrc *self, const Todo *todo)
-{
-  GST_DEBUG_OBJECT (self, "announced: %s/%s, %" G_GUINT64_FORMAT " bit/s", todo->session.media,
-      todo->session.encoding_name, todo->session.target_bps);
-  apply_caps (self, &todo->session);
-  apply_feedback (self, &todo->session, &todo->announcer);
-}
-
-static void
-on_new_source (GstAsmpSrc *self, guint32 ssrc)
+new_source (GstMccReceiver *self, guint stream, guint32 ssrc)
 {
   MccAppSession session;
   gboolean known;
 
-  GST_INFO_OBJECT (self, "following sender %08x", ssrc);
   gst_mcc_session_reset_source (self->session, ssrc);
   g_mutex_lock (&self->lock);
-  known = self->has_announced && self->announced.media_ssrc == ssrc;
-  session = self->announced;
+  known = self->has_announced[0] && self->announced[0].media_ssrc == ssrc;
+  session = self->announced[0];
   self->extra.joins++;
-  if (self->core) {
-    mcc_key_wait_follow (&self->key_wait, gst_mcc_pump_now (self->pump));
-    g_atomic_int_set (&self->key_wanted, TRUE);
-  }
   g_mutex_unlock (&self->lock);
-  apply_caps (self, known ? &session : NULL);
-  gst_mcc_pump_wake (self->pump, 0);
+  gst_mcc_receiver_follow_key_unit (self);
+  apply_caps (self, 0, known ? &session : NULL);
 }
-
-static void
-on_other_sender (GstAsmpSrc *self, guint32 ssrc)
-{
-  MccAsmpReceiverStats stats;
-  gboolean told;
-
-  g_mutex_lock (&self->lock);
-  told = self->other_told;
-  self->other_told = TRUE;
-  if (self->core)
-    mcc_asmp_receiver_get_stats (self->core, gst_mcc_pump_now (self->pump), &stats);
-  else
-    stats = self->last_stats;
-  g_mutex_unlock (&self->lock);
-  if (!told)
-    GST_ELEMENT_WARNING (self, RESOURCE, READ,
-        ("Another sender (SSRC %u) is on this group; staying with SSRC %u. Set the property ssrc "
-         "to choose, or give each sender a group of its own.",
-            ssrc, stats.source_ssrc),
-        (NULL));
-}
-
-static void
-on_rate (GstAsmpSrc *self, guint64 rate_bps)
-{
-  g_mutex_lock (&self->lock);
-  self->estimated_bps = rate_bps;
-  g_mutex_unlock (&self->lock);
-  g_object_notify (G_OBJECT (self), "estimated-bitrate");
-}
-
-/* Acts on what _drain_locked() took out. No lock is held. */
-static void
-act (GstAsmpSrc *self, const Todo *todo)
-{
-  for (guint i = 0; i < todo->n; i++) {
-    const MccReceiverAction *action = &todo->action[i];
-    MccApp app;
-
-    switch (action->type) {
-      case MCC_RECEIVER_SEND_REPORT:
-        app.ssrc = gst_mcc_session_get_ssrc (self->session, 0);
-        app.subtype = MCC_APP_REPORT;
-        app.report = action->report;
-        gst_mcc_session_send (self->session, 0, &app, 1, FALSE);
-        break;
-      case MCC_RECEIVER_NEW_SOURCE:
-        on_new_source (self, action->ssrc);
-        break;
-      case MCC_RECEIVER_SOURCE_LOST:
-        GST_INFO_OBJECT (self, "sender %08x is gone", action->ssrc);
-        break;
-      case MCC_RECEIVER_OTHER_SENDER:
-        on_other_sender (self, action->ssrc);
-        break;
-      case MCC_RECEIVER_SESSION:
-        on_session_announced (self, todo);
-        break;
-      case MCC_RECEIVER_RATE:
-        on_rate (self, action->rate_bps);
-        break;
-    }
-  }
-  gst_mcc_pump_wake (self->pump, todo->next);
-}
-
-/* ---- the session's handler ---- */
 
 static void
 handle_app (gpointer owner, const MccApp *app, const MccAddress *from)
 {
-  GstAsmpSrc *self = owner;
-  Todo todo = { 0 };
+  GstMccReceiver *self = owner;
+  GstMccReceiverTodo todo;
 
+  todo.n = 0;
+  todo.next = MCC_TIME_NONE;
   g_mutex_lock (&self->lock);
   if (self->core) {
     if (app->subtype == MCC_APP_SESSION)
       self->announcer = *from;
     mcc_asmp_receiver_handle_app (self->core, app, gst_mcc_pump_now (self->pump));
-    drain_locked (self, &todo);
+    gst_mcc_receiver_drain_locked (self, &todo);
   }
   g_mutex_unlock (&self->lock);
-  act (self, &todo);
+  gst_mcc_receiver_act (self, &todo);
 }
 
-static void
-handle_bye (gpointer owner, guint32 ssrc, const MccAddress *from)
-{
-  GstAsmpSrc *self = owner;
-  Todo todo = { 0 };
-
-  g_mutex_lock (&self->lock);
-  if (self->core) {
-    mcc_asmp_receiver_handle_bye (self->core, ssrc, gst_mcc_pump_now (self->pump));
-    drain_locked (self, &todo);
-  }
-  g_mutex_unlock (&self->lock);
-  act (self, &todo);
-}
-
-static void
-handle_dropped (gpointer owner, MccDrop drop, guint32 ssrc)
-{
-  GstAsmpSrc *self = owner;
-
-  g_mutex_lock (&self->lock);
-  self->dropped[drop]++;
-  g_mutex_unlock (&self->lock);
-}
-
-static void
-handle_ssrc_changed (gpointer owner, guint stream, guint32 ssrc)
-{
-  GstAsmpSrc *self = owner;
-
-  g_mutex_lock (&self->lock);
-  if (self->core)
-    mcc_asmp_receiver_set_ssrc (self->core, ssrc);
-  g_mutex_unlock (&self->lock);
-}
-
-static GstMccSourceVerdict
-handle_rtp (gpointer owner, guint stream, const guint8 *data, gsize size, const MccAddress *from,
-    guint bytes)
-{
-  GstAsmpSrc *self = owner;
-  MccRtpPacket packet = { .bytes = bytes };
-  MccDrop verdict = MCC_DROP_OTHER_SENDER;
-  Todo todo;
-
-  packet.ssrc = GST_READ_UINT32_BE (data + 8);
-  packet.seq = GST_READ_UINT16_BE (data + 2);
-  todo.n = 0;
-  todo.next = MCC_TIME_NONE;
-  g_mutex_lock (&self->lock);
-  packet.has_send_time
-      = gst_mcc_rtp_find_send_time (data, size, self->send_time_id, &packet.send_time);
-  if (self->core) {
-    verdict
-        = mcc_asmp_receiver_handle_rtp (self->core, &packet, from, gst_mcc_pump_now (self->pump));
-    drain_locked (self, &todo);
-  }
-  g_mutex_unlock (&self->lock);
-  act (self, &todo);
-  return verdict == MCC_DROP_NONE        ? GST_MCC_SOURCE_PASS
-         : verdict == MCC_DROP_PROBATION ? GST_MCC_SOURCE_WAIT
-                                         : GST_MCC_SOURCE_DROP;
-}
-
-static void
-handle_host_dropped (gpointer owner, guint64 packets)
-{
-  GstAsmpSrc *self = owner;
-
-  g_mutex_lock (&self->lock);
-  self->extra.host_dropped += packets;
-  if (self->core)
-    mcc_asmp_receiver_handle_host_dropped (self->core, packets, gst_mcc_pump_now (self->pump));
-  g_mutex_unlock (&self->lock);
-}
-
-static void
-want_key_unit (GstAsmpSrc *self, gboolean loss)
-{
-  MccTime now = gst_mcc_pump_now (self->pump);
-
-  g_mutex_lock (&self->lock);
-  if (loss && !mcc_key_wait_loss_counts (&self->key_wait, now)) {
-    g_mutex_unlock (&self->lock);
-    return;
-  }
-  if (loss)
-    self->extra.gaps++;
-  /* where no key unit can be told from other packets, loss is left to the decoder */
-  if (self->core && (!loss || self->payload != GST_MCC_PAYLOAD_OTHER)) {
-    mcc_key_wait_want (&self->key_wait, loss, now);
-    g_atomic_int_set (&self->key_wanted, TRUE);
-  }
-  g_mutex_unlock (&self->lock);
-  gst_mcc_pump_wake (self->pump, 0);
-}
-
-static void
-handle_key_unit_request (gpointer owner, guint stream, guint32 ssrc)
-{
-  want_key_unit (owner, FALSE);
-}
-
-static void
-handle_lost (gpointer owner, guint packets)
-{
-  want_key_unit (owner, TRUE);
-}
-
-static void
-handle_leaving (gpointer owner, GstBuffer *buffer)
-{
-  GstAsmpSrc *self = owner;
-  GstMapInfo map;
-  const guint8 *payload;
-  gsize bytes;
-
-  if (!g_atomic_int_get (&self->key_wanted) || !gst_buffer_map (buffer, &map, GST_MAP_READ))
-    return;
-  payload = gst_mcc_rtp_find_payload (map.data, map.size, &bytes);
-  g_mutex_lock (&self->lock);
-  if (payload && gst_mcc_payload_is_key_unit (self->payload, payload, bytes)) {
-    mcc_key_wait_got (&self->key_wait);
-    g_atomic_int_set (&self->key_wanted, FALSE);
-  }
-  g_mutex_unlock (&self->lock);
-  gst_buffer_unmap (buffer, &map);
-}
-
-static const GstMccSessionHandler session_handler = {
-  .app = handle_app,
-  .bye = handle_bye,
-  .key_unit_request = handle_key_unit_request,
-  .dropped = handle_dropped,
-  .ssrc_changed = handle_ssrc_changed,
-  .rtp = handle_rtp,
-  .host_dropped = handle_host_dropped,
-  .lost = handle_lost,
-  .leaving = handle_leaving,
-};
-
-/* ---- stats ---- */
-
-GstStructure *
-gst_asmp_src_make_stats (GstAsmpSrc *self)
-{
-  MccAsmpReceiverStats stats;
-  GstMccReceiverExtra extra;
-
-  g_mutex_lock (&self->lock);
-  if (self->core)
-    mcc_asmp_receiver_get_stats (self->core, gst_mcc_pump_now (self->pump), &self->last_stats);
-  stats = self->last_stats;
-  for (guint i = 0; i < MCC_DROP_COUNT; i++)
-    stats.dropped[i] += self->dropped[i];
-  extra = self->extra;
-  g_mutex_unlock (&self->lock);
-  return gst_mcc_stats_new_receiver (&stats, &extra);
-}
-
-/* Posts stats when they are due; returns when they are next. */
-static MccTime
-post_stats (GstAsmpSrc *self, MccTime now)
-{
-  MccTime interval;
-  gboolean due;
-
-  g_mutex_lock (&self->properties.lock);
-  interval = self->properties.stats_interval_ms * MCC_MSECOND;
-  g_mutex_unlock (&self->properties.lock);
-  if (interval == 0) {
-    self->next_stats = MCC_TIME_NONE;
-    return MCC_TIME_NONE;
-  }
-  if (self->next_stats == MCC_TIME_NONE)
-    self->next_stats = now + interval;
-  due = now >= self->next_stats;
-  if (due) {
-    gst_mcc_messages_stats (self->messages, gst_asmp_src_make_stats (self), now);
-    self->next_stats = mcc_time_max (self->next_stats + interval, now + interval / 2);
-  }
-  return self->next_stats;
-}
-
-/* ---- the pump ---- */
-
-/* TRUE, once, when no sender was heard for SILENCE. Called with the lock. */
-static gboolean
-silence_locked (GstAsmpSrc *self, MccTime now, MccTime *next)
-{
-  if (self->silent_since == MCC_TIME_NONE)
-    return FALSE;
-  if (now - self->silent_since >= SILENCE) {
-    self->silent_since = MCC_TIME_NONE;
-    return TRUE;
-  }
-  *next = mcc_time_min (*next, self->silent_since + SILENCE);
-  return FALSE;
-}
-
-static void
-tell_silence (GstAsmpSrc *self)
-{
-  GstMccSessionSettings settings;
-
-  gst_mcc_properties_get_settings (&self->properties, &settings);
-  GST_ELEMENT_WARNING (self, RESOURCE, READ,
-      ("No sender heard on %s port %u for 5 s; still waiting. Is one running, on this interface "
-       "(multicast-iface), with a TTL that reaches here, and does the firewall let UDP in?",
-          settings.address, settings.port),
-      (NULL));
-  gst_mcc_properties_settings_clear (&settings);
-}
-
-static MccTime
-on_pump (gpointer owner, MccTime now)
-{
-  GstAsmpSrc *self = owner;
-  gboolean ask = FALSE, silence = FALSE;
-  Todo todo = { 0 };
-  MccTime next = MCC_TIME_NONE;
-  guint64 announced = 0;
-
-  g_mutex_lock (&self->lock);
-  if (self->core) {
-    /* others may have told the machine a later time while we waited for the lock */
-    now = gst_mcc_pump_now (self->pump);
-    mcc_asmp_receiver_handle_timeout (self->core, now);
-    drain_locked (self, &todo);
-    mcc_asmp_receiver_get_stats (self->core, now, &self->last_stats);
-    ask = mcc_key_wait_take (&self->key_wait, self->last_stats.rtt, now);
-    next = mcc_time_min (todo.next, mcc_key_wait_next_timeout (&self->key_wait));
-    silence = silence_locked (self, now, &next);
-    if (self->last_stats.announced_bps != self->told_bps)
-      announced = self->told_bps = self->last_stats.announced_bps;
-  }
-  g_mutex_unlock (&self->lock);
-  todo.next = MCC_TIME_NONE; /* returned */
-  act (self, &todo);
-  if (announced)
-    gst_mcc_session_set_bandwidth (self->session, announced);
-  if (ask)
-    gst_mcc_session_request_key_unit (self->session, 0);
-  if (silence)
-    tell_silence (self);
-  next = mcc_time_min (next, post_stats (self, now));
-  return mcc_time_min (next, gst_mcc_messages_flush (self->messages, now));
-}
-
-/* ---- states ---- */
-
-static gboolean
-get_user_caps (GstAsmpSrc *self, GstCaps **out, GError **error)
-{
-  GstCaps *caps;
-  gchar *name;
-  gboolean good;
-
-  GST_OBJECT_LOCK (self);
-  caps = self->caps ? gst_caps_ref (self->caps) : NULL;
-  name = g_strdup (self->encoding_name);
-  GST_OBJECT_UNLOCK (self);
-  good = gst_mcc_caps_from_user (caps, name, out, error);
-  gst_clear_caps (&caps);
-  g_free (name);
-  return good;
-}
-
-static gboolean
-check_latency (const GstMccSessionSettings *settings, GError **error)
-{
-  if (settings->latency_ms <= LATENCY_MAX_MS)
-    return TRUE;
-  g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-      "latency: %u; choose 0 to %d ms", settings->latency_ms, LATENCY_MAX_MS);
-  return FALSE;
-}
-
-static gboolean
-open_session (GstAsmpSrc *self)
-{
-  GstMccSessionSettings settings;
-  GError *error = NULL;
-  gboolean good;
-
-  gst_mcc_properties_get_settings (&self->properties, &settings);
-  good = check_latency (&settings, &error) && get_user_caps (self, &self->user_caps, &error)
-         && gst_mcc_session_open (self->session, &settings, &error);
-  gst_mcc_properties_settings_clear (&settings);
-  if (!good) {
-    gst_element_message_full (GST_ELEMENT (self), GST_MESSAGE_ERROR, error->domain, error->code,
-        g_strdup (error->message), NULL, __FILE__, GST_FUNCTION, __LINE__);
-    g_clear_error (&error);
-    gst_clear_caps (&self->user_caps);
-    return FALSE;
-  }
-  GstPad *target = gst_mcc_session_get_rtp_pad (self->session, 0);
-  gst_ghost_pad_set_target (GST_GHOST_PAD (self->src), target);
-  gst_mcc_session_set_exit (self->session, self->src);
-  gst_object_unref (target);
-  return TRUE;
-}
-
-static void
-close_session (GstAsmpSrc *self)
-{
-  gst_ghost_pad_set_target (GST_GHOST_PAD (self->src), NULL);
-  gst_mcc_session_close (self->session);
-  gst_clear_caps (&self->user_caps);
-}
-
-/* A machine for a stretch of PLAYING: what it had measured before a pause says nothing now. */
-static void
-start_machine (GstAsmpSrc *self)
-{
-  MccAsmpReceiverConfig config = { .seed = gst_mcc_properties_get_seed (&self->properties),
-    .ssrc = gst_mcc_session_get_ssrc (self->session, 0),
-    .hears_group = gst_mcc_session_hears_group (self->session) };
-  MccTime now = gst_mcc_pump_now (self->pump);
-  MccAsmpReceiver *core;
-
-  g_mutex_lock (&self->properties.lock);
-  config.variant = self->properties.variant;
-  g_mutex_unlock (&self->properties.lock);
-  GST_OBJECT_LOCK (self);
-  config.source_ssrc = self->ssrc;
-  GST_OBJECT_UNLOCK (self);
-  core = mcc_asmp_receiver_new (&config, now);
-  g_mutex_lock (&self->lock);
-  self->core = core;
-  self->has_announced = FALSE;
-  self->send_time_id
-      = self->user_caps ? gst_mcc_abs_send_time_id_from_caps (self->user_caps, NULL) : 0;
-  self->payload = self->user_caps ? gst_mcc_payload_from_name (gst_structure_get_string (
-                      gst_caps_get_structure (self->user_caps, 0), "encoding-name"))
-                                  : GST_MCC_PAYLOAD_OTHER;
-  self->silent_since = now;
-  self->next_stats = MCC_TIME_NONE;
-  mcc_key_wait_init (&self->key_wait);
-  g_mutex_unlock (&self->lock);
-  gst_mcc_session_resume (self->session);
-  gst_mcc_pump_start (self->pump);
-}
-
-/* Says goodbye: while paused we neither watch nor take part. */
-static void
-stop_machine (GstAsmpSrc *self)
-{
-  MccAsmpReceiver *core;
-  MccApp app = { .subtype = MCC_APP_REPORT };
-  MccTime now;
-
-  gst_mcc_pump_stop (self->pump);
-  gst_mcc_messages_clear (self->messages);
-  g_mutex_lock (&self->lock);
-  core = self->core;
-  self->core = NULL;
-  if (core) {
-    now = gst_mcc_pump_now (self->pump);
-    mcc_asmp_receiver_get_stats (core, now, &self->last_stats);
-    mcc_asmp_receiver_leave (core, &app.report, now);
-    self->extra.leaves++;
-  }
-  g_mutex_unlock (&self->lock);
-  if (!core)
-    return;
-  mcc_asmp_receiver_free (core);
-  gst_mcc_session_send (self->session, 0, &app, 1, TRUE);
-  gst_mcc_session_pause (self->session);
-}
-
-static void
-reset_stats (GstAsmpSrc *self)
-{
-  g_mutex_lock (&self->lock);
-  memset (&self->last_stats, 0, sizeof self->last_stats);
-  memset (&self->extra, 0, sizeof self->extra);
-  memset (self->dropped, 0, sizeof self->dropped);
-  self->other_told = self->feedback_told = FALSE;
-  self->estimated_bps = 0;
-  g_mutex_unlock (&self->lock);
-}
-
-static GstStateChangeReturn
-gst_asmp_src_change_state (GstElement *element, GstStateChange transition)
-{
-  GstAsmpSrc *self = GST_ASMP_SRC (element);
-  GstStateChangeReturn result;
-
-  switch (transition) {
-    case GST_STATE_CHANGE_NULL_TO_READY:
-      if (!open_session (self))
-        return GST_STATE_CHANGE_FAILURE;
-      break;
-    case GST_STATE_CHANGE_READY_TO_PAUSED:
-      reset_stats (self);
-      gst_mcc_session_start (self->session);
-      break;
-    case GST_STATE_CHANGE_PAUSED_TO_PLAYING:
-      start_machine (self);
-      break;
-    case GST_STATE_CHANGE_PLAYING_TO_PAUSED:
-      stop_machine (self);
-      break;
-    case GST_STATE_CHANGE_PAUSED_TO_READY:
-      stop_machine (self);
-      gst_mcc_session_stop (self->session);
-      break;
-    default:
-      break;
-  }
-  result = GST_ELEMENT_CLASS (gst_asmp_src_parent_class)->change_state (element, transition);
-  if (transition == GST_STATE_CHANGE_READY_TO_NULL
-      || (transition == GST_STATE_CHANGE_NULL_TO_READY && result == GST_STATE_CHANGE_FAILURE))
-    close_session (self);
-  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && result == GST_STATE_CHANGE_FAILURE)
-    gst_mcc_session_stop (self->session);
-  return result;
-}
+static const GstMccSessionHandler session_handler = { .app = handle_app };
 
 /* ---- class ---- */
 
 static void
-gst_asmp_src_finalize (GObject *object)
-{
-  GstAsmpSrc *self = GST_ASMP_SRC (object);
-
-  gst_mcc_session_free (self->session);
-  gst_mcc_pump_free (self->pump);
-  gst_mcc_messages_free (self->messages);
-  gst_mcc_properties_clear (&self->properties);
-  gst_clear_caps (&self->user_caps);
-  gst_clear_caps (&self->caps);
-  g_free (self->encoding_name);
-  g_mutex_clear (&self->lock);
-  G_OBJECT_CLASS (gst_asmp_src_parent_class)->finalize (object);
-}
-
-static void
 gst_asmp_src_class_init (GstAsmpSrcClass *klass)
 {
-  GObjectClass *object = G_OBJECT_CLASS (klass);
-  GstElementClass *element = GST_ELEMENT_CLASS (klass);
+  GstMccReceiverClass *receiver = GST_MCC_RECEIVER_CLASS (klass);
 
-  GST_DEBUG_CATEGORY_INIT (gst_asmp_src_debug, "asmpsrc", 0, "adaptive multicast receiver");
-  object->set_property = gst_asmp_src_set_property;
-  object->get_property = gst_asmp_src_get_property;
-  object->finalize = gst_asmp_src_finalize;
-  gst_asmp_src_install_properties (object);
-  element->change_state = gst_asmp_src_change_state;
-  gst_element_class_add_static_pad_template (element, &src_template);
-  gst_element_class_set_static_metadata (element, "Adaptive multicast receiver (ASMP)",
-      "Source/Network/RTP",
+  receiver->scheme = SCHEME;
+  receiver->element_name = "asmpsrc";
+  receiver->machine = &machine;
+  receiver->handler = &session_handler;
+  receiver->send_report = send_report;
+  receiver->new_source = new_source;
+  receiver->apply_caps = apply_caps;
+  gst_mcc_receiver_class_install (receiver);
+  gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass),
+      "Adaptive multicast receiver (ASMP)", "Source/Network/RTP",
       "Receives an adaptive RTP stream from a multicast group and reports to its sender the rate "
-      "that "
-      "the path can take",
+      "that the path can take",
       "adaptivemulticast");
-  gst_type_mark_as_plugin_api (GST_TYPE_MCC_VARIANT, 0);
 }
 
 static void
 gst_asmp_src_init (GstAsmpSrc *self)
 {
-  GstPadTemplate *template
-      = gst_element_class_get_pad_template (GST_ELEMENT_GET_CLASS (self), "src");
-
-  g_mutex_init (&self->lock);
-  gst_mcc_properties_init (&self->properties, GST_ASMP_SRC_SCHEME);
-  self->session = gst_mcc_session_new_receiver (GST_BIN (self), &session_handler, self);
-  self->pump = gst_mcc_pump_new ("asmpsrc", on_pump, self);
-  self->messages = gst_mcc_messages_new (GST_ELEMENT (self));
-  self->silent_since = self->next_stats = MCC_TIME_NONE;
-  mcc_key_wait_init (&self->key_wait);
-  self->src = gst_ghost_pad_new_no_target_from_template ("src", template);
-  gst_element_add_pad (GST_ELEMENT (self), self->src);
-  GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_SOURCE);
+  gst_mcc_receiver_setup (GST_MCC_RECEIVER (self));
 }

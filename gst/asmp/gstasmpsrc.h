@@ -4,12 +4,12 @@
  */
 #pragma once
 
-#include <gst/gst.h>
+#include "gstmccreceiver.h"
 
 G_BEGIN_DECLS
 
 #define GST_TYPE_ASMP_SRC (gst_asmp_src_get_type ())
-G_DECLARE_FINAL_TYPE (GstAsmpSrc, gst_asmp_src, GST, ASMP_SRC, GstBin)
+G_DECLARE_FINAL_TYPE (GstAsmpSrc, gst_asmp_src, GST, ASMP_SRC, GstMccReceiver)
 
 GST_ELEMENT_REGISTER_DECLARE (asmpsrc);
 

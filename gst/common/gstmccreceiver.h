@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * gstmccreceiver: what the receiving elements share: an abstract bin with the session, the pump,
+ * the properties, states, stats and requests for key units. A class brings the protocol machine.
+ */
+#pragma once
+
+#include "gstmccproperties.h"
+#include "gstmccpump.h"
+#include "gstmccrtpread.h"
+#include "gstmccsession.h"
+#include "gstmccstats.h"
+#include "mccasspreceiver.h"
+#include "mcckeywait.h"
+
+G_BEGIN_DECLS
+
+#define GST_TYPE_MCC_RECEIVER (gst_mcc_receiver_get_type ())
+#define GST_MCC_RECEIVER(object)                                                                   \
+  (G_TYPE_CHECK_INSTANCE_CAST ((object), GST_TYPE_MCC_RECEIVER, GstMccReceiver))
+#define GST_MCC_RECEIVER_CLASS(klass)                                                              \
+  (G_TYPE_CHECK_CLASS_CAST ((klass), GST_TYPE_MCC_RECEIVER, GstMccReceiverClass))
+#define GST_MCC_RECEIVER_GET_CLASS(object)                                                         \
+  (G_TYPE_INSTANCE_GET_CLASS ((object), GST_TYPE_MCC_RECEIVER, GstMccReceiverClass))
+
+/* Property ids of a class start behind. */
+enum {
+  GST_MCC_RECEIVER_PROPERTY_LATENCY = GST_MCC_PROPERTY_LAST + 1,
+  GST_MCC_RECEIVER_PROPERTY_CAPS,
+  GST_MCC_RECEIVER_PROPERTY_ENCODING_NAME,
+  GST_MCC_RECEIVER_PROPERTY_SSRC,
+  GST_MCC_RECEIVER_PROPERTY_ESTIMATED_BITRATE,
+  GST_MCC_RECEIVER_PROPERTY_STATS,
+  GST_MCC_RECEIVER_PROPERTY_LAST = GST_MCC_RECEIVER_PROPERTY_STATS
+};
+
+typedef struct {
+  GstBin parent;
+  GstPad *src;
+  GstMccProperties properties;
+  GstMccSession *session;
+  GstMccPump *pump;
+  GstMccMessages *messages;
+  GstCaps *user_caps; /* from `caps` or `encoding-name`, between READY and NULL */
+  MccTime next_stats; /* of the pump's thread */
+
+  /* Guards what follows: the machine and what belongs to it. A leaf: nothing is called out, not
+   * the session either, while it is held. */
+  GMutex lock;
+  gpointer core; /* only while PLAYING */
+  MccAsmpReceiverStats last_stats;
+  GstMccReceiverExtra extra;
+  MccKeyWait key_wait;
+  gboolean key_wanted; /* read without the lock for every packet */
+  GstMccPayload payload;
+  /* The last ones of the sender that we follow or will. */
+  MccAppSession announced[GST_MCC_STREAMS_MAX];
+  gboolean has_announced[GST_MCC_STREAMS_MAX];
+  MccAddress announcer;
+  guint8 send_time_id[GST_MCC_STREAMS_MAX];
+  guint64 dropped[MCC_DROP_COUNT]; /* by the screen */
+  MccTime silent_since;            /* MCC_TIME_NONE: a sender was heard or it was said */
+  guint64 estimated_bps;
+  guint64 told_bps; /* to rtpsession */
+  gboolean other_told, feedback_told;
+  guint ssrc; /* whom to follow; constant while PLAYING */
+  /* properties, guarded by the object's lock */
+  GstCaps *caps;
+  gchar *encoding_name;
+  guint wanted_ssrc;
+} GstMccReceiver;
+
+/* A protocol machine. Called with the lock, but for create and destroy. */
+typedef struct {
+  gpointer (*create) (GstMccReceiver *owner, const MccAsmpReceiverConfig *config, MccTime now);
+  void (*destroy) (gpointer core);
+  MccDrop (*handle_rtp) (
+      gpointer core, guint stream, const MccRtpPacket *packet, const MccAddress *from, MccTime now);
+  void (*handle_bye) (gpointer core, guint32 ssrc, MccTime now);
+  void (*handle_host_dropped) (gpointer core, guint64 packets, MccTime now);
+  void (*set_ssrc) (gpointer core, guint32 ssrc);
+  void (*handle_timeout) (gpointer core, MccTime now);
+  MccTime (*next_timeout) (gpointer core);
+  /* One that has streams says which; else MCC_ASSP_RECEIVER_ASMP of stream 0. */
+  bool (*poll) (gpointer core, MccAsspReceiverAction *out);
+  void (*get_stats) (gpointer core, MccTime now, MccAsmpReceiverStats *out);
+  /* The last report, and of which stream it is. */
+  void (*leave) (gpointer core, guint *stream, MccAppReport *out, MccTime now);
+} GstMccMachine;
+
+typedef struct {
+  GstBinClass parent;
+  const gchar *scheme;       /* of URIs, static */
+  const gchar *element_name; /* static */
+  const GstMccMachine *machine;
+  /* .app, or .assp_app and what belongs to it; the rest is ours. */
+  const GstMccSessionHandler *handler;
+  /* Without the lock. Reports of @stream (with BYE if @bye). */
+  void (*send_report) (
+      GstMccReceiver *self, guint stream, const MccAppReport *report, gboolean bye);
+  /* A sender is heard that was not. */
+  void (*new_source) (GstMccReceiver *self, guint stream, guint32 ssrc);
+  /* What @stream carries is known, or has changed. */
+  void (*apply_caps) (GstMccReceiver *self, guint stream, const MccAppSession *session);
+  /* An action that is not ASMP's; may be NULL. */
+  void (*act) (GstMccReceiver *self, const MccAsspReceiverAction *action);
+  /* What else stats say; with the lock, the core may be NULL; may be NULL. */
+  void (*add_stats) (GstMccReceiver *self, GstStructure *stats);
+  /* PLAYING begins, ends: the core is there, is not; may be NULL. */
+  void (*started) (GstMccReceiver *self);
+} GstMccReceiverClass;
+
+GType gst_mcc_receiver_get_type (void);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstMccReceiver, gst_object_unref)
+
+/* From a class's class_init: the pad template and the properties, which are to be the class's own
+ * for URIs. */
+void gst_mcc_receiver_class_install (GstMccReceiverClass *klass);
+/* From an instance's init. */
+void gst_mcc_receiver_setup (GstMccReceiver *self);
+void gst_mcc_receiver_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec);
+void gst_mcc_receiver_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec);
+
+/* What is to be done once the lock is released. */
+typedef struct {
+  guint n;
+  MccAsspReceiverAction action[24];
+  MccTime next;
+} GstMccReceiverTodo;
+
+/* Takes the machine's actions out. Called with the lock; the core is there. */
+void gst_mcc_receiver_drain_locked (GstMccReceiver *self, GstMccReceiverTodo *todo);
+/* Acts on them. No lock is held. */
+void gst_mcc_receiver_act (GstMccReceiver *self, const GstMccReceiverTodo *todo);
+
+/* The caps to use: the user's, else the announced ones (@session may be NULL), without what is of
+ * no use behind. NULL: not known. Transfer: full. */
+GstCaps *gst_mcc_receiver_make_caps (GstMccReceiver *self, const MccAppSession *session);
+/* A new sender: it is to begin with a key unit. */
+void gst_mcc_receiver_follow_key_unit (GstMccReceiver *self);
+/* Another sender is here than the one that we follow: said once. */
+void gst_mcc_receiver_tell_other (GstMccReceiver *self, guint32 other, guint32 ours);
+/* Transfer: full. */
+GstStructure *gst_mcc_receiver_make_stats (GstMccReceiver *self);
+
+G_END_DECLS
