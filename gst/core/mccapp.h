@@ -37,18 +37,20 @@
 
 /* Receiver's report (subtype 1). */
 typedef struct {
-  uint32_t number;       /* report number, +1 each report, wraps */
-  uint32_t flags;        /* 8 bits on the wire */
-  uint64_t rate_bps;     /* TCP-friendly rate */
-  uint64_t received_bps; /* rate received lately */
-  double loss_ratio;     /* 0..1, in steps of 1 / (2^32 - 1) */
-  MccTime rtt;           /* us on the wire, saturated at 1 us and MCC_RTT_MAX */
-  MccTime jitter;        /* us */
-  MccTime queue_delay;   /* us */
-  uint32_t packets_lost; /* cumulative, wraps */
-  uint32_t highest_seq;  /* extended highest sequence number received, low 32 bits */
-  uint32_t echo;         /* abs-send-time (24 bits) of the newest stamped packet */
-  MccTime hold;          /* us from its arrival to this report */
+  uint32_t number;        /* report number, +1 each report, wraps */
+  uint32_t flags;         /* 8 bits on the wire */
+  uint64_t rate_bps;      /* TCP-friendly rate */
+  uint64_t received_bps;  /* rate received lately */
+  double loss_ratio;      /* 0..1, in steps of 1 / (2^32 - 1) */
+  MccTime rtt;            /* us on the wire, saturated at 1 us and MCC_RTT_MAX */
+  MccTime jitter;         /* us */
+  MccTime queue_delay;    /* us */
+  uint32_t packets_lost;  /* cumulative, wraps */
+  uint32_t highest_seq;   /* extended highest sequence number received, low 32 bits */
+  uint32_t echo;          /* abs-send-time (24 bits) of the newest stamped packet */
+  MccTime hold;           /* us from its arrival to this report */
+  uint64_t potential_bps; /* ASSP only: what the path may carry if more were sent, as far as known;
+                             0 = not known, MCC_APP_RATE_MAX = nothing speaks against any rate */
 } MccAppReport;
 
 /* Sender's RTT list (subtype 2). */

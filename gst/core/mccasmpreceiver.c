@@ -103,7 +103,7 @@ decide (MccAsmpReceiver *self)
   mcc_asmp_path_decide (&self->path, &input, self->now);
   self->loss_ratio = input.loss_ratio;
   mcc_rate_decide (self->rate, &input);
-  mcc_asmp_receiver_note_freedom (self, input.loss_in_interval);
+  mcc_asmp_receiver_note_freedom (self, &input);
 
   uint64_t rate_bps = mcc_rate_get_bps (self->rate);
   mcc_trace_add (&self->trace, &(MccTraceEvent){ .type = MCC_TRACE_RATE,

@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "mccasmpreceiverprivate.h"
 
+#include <math.h>
+
 #include "mcctcp.h"
 
 #define QUEUE_FREE (15 * MCC_MSECOND) /* a standing queue above says that the path limits */
 #define UNLIMITED 1.1                 /* times the sender's target: it is not we who limit */
 #define FREE_TIME (4 * MCC_SECOND)    /* ... for so long: a rate that grows runs ahead of it */
 #define TCP_SHARE 0.9                 /* of the equation, as the controller takes */
+#define OVERLOAD 0.9                  /* of what is sent: less arrives, with losses */
+#define RAISED 1.15
+#define SAME_CEILING 0.25
+#define CEILING_SHARE 0.93 /* of it, a rate keeps to */
+#define KNOWN_LIVES 4      /* so much longer the sender counts on it than we do */
+#define EPISODE (2 * MCC_SECOND)
+#define CEILING_TIME (120 * MCC_SECOND) /* at first */
+#define CEILING_TIME_MAX (960 * MCC_SECOND)
 
 void
 mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc, const MccAppSession *session,
@@ -53,12 +63,45 @@ mcc_asmp_receiver_hold (MccAsmpReceiver *self, MccTime until, MccTime now)
     mcc_asmp_receiver_resume (self);
 }
 
-void
-mcc_asmp_receiver_note_freedom (MccAsmpReceiver *self, bool loss)
+/* What the path was seen to carry and no more, lately: a stream that was too much, or a link that
+ * only we fill. Seen again when it had been forgotten it lasts longer. */
+static void
+note_ceiling (MccAsmpReceiver *self, const MccRateInput *input)
 {
-  bool limits
-      = loss || self->path.standing > QUEUE_FREE || !self->has_session
-        || (double)mcc_rate_get_bps (self->rate) < UNLIMITED * (double)self->session.target_bps;
+  MccRateMode mode = mcc_rate_mode (self->rate);
+  double received = (double)input->received_now_bps, ceiling = (double)self->ceiling_bps;
+  bool too_much = input->loss_in_interval && self->has_session
+                  && received < OVERLOAD * (double)self->session.target_bps;
+  /* A slow link's queue stands by a packet. */
+  MccTime packet = mcc_time_from_seconds (8.0 * input->packet_bytes / fmax (received, 1.0));
+  bool full = mode != MCC_RATE_TCP && self->path.standing > QUEUE_FREE + packet;
+  if ((double)input->received_bps > RAISED * ceiling)
+    self->ceiling_bps = 0; /* it carries more by now */
+  if (mode == MCC_RATE_START || !(received > 0.0) || !(too_much || full))
+    return;
+  if (!(fabs (received - ceiling) < SAME_CEILING * ceiling))
+    self->ceiling_life = CEILING_TIME;
+  else if (self->now - self->ceiling_time >= self->ceiling_life)
+    self->ceiling_life = mcc_time_min (2 * self->ceiling_life, CEILING_TIME_MAX);
+  else if (self->now - self->ceiling_time < EPISODE)
+    received = fmax (received, ceiling); /* one episode: its highest */
+  self->ceiling_bps = (uint64_t)received;
+  self->ceiling_time = self->now;
+}
+
+static bool
+we_limit (const MccAsmpReceiver *self)
+{
+  return self->has_session
+         && (double)mcc_rate_get_bps (self->rate) < UNLIMITED * (double)self->session.target_bps;
+}
+
+void
+mcc_asmp_receiver_note_freedom (MccAsmpReceiver *self, const MccRateInput *input)
+{
+  note_ceiling (self, input);
+  bool limits = input->loss_in_interval || self->path.standing > QUEUE_FREE || !self->has_session
+                || we_limit (self);
   if (limits)
     self->free_since = MCC_TIME_NONE;
   else if (self->free_since == MCC_TIME_NONE)
@@ -89,6 +132,20 @@ equation_bps (const MccAsmpReceiver *self)
   return bps < (double)MCC_APP_RATE_MAX ? (uint64_t)bps : UINT64_MAX;
 }
 
+static bool
+is_free (const MccAsmpReceiver *self)
+{
+  return self->free_since != MCC_TIME_NONE && self->now - self->free_since >= FREE_TIME;
+}
+
+/* UINT64_MAX: none is known. */
+static uint64_t
+ceiling_bps (const MccAsmpReceiver *self, MccTime life)
+{
+  bool known = self->ceiling_bps > 0 && self->now - self->ceiling_time < life;
+  return known ? (uint64_t)(CEILING_SHARE * (double)self->ceiling_bps) : UINT64_MAX;
+}
+
 uint64_t
 mcc_asmp_receiver_potential_bps (const MccAsmpReceiver *self)
 {
@@ -103,6 +160,24 @@ mcc_asmp_receiver_potential_bps (const MccAsmpReceiver *self)
     default:
       break;
   }
-  bool free = self->free_since != MCC_TIME_NONE && self->now - self->free_since >= FREE_TIME;
-  return free ? equation_bps (self) : rate_bps;
+  uint64_t most = is_free (self) ? equation_bps (self) : rate_bps;
+  uint64_t ceiling = ceiling_bps (self, self->ceiling_life);
+  return ceiling < most && !we_limit (self) ? ceiling : most;
+}
+
+uint64_t
+mcc_asmp_receiver_known_bps (const MccAsmpReceiver *self)
+{
+  uint64_t rate_bps = mcc_rate_get_bps (self->rate);
+  uint64_t ceiling = ceiling_bps (self, KNOWN_LIVES * self->ceiling_life);
+  MccRateMode mode = mcc_rate_mode (self->rate);
+  if (!mcc_asmp_receiver_is_enhanced (self) || mode == MCC_RATE_START)
+    return 0;
+  if (mode == MCC_RATE_TCP)
+    return equation_bps (self);
+  if (ceiling != UINT64_MAX)
+    return ceiling;
+  if (we_limit (self))
+    return rate_bps;
+  return is_free (self) ? UINT64_MAX : 0;
 }

@@ -28,10 +28,12 @@ struct MccAsmpReceiver {
   MccAsmpSchedule schedule;
   MccRate *rate;
   MccTime next_decision;
-  MccTime hold_until; /* no decision before */
-  MccTime free_since; /* no sign that the path limits; MCC_TIME_NONE: there is one */
-  bool spliced;       /* another stream of the same sender comes: the path stays */
-  uint64_t told_bps;  /* last MCC_RECEIVER_RATE */
+  MccTime hold_until;   /* no decision before */
+  MccTime free_since;   /* no sign that the path limits; MCC_TIME_NONE: there is one */
+  uint64_t ceiling_bps; /* what the path was seen to carry and no more; 0: nothing */
+  MccTime ceiling_time, ceiling_life;
+  bool spliced;      /* another stream of the same sender comes: the path stays */
+  uint64_t told_bps; /* last MCC_RECEIVER_RATE */
   double loss_ratio;
   /* The sender's announcements. */
   bool has_session, has_other;
@@ -82,8 +84,8 @@ void mcc_asmp_receiver_note_verdict (MccAsmpReceiver *self, MccScheduleVerdict v
 void mcc_asmp_receiver_stop (MccAsmpReceiver *self);
 
 /* mccasmpreceiverfollow.c */
-/* A rate was decided; @loss: packets were lost before. */
-void mcc_asmp_receiver_note_freedom (MccAsmpReceiver *self, bool loss);
+/* A rate was decided from @input. */
+void mcc_asmp_receiver_note_freedom (MccAsmpReceiver *self, const MccRateInput *input);
 
 /* mccasmpreceiverapp.c */
 void mcc_asmp_receiver_adopt_session (

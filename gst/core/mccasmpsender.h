@@ -111,6 +111,7 @@ typedef struct {
   MccReceiverState state;
   bool no_limit;
   uint64_t rate_bps, received_bps;
+  uint64_t potential_bps; /* ASSP: what it could take; 0 = not known; MCC_APP_RATE_MAX = any rate */
   double loss_ratio;
   MccTime rtt;
   bool rtt_measured;
@@ -173,6 +174,10 @@ uint64_t mcc_asmp_sender_target_bps (const MccAsmpSender *self);
 /* Receivers, those on probation included. */
 uint32_t mcc_asmp_sender_members (const MccAsmpSender *self);
 void mcc_asmp_sender_get_stats (const MccAsmpSender *self, MccTime now, MccAsmpSenderStats *out);
+/* The receiver number @i < members, each once, in no useful sequence, as long as nothing else is
+ * called. O(1). */
+void mcc_asmp_sender_get_receiver (
+    const MccAsmpSender *self, uint32_t i, MccTime now, MccReceiverInfo *out);
 /* The slowest @max receivers, slowest first, into @out; returns how many. O(n log n). */
 unsigned mcc_asmp_sender_get_receivers (
     const MccAsmpSender *self, MccTime now, MccReceiverInfo *out, unsigned max);

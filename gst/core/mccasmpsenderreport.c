@@ -60,6 +60,7 @@ take_report (MccAsmpSender *self, MccReceiver *receiver, const MccAppReport *rep
   receiver->no_limit = (report->flags & MCC_REPORT_NO_LIMIT) != 0;
   receiver->rate_bps = report->rate_bps;
   receiver->received_bps = report->received_bps;
+  receiver->potential_bps = report->potential_bps;
   receiver->loss_ratio = (float)report->loss_ratio;
   receiver->rtt_measured = (report->flags & MCC_REPORT_RTT_MEASURED) != 0 && report->rtt > 0;
   receiver->rtt_us = saturate_us (report->rtt);

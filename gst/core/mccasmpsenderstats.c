@@ -2,6 +2,8 @@
  *
  * mccasmpsenderstats: what the ASMP sender shows of itself.
  */
+#include <assert.h>
+
 #include "mccasmpsenderprivate.h"
 
 void
@@ -43,12 +45,21 @@ fill_info (const MccReceiver *receiver, MccTime now, MccReceiverInfo *out)
     .no_limit = receiver->no_limit,
     .rate_bps = receiver->rate_bps,
     .received_bps = receiver->received_bps,
+    .potential_bps = receiver->potential_bps,
     .loss_ratio = (double)receiver->loss_ratio,
     .rtt = receiver->rtt_us * MCC_USECOND,
     .rtt_measured = receiver->rtt_measured,
     .jitter = receiver->jitter_us * MCC_USECOND,
     .age = now > receiver->last_report ? now - receiver->last_report : 0,
     .plain = receiver->plain };
+}
+
+void
+mcc_asmp_sender_get_receiver (
+    const MccAsmpSender *self, uint32_t i, MccTime now, MccReceiverInfo *out)
+{
+  assert (i < self->receivers.count);
+  fill_info (mcc_receivers_get (&self->receivers, MCC_ORDER_RATE, i), now, out);
 }
 
 /* Slower first; who does not limit or is on probation comes last; the SSRC breaks ties, so that the

@@ -9,6 +9,8 @@
 #define RTT_STREAM 13
 #define SESSION_STREAM 97
 
+#define REPORT_POTENTIAL 64 /* 48 bits, and 16 reserved ones behind */
+
 #define STREAMS_COUNT 14
 #define STREAMS_NUMBER 16
 #define STREAMS_ROUND 20
@@ -32,20 +34,89 @@ stream_valid (const MccAsspStream *stream)
 }
 
 bool
+mcc_assp_streams_open (const MccAsspStreams *streams, unsigned stream)
+{
+  return stream < streams->count && !(streams->stream[stream].flags & MCC_ASSP_CLOSED);
+}
+
+bool
+mcc_assp_streams_lower (const MccAsspStreams *streams, unsigned a, unsigned b)
+{
+  const MccAsspStream *s = &streams->stream[a], *t = &streams->stream[b];
+  if (s->low_bps != t->low_bps)
+    return s->low_bps < t->low_bps;
+  return s->high_bps != t->high_bps ? s->high_bps < t->high_bps : a < b;
+}
+
+unsigned
+mcc_assp_streams_above (const MccAsspStreams *streams, unsigned stream)
+{
+  unsigned found = MCC_ASSP_STREAMS_MAX;
+  for (unsigned j = 0; j < streams->count; j++)
+    if (mcc_assp_streams_open (streams, j) && mcc_assp_streams_lower (streams, stream, j)
+        && (found == MCC_ASSP_STREAMS_MAX || mcc_assp_streams_lower (streams, j, found)))
+      found = j;
+  return found;
+}
+
+unsigned
+mcc_assp_streams_below (const MccAsspStreams *streams, unsigned stream)
+{
+  unsigned found = MCC_ASSP_STREAMS_MAX;
+  for (unsigned j = 0; j < streams->count; j++)
+    if (mcc_assp_streams_open (streams, j) && mcc_assp_streams_lower (streams, j, stream)
+        && (found == MCC_ASSP_STREAMS_MAX || mcc_assp_streams_lower (streams, found, j)))
+      found = j;
+  return found;
+}
+
+unsigned
+mcc_assp_streams_lowest (const MccAsspStreams *streams)
+{
+  unsigned found = 0;
+  for (unsigned j = 0; j < streams->count; j++)
+    if (mcc_assp_streams_open (streams, j)
+        && (!mcc_assp_streams_open (streams, found) || mcc_assp_streams_lower (streams, j, found)))
+      found = j;
+  return found;
+}
+
+unsigned
+mcc_assp_streams_place (const MccAsspStreams *streams, double bps)
+{
+  unsigned at = mcc_assp_streams_lowest (streams), next;
+  while ((next = mcc_assp_streams_above (streams, at)) != MCC_ASSP_STREAMS_MAX
+         && bps >= (double)streams->stream[next].low_bps)
+    at = next;
+  return at;
+}
+
+/* One group each, or nobody could leave one and keep another; and bounds apart. */
+static bool
+apart (const MccAsspStreams *streams, unsigned a, unsigned b)
+{
+  const MccAsspStream *s = &streams->stream[a], *t = &streams->stream[b];
+  if (s->address_offset == t->address_offset)
+    return false;
+  return !mcc_assp_streams_open (streams, a) || !mcc_assp_streams_open (streams, b)
+         || s->high_bps <= t->low_bps || t->high_bps <= s->low_bps;
+}
+
+bool
 mcc_assp_streams_valid (const MccAsspStreams *streams)
 {
+  bool open = false;
   if (streams->count == 0 || streams->count > MCC_ASSP_STREAMS_MAX)
     return false;
   for (unsigned i = 0; i < streams->count; i++) {
-    const MccAsspStream *stream = &streams->stream[i];
-    if (!stream_valid (stream) || (i > 0 && stream->low_bps < streams->stream[i - 1].high_bps))
+    open = open || mcc_assp_streams_open (streams, i);
+    if (!stream_valid (&streams->stream[i]))
       return false;
-    /* One group each, or nobody could leave one and keep another. */
     for (unsigned k = 0; k < i; k++)
-      if (streams->stream[k].address_offset == stream->address_offset)
+      if (!apart (streams, k, i))
         return false;
   }
-  return true;
+  return open;
 }
 
 static MccDrop
@@ -138,6 +209,8 @@ mcc_assp_app_decode (const uint8_t *data, size_t size, MccAsspApp *out)
     drop = decode_streams (data, size, &app.streams);
   } else {
     drop = mcc_app_decode_body (data, size, &app.asmp);
+    if (drop == MCC_DROP_NONE && app.subtype == MCC_APP_REPORT && size >= MCC_ASSP_REPORT_BYTES)
+      app.asmp.report.potential_bps = mcc_app_get (data + REPORT_POTENTIAL, 6);
     /* The body is complete, so the byte is there. */
     if (drop == MCC_DROP_NONE
         && (app.stream = data[stream_offset (app.subtype)]) >= MCC_ASSP_STREAMS_MAX)
@@ -155,7 +228,9 @@ mcc_assp_app_size (const MccAsspApp *app)
     return app->streams.count <= MCC_ASSP_STREAMS_MAX
                ? STREAMS_ENTRIES + app->streams.count * ENTRY_BYTES
                : 0;
-  return app->asmp.subtype == app->subtype ? mcc_app_size (&app->asmp) : 0;
+  if (app->asmp.subtype != app->subtype)
+    return 0;
+  return app->subtype == MCC_APP_REPORT ? MCC_ASSP_REPORT_BYTES : mcc_app_size (&app->asmp);
 }
 
 size_t
@@ -172,5 +247,9 @@ mcc_assp_app_encode (const MccAsspApp *app, uint8_t *data, size_t size)
   if (app->stream >= MCC_ASSP_STREAMS_MAX || !mcc_app_encode_body (&app->asmp, data))
     return 0;
   data[stream_offset (app->subtype)] = (uint8_t)app->stream;
+  if (app->subtype == MCC_APP_REPORT) {
+    uint64_t bps = app->asmp.report.potential_bps;
+    mcc_app_put (data + REPORT_POTENTIAL, 6, bps < MCC_APP_RATE_MAX ? bps : MCC_APP_RATE_MAX);
+  }
   return bytes;
 }

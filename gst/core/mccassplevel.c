@@ -4,7 +4,9 @@
 #include <math.h>
 
 #define REST_AFTER_DOWN (10 * MCC_SECOND)
+#define REST_FAILED (15 * MCC_SECOND) /* three rounds: what we did to the stream is over */
 #define REST_PASSED (60 * MCC_SECOND)
+#define SAME_BOUND 0.1  /* a stream whose lower bound moved by less is the same one */
 #define DOWN_SHARE 0.95 /* of the rate: what the stream that we go down to may need */
 
 const MccAsspFactors mcc_assp_factors_default = { 0.3, 0.7, 0.8, 1.2 };
@@ -90,13 +92,37 @@ mcc_assp_level_new_round (MccAsspLevel *self, uint32_t round)
   return fresh;
 }
 
+void
+mcc_assp_level_members (MccAsspLevel *self, unsigned stream, uint32_t members)
+{
+  self->stream[stream].members = members;
+}
+
+/* What must be exceeded to go from @from to @to (eq. 7). */
+static double
+needed_bps (
+    const MccAsspLevel *self, const MccAsspStreams *streams, unsigned from, unsigned to, bool begin)
+{
+  const MccAsspStream *next = &streams->stream[to];
+  double beta = self->factors.beta, members = self->stream[to].members;
+  if (enhanced (self) && members > 0.0 && next->average_bps > 0)
+    beta = fmin (
+        beta, (members + (double)streams->stream[from].average_bps / (double)next->average_bps)
+                  / (members + 1.0));
+  return fmax (beta * (double)next->average_bps,
+      (begin ? self->factors.lambda : 1.0) * (double)next->low_bps);
+}
+
 static bool
-may_go_up (const MccAsspLevel *self, unsigned to, MccTime now)
+may_go_up (const MccAsspLevel *self, unsigned to, double needed, MccTime now)
 {
   if (!enhanced (self))
     return true;
-  return now >= self->stream[to].not_before
-         && (self->changed == MCC_TIME_NONE || now - self->changed >= MCC_ASSP_UP_REST);
+  bool rested = self->changed == MCC_TIME_NONE || now - self->changed >= MCC_ASSP_UP_REST;
+  bool easier = self->stream[to].failures > 0
+                && needed < MCC_ASSP_UP_EASIER * self->stream[to].failed_bps
+                && now - self->changed >= REST_FAILED;
+  return rested && (now >= self->stream[to].not_before || easier);
 }
 
 unsigned
@@ -108,16 +134,16 @@ mcc_assp_level_decide (
     fold (self);
   if (!self->has_average)
     return stream;
-  if (stream + 1 < streams->count) {
-    const MccAsspStream *next = &streams->stream[stream + 1];
-    if (self->average_bps > self->factors.beta * (double)next->average_bps
-        && self->average_bps > self->factors.lambda * (double)next->low_bps
-        && may_go_up (self, stream + 1, now))
-      return stream + 1;
+  unsigned above = mcc_assp_streams_above (streams, stream);
+  unsigned below = mcc_assp_streams_below (streams, stream);
+  if (above != MCC_ASSP_STREAMS_MAX) {
+    double needed = needed_bps (self, streams, stream, above, true);
+    if (self->average_bps > needed && may_go_up (self, above, needed, now))
+      return above;
   }
-  if (!enhanced (self) && stream > 0
+  if (!enhanced (self) && below != MCC_ASSP_STREAMS_MAX
       && self->average_bps < self->factors.kappa * (double)streams->stream[stream].low_bps)
-    return stream - 1;
+    return below;
   return stream;
 }
 
@@ -142,7 +168,8 @@ unsigned
 mcc_assp_level_watch (MccAsspLevel *self, const MccAsspStreams *streams, unsigned stream,
     uint64_t rate_bps, MccTime now)
 {
-  if (!enhanced (self) || stream == 0)
+  unsigned to = mcc_assp_streams_below (streams, stream), next;
+  if (!enhanced (self) || to == MCC_ASSP_STREAMS_MAX)
     return stream;
   double rate = (double)rate_bps, low = (double)streams->stream[stream].low_bps, needed = low;
   bool newcomer = mcc_assp_level_is_newcomer (self, stream, now);
@@ -153,9 +180,9 @@ mcc_assp_level_watch (MccAsspLevel *self, const MccAsspStreams *streams, unsigne
       = stays_below (&self->deep_since, rate, self->factors.kappa * low, MCC_ASSP_DEEP_TIME, now);
   if (!below && !deep)
     return stream;
-  unsigned to = stream - 1;
-  while (!newcomer && to > 0 && DOWN_SHARE * rate < (double)streams->stream[to].low_bps)
-    to--;
+  while (!newcomer && DOWN_SHARE * rate < (double)streams->stream[to].low_bps
+         && (next = mcc_assp_streams_below (streams, to)) != MCC_ASSP_STREAMS_MAX)
+    to = next;
   return to;
 }
 
@@ -180,17 +207,44 @@ mcc_assp_level_moved (
   mcc_assp_level_pause (self);
   if (enhanced (self))
     self->has_average = false;
-  if (to > from) {
+  if (mcc_assp_streams_lower (streams, from, to)) {
     self->stream[to].up = now;
     self->newcomer = to;
-    self->newcomer_bps = self->factors.beta * (double)streams->stream[to].average_bps;
-  } else if (to < from) {
-    MccTime up = self->stream[from].up;
-    delay_next_up (self, from, up != MCC_TIME_NONE && now - up < MCC_ASSP_UP_PROOF, now);
-    /* The rate that made us pass these by is still the best that is known. */
-    for (unsigned j = to + 1; j < from; j++)
-      self->stream[j].not_before = mcc_time_max (self->stream[j].not_before, now + REST_PASSED);
+    self->newcomer_bps = needed_bps (self, streams, from, to, false);
+    return;
   }
+  self->stream[from].failed_bps
+      = fmax (self->factors.lambda * (double)streams->stream[from].low_bps, self->newcomer_bps);
+  MccTime up = self->stream[from].up;
+  delay_next_up (self, from, up != MCC_TIME_NONE && now - up < MCC_ASSP_UP_PROOF, now);
+  /* The rate that made us pass these by is still the best that is known. */
+  for (unsigned j = 0; j < streams->count; j++)
+    if (mcc_assp_streams_lower (streams, to, j) && mcc_assp_streams_lower (streams, j, from))
+      self->stream[j].not_before = mcc_time_max (self->stream[j].not_before, now + REST_PASSED);
+}
+
+void
+mcc_assp_level_ladder (
+    MccAsspLevel *self, const MccAsspStreams *before, const MccAsspStreams *streams)
+{
+  for (unsigned j = 0; j < MCC_ASSP_STREAMS_MAX; j++) {
+    bool same = mcc_assp_streams_open (before, j) && mcc_assp_streams_open (streams, j)
+                && fabs ((double)streams->stream[j].low_bps - (double)before->stream[j].low_bps)
+                       <= SAME_BOUND * (double)before->stream[j].low_bps;
+    if (same)
+      continue;
+    self->stream[j].up = MCC_TIME_NONE;
+    self->stream[j].not_before = 0;
+    self->stream[j].failures = 0;
+    if (self->newcomer == j)
+      self->newcomer = MCC_ASSP_STREAMS_MAX;
+  }
+}
+
+void
+mcc_assp_level_settle_in (MccAsspLevel *self)
+{
+  self->newcomer = MCC_ASSP_STREAMS_MAX;
 }
 
 void

@@ -11,6 +11,9 @@
  *        streams at most once a minute. After an up that failed (down again, or not arrived, within
  *        MCC_ASSP_UP_PROOF) that doubles, to MCC_ASSP_UP_SPACING_MAX.
  *      - Not within MCC_ASSP_UP_REST after a change.
+ *      - Where few are in the next stream it need not lose more than we win: beta' = min (beta, (n
+ * + avg_tx_j / avg_tx_{j+1}) / (n + 1)) with n receivers there.
+ *      - What failed is tried again at once where it asks for MCC_ASSP_UP_EASIER of that.
  *   enhanced, down: at once, to the highest stream whose lower bound the rate reaches, when the
  * rate was below low_j for MCC_ASSP_BELOW_TIME, or below kappa low_j for MCC_ASSP_DEEP_TIME. Who
  * came up needs beta avg_tx_j for a while, else it would take the stream from those in it. Never
@@ -25,6 +28,7 @@
 #define MCC_ASSP_UP_SPACING_MAX (960 * MCC_SECOND)
 #define MCC_ASSP_UP_PROOF (60 * MCC_SECOND)
 #define MCC_ASSP_UP_REST (4 * MCC_SECOND)
+#define MCC_ASSP_UP_EASIER 0.8
 #define MCC_ASSP_BELOW_TIME (3 * MCC_SECOND)
 #define MCC_ASSP_DEEP_TIME MCC_SECOND
 #define MCC_ASSP_NEWCOMER_TIME (20 * MCC_SECOND)
@@ -60,12 +64,16 @@ typedef struct {
   struct {
     MccTime up, not_before; /* newest up into it; MCC_TIME_NONE, 0: none */
     unsigned failures;      /* in a row */
+    double failed_bps;      /* what the newest of them needed */
+    uint32_t members;       /* in it, as announced; 0: not known */
   } stream[MCC_ASSP_STREAMS_MAX];
 } MccAsspLevel;
 
 void mcc_assp_level_init (MccAsspLevel *self, MccVariant variant, const MccAsspFactors *factors);
 /* The rate (published) or potential (enhanced) from now on; more than @most counts as that. */
 void mcc_assp_level_sample (MccAsspLevel *self, uint64_t bps, uint64_t most, MccTime now);
+/* So many are in @stream. */
+void mcc_assp_level_members (MccAsspLevel *self, unsigned stream, uint32_t members);
 /* A switch begins: what is measured now is no rate. */
 void mcc_assp_level_pause (MccAsspLevel *self);
 /* The number of a round that bids to decide: true once each. */
@@ -81,5 +89,10 @@ bool mcc_assp_level_is_newcomer (const MccAsspLevel *self, unsigned stream, MccT
 /* The change has been made. */
 void mcc_assp_level_moved (
     MccAsspLevel *self, const MccAsspStreams *streams, unsigned from, unsigned to, MccTime now);
+/* The ladder has become another one: what was learned of streams that are others now is void. */
+void mcc_assp_level_ladder (
+    MccAsspLevel *self, const MccAsspStreams *before, const MccAsspStreams *streams);
+/* The change was not an own wish: what the stream had does not bind. */
+void mcc_assp_level_settle_in (MccAsspLevel *self);
 /* The stream @to did not come. */
 void mcc_assp_level_failed (MccAsspLevel *self, unsigned to, MccTime now);

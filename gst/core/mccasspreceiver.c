@@ -2,12 +2,15 @@
 #include "mccasspreceiver.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "mccasspreceiverprivate.h"
 #include "mccseq.h"
 
 #define KEY_UNIT_INTERVAL MCC_SECOND /* RFC 5104 3.5.1 leaves it open: while no picture comes */
+#define KNOWN_TIME_S 5.0             /* smoothing of what is known; ours */
+#define COMPOUND_BYTES 160           /* ASMP's 152, and the potential */
 #define SENDER_SILENCE (15 * MCC_SECOND)
 /* What an average needs to know of a path that nothing limits: beyond what any decision needs. */
 #define SAMPLE_MOST 2
@@ -32,6 +35,30 @@ mcc_assp_receiver_push (MccAsspReceiver *self, const MccAsspReceiverAction *acti
   self->action[(self->action_head + self->action_count++) % MCC_ASSP_ACTIONS] = *action;
 }
 
+/* What we could take, as far as measured: what the sender makes the ladder from. */
+static void
+note_known (MccAsspReceiver *self)
+{
+  uint64_t bps = mcc_assp_receiver_steady (self) ? mcc_asmp_receiver_known_bps (self->asmp) : 0;
+  double gain = mcc_time_to_seconds (self->now - self->known_time) / KNOWN_TIME_S;
+  self->known_time = self->now;
+  if (bps == 0)
+    return; /* what was known before counts for the while of a switch */
+  self->unlimited = bps == UINT64_MAX;
+  if (self->unlimited)
+    self->known_bps = 0.0;
+  else if (!(self->known_bps > 0.0))
+    self->known_bps = (double)bps;
+  else
+    self->known_bps += fmin (gain, 1.0) * ((double)bps - self->known_bps);
+}
+
+static uint64_t
+told_potential_bps (const MccAsspReceiver *self)
+{
+  return self->unlimited ? MCC_APP_RATE_MAX : (uint64_t)self->known_bps;
+}
+
 void
 mcc_assp_receiver_drain (MccAsspReceiver *self)
 {
@@ -43,6 +70,8 @@ mcc_assp_receiver_drain (MccAsspReceiver *self)
       self->lost = true;
     else if (action.asmp.type == MCC_RECEIVER_NEW_SOURCE)
       self->lost = false;
+    else if (action.asmp.type == MCC_RECEIVER_SEND_REPORT)
+      action.asmp.report.potential_bps = told_potential_bps (self);
     mcc_assp_receiver_push (self, &action);
   }
 }
@@ -73,6 +102,8 @@ mcc_assp_receiver_new (const MccAsspReceiverConfig *config, MccTime now)
   if (config->leave_latency == 0)
     self->config.leave_latency = MCC_ASSP_LEAVE_LATENCY;
   self->config.asmp.unbounded = true;
+  if (config->asmp.compound_bytes == 0)
+    self->config.asmp.compound_bytes = COMPOUND_BYTES;
   self->now = now;
   self->stream = self->to = self->home = MCC_ASSP_NO_STREAM;
   self->deadline = self->key_next = self->left = MCC_TIME_NONE;
@@ -95,32 +126,14 @@ mcc_assp_receiver_free (MccAsspReceiver *self)
   free (self);
 }
 
-/* Neither in a switch nor in the wake of one. */
-static bool
-steady (const MccAsspReceiver *self)
-{
-  return self->to == MCC_ASSP_NO_STREAM && self->stream != MCC_ASSP_NO_STREAM
-         && self->now >= self->settled;
-}
-
-static bool
-locked (const MccAsspReceiver *self)
-{
-  return self->config.lock_stream >= 0;
-}
-
-static unsigned
-locked_stream (const MccAsspReceiver *self)
-{
-  unsigned stream = (unsigned)self->config.lock_stream, last = self->streams.count - 1;
-  return stream < last ? stream : last;
-}
-
 static void
 sample (MccAsspReceiver *self)
 {
-  unsigned next = self->stream + 1 < self->streams.count ? self->stream + 1 : self->stream;
+  note_known (self);
+  unsigned next = mcc_assp_streams_above (&self->streams, self->stream);
   uint64_t most = UINT64_MAX;
+  if (next == MCC_ASSP_NO_STREAM)
+    next = self->stream;
   /* A path that nothing limits has no rate: enough for the next stream is enough. */
   if (self->config.asmp.variant == MCC_VARIANT_ENHANCED)
     most = SAMPLE_MOST
@@ -132,35 +145,10 @@ sample (MccAsspReceiver *self)
 }
 
 static bool
-same_group (const MccAsspStream *a, const MccAsspStream *b)
-{
-  return a->address_offset == b->address_offset && a->port_offset == b->port_offset;
-}
-
-/* The description may no longer have the stream that we are in; the user may want another one. */
-static void
-reconcile (MccAsspReceiver *self)
-{
-  if (self->to != MCC_ASSP_NO_STREAM
-      && (self->to >= self->streams.count
-          || !same_group (&self->streams.stream[self->to], &self->to_group))) {
-    mcc_assp_receiver_go_back (self);
-    return;
-  }
-  if (!steady (self))
-    return;
-  if (self->stream >= self->streams.count)
-    mcc_assp_receiver_begin (self, self->streams.count - 1, MCC_ASSP_REASON_LADDER);
-  else if (!same_group (&self->streams.stream[self->stream], &self->group))
-    mcc_assp_receiver_begin (self, self->stream, MCC_ASSP_REASON_LADDER);
-  else if (locked (self) && self->stream != locked_stream (self))
-    mcc_assp_receiver_begin (self, locked_stream (self), MCC_ASSP_REASON_LOCK);
-}
-
-static bool
 may_decide (const MccAsspReceiver *self)
 {
-  return steady (self) && !locked (self) && !self->lost && self->stream < self->streams.count;
+  return mcc_assp_receiver_steady (self) && !mcc_assp_receiver_locked (self) && !self->lost
+         && mcc_assp_streams_open (&self->streams, self->stream);
 }
 
 static void
@@ -171,8 +159,9 @@ handle_round (MccAsspReceiver *self)
   sample (self);
   unsigned to = mcc_assp_level_decide (&self->level, &self->streams, self->stream, self->now);
   if (to != self->stream)
-    mcc_assp_receiver_begin (
-        self, to, to > self->stream ? MCC_ASSP_REASON_UP : MCC_ASSP_REASON_DOWN);
+    mcc_assp_receiver_begin (self, to,
+        mcc_assp_streams_lower (&self->streams, self->stream, to) ? MCC_ASSP_REASON_UP
+                                                                  : MCC_ASSP_REASON_DOWN);
 }
 
 /* enhanced: no round is waited for where the stream is too much. */
@@ -202,7 +191,7 @@ sender_gone (const MccAsspReceiver *self)
 {
   MccTime silence = self->now - self->streams_time;
   return self->bye || (self->lost && silence >= MCC_ASMP_SOURCE_TIMEOUT)
-         || (silence >= SENDER_SILENCE && !(self->arrived || steady (self)));
+         || (silence >= SENDER_SILENCE && !(self->arrived || mcc_assp_receiver_steady (self)));
 }
 
 static bool
@@ -213,7 +202,8 @@ ladder_differs (const MccAsspStreams *a, const MccAsspStreams *b)
   for (unsigned j = 0; j < a->count; j++)
     if (a->stream[j].low_bps != b->stream[j].low_bps
         || a->stream[j].high_bps != b->stream[j].high_bps
-        || !same_group (&a->stream[j], &b->stream[j]))
+        || mcc_assp_streams_open (a, j) != mcc_assp_streams_open (b, j)
+        || !mcc_assp_same_group (&a->stream[j], &b->stream[j]))
       return true;
   return false;
 }
@@ -222,6 +212,10 @@ static void
 adopt (MccAsspReceiver *self, const MccAsspStreams *streams)
 {
   bool changed = !self->has_streams || ladder_differs (&self->streams, streams);
+  if (changed && self->has_streams) {
+    mcc_assp_level_ladder (&self->level, &self->streams, streams);
+    self->ladder_moved = self->config.asmp.variant == MCC_VARIANT_ENHANCED;
+  }
   unsigned current = mcc_assp_receiver_current (self);
   bool renamed = self->has_streams && current < self->streams.count && current < streams->count
                  && self->streams.stream[current].ssrc != streams->stream[current].ssrc;
@@ -258,8 +252,11 @@ handle_streams (MccAsspReceiver *self, uint32_t ssrc, const MccAsspStreams *stre
   bool first = !self->has_streams;
   adopt (self, streams);
   if (first)
-    mcc_assp_receiver_begin (self, locked (self) ? locked_stream (self) : 0, MCC_ASSP_REASON_START);
-  reconcile (self);
+    mcc_assp_receiver_begin (self,
+        mcc_assp_receiver_locked (self) ? mcc_assp_receiver_locked_stream (self)
+                                        : mcc_assp_streams_lowest (&self->streams),
+        MCC_ASSP_REASON_START);
+  mcc_assp_receiver_reconcile (self);
   if (streams->flags & MCC_ASSP_DECIDE)
     handle_round (self);
   return MCC_DROP_NONE;
@@ -274,6 +271,7 @@ handle_session (MccAsspReceiver *self, unsigned j, const MccApp *app)
   mcc_app_session_complete (&session, self->has_session[j] ? &self->session[j] : NULL);
   self->session[j] = session;
   self->has_session[j] = true;
+  mcc_assp_level_members (&self->level, j, session.receivers);
   if (j != mcc_assp_receiver_current (self))
     return MCC_DROP_NONE;
   return mcc_asmp_receiver_handle_app (self->asmp, app, self->now);
@@ -328,7 +326,7 @@ mcc_assp_receiver_handle_cut (MccAsspReceiver *self, MccTime now)
   if (self->to == MCC_ASSP_NO_STREAM || !self->arrived)
     return;
   mcc_assp_receiver_complete (self);
-  reconcile (self);
+  mcc_assp_receiver_reconcile (self);
 }
 
 void
@@ -362,7 +360,7 @@ mcc_assp_receiver_set_lock (MccAsspReceiver *self, int stream, MccTime now)
   advance (self, now);
   self->config.lock_stream = stream;
   if (self->has_streams)
-    reconcile (self);
+    mcc_assp_receiver_reconcile (self);
 }
 
 void
@@ -384,7 +382,7 @@ mcc_assp_receiver_handle_timeout (MccAsspReceiver *self, MccTime now)
                                       .from = self->stream,
                                       .group = self->to_group });
   }
-  reconcile (self);
+  mcc_assp_receiver_reconcile (self);
   watch (self);
 }
 

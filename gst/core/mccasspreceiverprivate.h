@@ -17,8 +17,13 @@ struct MccAsspReceiver {
   MccTime now;
   MccAsmpReceiver *asmp; /* of the stream that is joined last */
   MccAsspLevel level;
+  /* What we could take, as far as known. */
+  bool unlimited;
+  double known_bps; /* 0: nothing */
+  MccTime known_time;
   /* What the sender says. */
   bool has_streams, bye, lost;
+  bool ladder_moved; /* we have not looked where the new one has us */
   MccTime streams_time;
   MccAsspStreams streams;
   bool has_session[MCC_ASSP_STREAMS_MAX];
@@ -47,6 +52,26 @@ mcc_assp_receiver_current (const MccAsspReceiver *self)
   return self->to != MCC_ASSP_NO_STREAM ? self->to : self->stream;
 }
 
+/* Neither in a switch nor in the wake of one. */
+static inline bool
+mcc_assp_receiver_steady (const MccAsspReceiver *self)
+{
+  return self->to == MCC_ASSP_NO_STREAM && self->stream != MCC_ASSP_NO_STREAM
+         && self->now >= self->settled;
+}
+
+static inline bool
+mcc_assp_receiver_locked (const MccAsspReceiver *self)
+{
+  return self->config.lock_stream >= 0;
+}
+
+static inline bool
+mcc_assp_same_group (const MccAsspStream *a, const MccAsspStream *b)
+{
+  return a->address_offset == b->address_offset && a->port_offset == b->port_offset;
+}
+
 /* mccasspreceiver.c */
 void mcc_assp_receiver_push (MccAsspReceiver *self, const MccAsspReceiverAction *action);
 /* Queues what the ASMP receiver asks for, as of the present stream. */
@@ -59,3 +84,7 @@ void mcc_assp_receiver_go_back (MccAsspReceiver *self);
 /* Out of everything, as before the first description. */
 void mcc_assp_receiver_abandon (MccAsspReceiver *self);
 void mcc_assp_receiver_complete (MccAsspReceiver *self);
+/* The stream that the user wants; a closed one's next below. */
+unsigned mcc_assp_receiver_locked_stream (const MccAsspReceiver *self);
+/* The description may no longer have the stream that we are in; the user may want another one. */
+void mcc_assp_receiver_reconcile (MccAsspReceiver *self);

@@ -93,7 +93,8 @@ mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reaso
   }
   join (self, to);
   /* Nowhere else to go: wait. */
-  bool last = alone && (to == 0 || reason != MCC_ASSP_REASON_BACK);
+  bool last
+      = alone && (to == mcc_assp_streams_lowest (&self->streams) || reason != MCC_ASSP_REASON_BACK);
   self->deadline
       = last ? MCC_TIME_NONE
              : self->now + (self->overlap ? MCC_ASSP_JOIN_TIMEOUT : MCC_ASSP_JOIN_TIMEOUT_ALONE);
@@ -127,6 +128,8 @@ mcc_assp_receiver_complete (MccAsspReceiver *self)
   settle (self);
   if (from < MCC_ASSP_NO_STREAM && from != to)
     mcc_assp_level_moved (&self->level, &self->streams, from, to, self->now);
+  if (self->reason == MCC_ASSP_REASON_LADDER)
+    mcc_assp_level_settle_in (&self->level);
   self->home = to;
   self->stats.switches += self->reason != MCC_ASSP_REASON_START;
   mcc_assp_receiver_push (self, &(MccAsspReceiverAction){ .type = MCC_ASSP_RECEIVER_SWITCHED,
@@ -143,8 +146,10 @@ mcc_assp_receiver_go_back (MccAsspReceiver *self)
   unsigned failed = self->to, home = self->home;
   bool still_there = self->overlap && home < self->streams.count;
   /* There may be a new ladder by now. */
-  if (home >= self->streams.count || self->reason == MCC_ASSP_REASON_BACK)
-    home = 0;
+  unsigned lowest = mcc_assp_streams_lowest (&self->streams);
+  if (home >= self->streams.count || (!still_there && !mcc_assp_streams_open (&self->streams, home))
+      || self->reason == MCC_ASSP_REASON_BACK)
+    home = lowest;
   self->stats.failed++;
   mcc_assp_level_failed (&self->level, failed, self->now);
   mcc_assp_receiver_push (self, &(MccAsspReceiverAction){ .type = MCC_ASSP_RECEIVER_FAILED,
@@ -177,4 +182,55 @@ mcc_assp_receiver_abandon (MccAsspReceiver *self)
   self->overlap = self->arrived = false;
   memset (self->has_session, 0, sizeof self->has_session);
   mcc_assp_level_init (&self->level, self->config.asmp.variant, &self->config.factors);
+}
+
+unsigned
+mcc_assp_receiver_locked_stream (const MccAsspReceiver *self)
+{
+  unsigned stream = (unsigned)self->config.lock_stream, last = self->streams.count - 1;
+  if (stream > last)
+    stream = last;
+  if (mcc_assp_streams_open (&self->streams, stream))
+    return stream;
+  stream = mcc_assp_streams_below (&self->streams, stream);
+  return stream != MCC_ASSP_NO_STREAM ? stream : mcc_assp_streams_lowest (&self->streams);
+}
+
+/* Where a ladder that is new has the rate that is known of us. */
+static unsigned
+new_place (const MccAsspReceiver *self)
+{
+  double bps = self->level.has_average ? self->level.average_bps
+                                       : (double)mcc_asmp_receiver_rate_bps (self->asmp);
+  bool open = mcc_assp_streams_open (&self->streams, self->stream);
+  if (open
+      && (!self->level.has_average || bps >= (double)self->streams.stream[self->stream].low_bps))
+    return self->stream;
+  return mcc_assp_streams_place (&self->streams, bps);
+}
+
+void
+mcc_assp_receiver_reconcile (MccAsspReceiver *self)
+{
+  if (self->to != MCC_ASSP_NO_STREAM
+      && (!mcc_assp_streams_open (&self->streams, self->to)
+          || !mcc_assp_same_group (&self->streams.stream[self->to], &self->to_group))) {
+    mcc_assp_receiver_go_back (self);
+    return;
+  }
+  if (!mcc_assp_receiver_steady (self))
+    return;
+  bool moved = self->ladder_moved;
+  self->ladder_moved = false;
+  if (self->stream >= self->streams.count)
+    mcc_assp_receiver_begin (self, self->streams.count - 1, MCC_ASSP_REASON_LADDER);
+  else if (!mcc_assp_same_group (&self->streams.stream[self->stream], &self->group))
+    mcc_assp_receiver_begin (self, self->stream, MCC_ASSP_REASON_LADDER);
+  else if (mcc_assp_receiver_locked (self)
+           && self->stream != mcc_assp_receiver_locked_stream (self))
+    mcc_assp_receiver_begin (self, mcc_assp_receiver_locked_stream (self), MCC_ASSP_REASON_LOCK);
+  else if (!mcc_assp_receiver_locked (self)
+           && (moved || !mcc_assp_streams_open (&self->streams, self->stream))
+           && new_place (self) != self->stream)
+    mcc_assp_receiver_begin (self, new_place (self), MCC_ASSP_REASON_LADDER);
 }

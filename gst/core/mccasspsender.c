@@ -4,29 +4,12 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "mccasspsenderprivate.h"
 #include "mccrng.h"
 #include "mccrtcp.h"
 #include "mccseq.h"
 
 #define OCCUPIED_SHARE 0.9 /* of RTCP: ours; the others must be able to call for receivers */
-
-typedef struct {
-  MccAsmpSender *asmp;
-  double bits;   /* tx over this round so far */
-  bool occupied; /* as of the last look */
-  bool told_occupied;
-  bool lost; /* has no feedback */
-} Stream;
-
-struct MccAsspSender {
-  MccAsspSenderConfig config;
-  MccTime now;
-  Stream stream[MCC_ASSP_STREAMS_MAX];
-  MccAsspStreams streams; /* as announced */
-  MccTime round_start;
-  uint64_t rtcp_bps;    /* what all streams share, as last distributed */
-  bool lost, told_lost; /* no stream has feedback */
-};
 
 static unsigned
 count (const MccAsspSender *self)
@@ -46,7 +29,8 @@ share_rtcp (MccAsspSender *self, bool force)
 {
   unsigned n = count (self), occupied = 0;
   uint64_t all = mcc_rtcp_base_bps (
-      mcc_asmp_sender_target_bps (self->stream[0].asmp), self->config.session_bandwidth_bps);
+      mcc_asmp_sender_target_bps (self->stream[mcc_assp_streams_lowest (&self->streams)].asmp),
+      self->config.session_bandwidth_bps);
   if (all == self->rtcp_bps && !force)
     return;
   self->rtcp_bps = all;
@@ -63,12 +47,17 @@ share_rtcp (MccAsspSender *self, bool force)
 }
 
 /* A stream without receivers is held at low_j. */
-static void
-apply_bounds (MccAsspSender *self, unsigned j)
+void
+mcc_assp_sender_apply_bounds (MccAsspSender *self, unsigned j)
 {
   const MccAsspStream *bounds = &self->streams.stream[j];
-  uint64_t high_bps = self->stream[j].occupied ? bounds->high_bps : bounds->low_bps;
-  mcc_asmp_sender_set_bounds (self->stream[j].asmp, bounds->low_bps, high_bps, self->now);
+  MccAsspSenderStream *stream = &self->stream[j];
+  bool spared = stream->occupied && self->now < stream->spared_until;
+  uint64_t low_bps
+      = spared && stream->spared_bps < bounds->low_bps ? stream->spared_bps : bounds->low_bps;
+  uint64_t high_bps = stream->occupied ? bounds->high_bps : low_bps;
+  stream->spared = low_bps < bounds->low_bps;
+  mcc_asmp_sender_set_bounds (stream->asmp, low_bps, high_bps, self->now);
 }
 
 /* After anything that may have changed who is where, or a target. */
@@ -77,13 +66,14 @@ look (MccAsspSender *self)
 {
   bool changed = false, lost = true;
   for (unsigned j = 0; j < count (self); j++) {
-    Stream *stream = &self->stream[j];
+    MccAsspSenderStream *stream = &self->stream[j];
     bool occupied = mcc_asmp_sender_members (stream->asmp) > 0;
     if (occupied != stream->occupied) {
       stream->occupied = occupied;
-      apply_bounds (self, j);
+      mcc_assp_sender_apply_bounds (self, j);
       changed = true;
-    }
+    } else if (stream->spared && self->now >= stream->spared_until)
+      mcc_assp_sender_apply_bounds (self, j);
     lost = lost && stream->lost;
   }
   self->lost = lost;
@@ -96,7 +86,7 @@ end_round (MccAsspSender *self)
   double length_s = mcc_time_to_seconds (self->now - self->round_start);
   for (unsigned j = 0; j < count (self); j++) {
     MccAsspStream *announced = &self->streams.stream[j];
-    Stream *stream = &self->stream[j];
+    MccAsspSenderStream *stream = &self->stream[j];
     announced->average_bps = announced->low_bps;
     if (stream->occupied && length_s > 0.0)
       announced->average_bps = limit_rate ((uint64_t)(stream->bits / length_s + 0.5));
@@ -105,6 +95,7 @@ end_round (MccAsspSender *self)
   self->round_start = self->now;
   self->streams.round++;
   self->streams.flags |= MCC_ASSP_DECIDE;
+  mcc_assp_sender_end_round (self);
   mcc_asmp_sender_announce (self->stream[0].asmp, self->now);
 }
 
@@ -162,11 +153,17 @@ mcc_assp_sender_new (const MccAsspSenderConfig *config, MccTime now)
   self->now = self->round_start = now;
   self->streams = config->streams;
   self->streams.flags = 0;
+  for (unsigned j = 0; j < count (self); j++) {
+    self->streams.stream[j].flags &= MCC_ASSP_RUNNING;
+    self->stream[j].told_bounds = true;
+  }
+  mcc_assp_sender_init_ladder (self);
   /* Random, so that a restarted sender's are not taken for old ones. */
   self->streams.number = (uint32_t)mcc_rng_next (&rng);
   self->streams.round = (uint32_t)mcc_rng_next (&rng);
-  if (self->config.session_bandwidth_bps == 0)
-    self->config.session_bandwidth_bps = self->streams.stream[count (self) - 1].high_bps;
+  for (unsigned j = 0; config->session_bandwidth_bps == 0 && j < count (self); j++)
+    if (self->streams.stream[j].high_bps > self->config.session_bandwidth_bps)
+      self->config.session_bandwidth_bps = self->streams.stream[j].high_bps;
   self->config.session_bandwidth_bps = limit_rate (self->config.session_bandwidth_bps);
   for (unsigned j = 0; j < count (self); j++) {
     self->streams.stream[j].average_bps = self->streams.stream[j].low_bps;
@@ -204,7 +201,8 @@ mcc_assp_sender_set_bounds (
     return false;
   changed.ladder++;
   self->streams = changed;
-  apply_bounds (self, stream);
+  mcc_assp_sender_bounds_set (self);
+  mcc_assp_sender_apply_bounds (self, stream);
   share_rtcp (self, true);
   mcc_asmp_sender_announce (self->stream[0].asmp, now);
   return true;
@@ -355,8 +353,11 @@ MccTime
 mcc_assp_sender_next_timeout (const MccAsspSender *self)
 {
   MccTime next = self->round_start + MCC_ASSP_ROUND;
-  for (unsigned j = 0; j < count (self); j++)
+  for (unsigned j = 0; j < count (self); j++) {
     next = mcc_time_min (next, mcc_asmp_sender_next_timeout (self->stream[j].asmp));
+    if (self->stream[j].spared)
+      next = mcc_time_min (next, self->stream[j].spared_until);
+  }
   return next;
 }
 
@@ -386,12 +387,18 @@ bool
 mcc_assp_sender_poll (MccAsspSender *self, MccAsspSenderAction *out)
 {
   for (unsigned j = 0; j < count (self); j++) {
-    Stream *stream = &self->stream[j];
+    MccAsspSenderStream *stream = &self->stream[j];
     memset (out, 0, sizeof *out);
     out->stream = j;
     if (stream->occupied != stream->told_occupied) {
       stream->told_occupied = stream->occupied;
       out->type = stream->occupied ? MCC_ASSP_SENDER_OCCUPIED : MCC_ASSP_SENDER_EMPTY;
+      return true;
+    }
+    if (!stream->told_bounds) {
+      stream->told_bounds = true;
+      out->type = MCC_ASSP_SENDER_BOUNDS;
+      out->bounds = self->streams.stream[j];
       return true;
     }
     while (mcc_asmp_sender_poll (stream->asmp, &out->asmp))
@@ -431,4 +438,16 @@ mcc_assp_sender_occupied (const MccAsspSender *self, unsigned stream)
 {
   assert (stream < count (self));
   return self->stream[stream].occupied;
+}
+
+const MccAsspStreams *
+mcc_assp_sender_streams (const MccAsspSender *self)
+{
+  return &self->streams;
+}
+
+const MccAsspLadder *
+mcc_assp_sender_ladder (const MccAsspSender *self)
+{
+  return self->live ? &self->ladder : NULL;
 }

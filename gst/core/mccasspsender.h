@@ -12,6 +12,10 @@
  *    as soon as it may leave.
  *  - A receiver is in one stream: its report there takes it out of all others, unless that report
  *    is older than one of theirs.
+ *  - With `max_streams` (enhanced) number and bounds of the streams follow from what receivers say
+ *    they could take (mccasspladder.h), looked at each round, within the overall bounds given. A
+ *    stream whose lower bound rises goes on at its rate until those whom that is too much for have
+ *    had time to leave. Closed streams keep their bounds until somebody needs them.
  *  - All streams together get the RTCP budget of the lowest (5 % of its target): nine tenths of it
  *    those that have receivers, in equal parts.
  * Allocates only when a receiver table grows.
@@ -19,7 +23,7 @@
 #pragma once
 
 #include "mccasmpsender.h"
-#include "mccasspapp.h"
+#include "mccasspladder.h"
 
 #define MCC_ASSP_ROUND (5 * MCC_SECOND) /* ASSP 3.3 */
 
@@ -29,6 +33,8 @@ typedef struct {
   MccVariant variant;
   uint64_t seed;
   MccAsspStreams streams;         /* count and of each stream bounds, offsets, SSRC */
+  unsigned max_streams;           /* 0: the ladder stays as given; else live, at most so many (and
+                                     as many as given) */
   uint64_t session_bandwidth_bps; /* 0 = the highest bound */
   uint32_t max_receivers;         /* of each stream; 0 = 4096 */
   MccAddress feedback;
@@ -41,7 +47,8 @@ typedef enum {
   MCC_ASSP_SENDER_OCCUPIED, /* the stream has a receiver: its encoder must run */
   MCC_ASSP_SENDER_EMPTY,    /* ... none any more */
   MCC_ASSP_SENDER_FEEDBACK_LOST, /* of no stream */
-  MCC_ASSP_SENDER_FEEDBACK_FOUND
+  MCC_ASSP_SENDER_FEEDBACK_FOUND,
+  MCC_ASSP_SENDER_BOUNDS /* bounds: the ladder has changed the stream's, or closed or opened it */
 } MccAsspSenderActionType;
 
 typedef struct {
@@ -49,6 +56,7 @@ typedef struct {
   unsigned stream;
   MccSenderAction asmp;
   const MccAsspStreams *streams; /* valid until the next call */
+  MccAsspStream bounds;
 } MccAsspSenderAction;
 
 /* NULL: the streams are not valid (mcc_assp_streams_valid()), or no memory. */
@@ -88,3 +96,6 @@ const MccAsmpSender *mcc_assp_sender_stream (const MccAsspSender *self, unsigned
 /* avg_tx of the last round. */
 uint64_t mcc_assp_sender_average_bps (const MccAsspSender *self, unsigned stream);
 bool mcc_assp_sender_occupied (const MccAsspSender *self, unsigned stream);
+/* The streams as announced now; the ladder, for its figures (NULL: not live). */
+const MccAsspStreams *mcc_assp_sender_streams (const MccAsspSender *self);
+const MccAsspLadder *mcc_assp_sender_ladder (const MccAsspSender *self);

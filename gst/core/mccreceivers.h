@@ -38,7 +38,7 @@ typedef enum {
 
 typedef struct {
   uint64_t key[MCC_ORDER_COUNT];
-  uint64_t rate_bps, received_bps;
+  uint64_t rate_bps, received_bps, potential_bps;
   MccTime last_report;
   uint64_t answered; /* its RTT was the so many-th to be sent; 0 = never */
   uint32_t position[MCC_ORDER_COUNT];

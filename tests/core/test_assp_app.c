@@ -113,7 +113,8 @@ test_stream_of_each (void)
       uint8_t data[MAX_BYTES];
       MccAsspApp app = sample_of (subtype, stream), out;
       size_t bytes = mcc_assp_app_encode (&app, data, sizeof data);
-      g_assert_cmpuint (bytes, ==, mcc_app_size (&app.asmp));
+      g_assert_cmpuint (
+          bytes, ==, subtype == MCC_APP_REPORT ? MCC_ASSP_REPORT_BYTES : mcc_app_size (&app.asmp));
       g_assert_cmpint (mcc_assp_app_decode (data, bytes, &out), ==, MCC_DROP_NONE);
       g_assert_cmpuint (out.stream, ==, stream);
       assert_equal (&out.asmp, &app.asmp);
@@ -129,6 +130,58 @@ test_stream_of_each (void)
     data[offset[subtype]] = MCC_ASSP_STREAMS_MAX;
     g_assert_cmpint (decode_untouched (data, bytes), ==, MCC_DROP_BAD_VALUE);
   }
+}
+
+/* A report says what more its receiver could take; an older one, shorter, does not. */
+static void
+test_potential (void)
+{
+  static const struct {
+    uint64_t bps, decoded;
+  } table[] = { { 0, 0 }, { 2560000, 2560000 }, { MCC_APP_RATE_MAX, MCC_APP_RATE_MAX },
+    { UINT64_MAX, MCC_APP_RATE_MAX } };
+  uint8_t data[MAX_BYTES];
+  MccAsspApp app = sample_of (MCC_APP_REPORT, 1), out;
+  for (unsigned i = 0; i < G_N_ELEMENTS (table); i++) {
+    app.asmp.report.potential_bps = table[i].bps;
+    size_t bytes = mcc_assp_app_encode (&app, data, sizeof data);
+    g_assert_cmpint (mcc_assp_app_decode (data, bytes, &out), ==, MCC_DROP_NONE);
+    g_assert_cmpuint (out.asmp.report.potential_bps, ==, table[i].decoded);
+  }
+  set_length (data, MCC_APP_REPORT_BYTES);
+  g_assert_cmpint (mcc_assp_app_decode (data, MCC_APP_REPORT_BYTES, &out), ==, MCC_DROP_NONE);
+  g_assert_cmpuint (out.asmp.report.potential_bps, ==, 0);
+}
+
+/* A stream's place says nothing: the bounds of the open ones do. */
+static void
+test_order (void)
+{
+  MccAsspStreams streams = { .count = 5,
+    .stream = { { 5000000, 9000000, 0, 1, 0, 0, 1 }, { 300000, 900000, 0, 2, 0, 0, 2 },
+        { 1, 2, 0, 3, 0, MCC_ASSP_CLOSED, 3 }, { 2000000, 2000000, 0, 4, 0, 0, 4 },
+        { 900000, 2000000, 0, 5, 0, 0, 5 } } };
+  static const unsigned order[] = { 1, 4, 3, 0 };
+  g_assert_true (mcc_assp_streams_valid (&streams));
+  g_assert_cmpuint (mcc_assp_streams_lowest (&streams), ==, order[0]);
+  for (unsigned i = 0; i < G_N_ELEMENTS (order); i++) {
+    unsigned above = i + 1 < G_N_ELEMENTS (order) ? order[i + 1] : MCC_ASSP_STREAMS_MAX;
+    unsigned below = i > 0 ? order[i - 1] : MCC_ASSP_STREAMS_MAX;
+    g_assert_cmpuint (mcc_assp_streams_above (&streams, order[i]), ==, above);
+    g_assert_cmpuint (mcc_assp_streams_below (&streams, order[i]), ==, below);
+    g_assert_cmpuint (
+        mcc_assp_streams_place (&streams, (double)streams.stream[order[i]].low_bps), ==, order[i]);
+  }
+  g_assert_cmpuint (mcc_assp_streams_place (&streams, 1.0), ==, 1);
+  g_assert_cmpuint (mcc_assp_streams_above (&streams, 2), ==, 1); /* closed: by its bounds */
+  g_assert_false (mcc_assp_streams_open (&streams, 2));
+  g_assert_false (mcc_assp_streams_open (&streams, 5));
+  streams.stream[2].flags = 0;
+  streams.stream[2].high_bps = 300001; /* overlaps once it is open */
+  g_assert_false (mcc_assp_streams_valid (&streams));
+  for (unsigned j = 0; j < streams.count; j++)
+    streams.stream[j].flags = MCC_ASSP_CLOSED;
+  g_assert_false (mcc_assp_streams_valid (&streams));
 }
 
 /* Neither protocol takes the other's packets for its own. */
@@ -264,6 +317,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/assp-app/streams/round-trip", test_streams_round_trip);
   g_test_add_func ("/assp-app/each-packet-says-its-stream", test_stream_of_each);
+  g_test_add_func ("/assp-app/report/potential", test_potential);
+  g_test_add_func ("/assp-app/streams/order-is-by-bounds", test_order);
   g_test_add_func ("/assp-app/names-are-apart", test_names);
   g_test_add_func ("/assp-app/streams/truncated-is-malformed", test_truncated);
   g_test_add_func ("/assp-app/streams/appended-is-ignored", test_appended);

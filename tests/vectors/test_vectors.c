@@ -146,6 +146,9 @@ dump_assp (const MccAsspApp *app)
   if (app->subtype != MCC_ASSP_STREAMS) {
     out = dump (&app->asmp);
     g_string_append_printf (out, "stream %u\n", app->stream);
+    if (app->subtype == MCC_APP_REPORT)
+      g_string_append_printf (
+          out, "potential_bps %" G_GUINT64_FORMAT "\n", app->asmp.report.potential_bps);
     return out;
   }
   out = g_string_new (NULL);

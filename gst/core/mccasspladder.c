@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mccasspladder.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "mccassplevel.h"
+
+#define BUCKETS MCC_ASSP_LADDER_BUCKETS
+#define STREAMS MCC_ASSP_STREAMS_MAX
+#define NEARLY 0.98                      /* of the best: for fewer streams */
+#define UNSETTLED_SHARE 0.25             /* of all receivers: wait ... */
+#define UNSETTLED_TIME (60 * MCC_SECOND) /* ... but not for ever */
+#define LOW_SHARE 0.75       /* of the least rate: so far it may fall and keep its stream */
+#define LOW_SHARE_GUESS 0.77 /* of a rate that is a guess: begin gently */
+#define REACHED 0.98         /* lambda times the bound is below the least rate */
+#define OPENED 1.3           /* times the least rate: so high at most while others are to come in */
+#define STAYS 16             /* score of a receiver that stays, against small preferences */
+
+/* A run of buckets, of the receivers in it. */
+typedef struct {
+  unsigned first, end;
+  uint64_t least_bps, most_bps;
+  uint32_t count;
+  bool sure; /* the least rate is */
+  uint32_t in[STREAMS];
+} Run;
+
+typedef struct {
+  unsigned count;
+  Run run[STREAMS];
+  double bps; /* what all get together */
+} Plan;
+
+void
+mcc_assp_ladder_clear (MccAsspLadder *self)
+{
+  memset (self->bucket, 0, sizeof self->bucket);
+  self->count = self->unsettled = 0;
+}
+
+void
+mcc_assp_ladder_init (
+    MccAsspLadder *self, uint64_t low_bps, uint64_t high_bps, unsigned max_streams, MccTime now)
+{
+  assert (low_bps > 0 && low_bps <= high_bps && max_streams > 0 && max_streams <= STREAMS);
+  memset (self, 0, sizeof *self);
+  self->low_bps = low_bps;
+  self->high_bps = high_bps;
+  self->max_streams = max_streams;
+  self->lambda = mcc_assp_factors_default.lambda;
+  self->beta = mcc_assp_factors_default.beta;
+  self->changed = now;
+  self->better_since = MCC_TIME_NONE;
+}
+
+static unsigned
+bucket_of (const MccAsspLadder *self, uint64_t bps)
+{
+  double range = log ((double)self->high_bps / (double)self->low_bps);
+  if (!(range > 0.0))
+    return 0;
+  double part = log ((double)bps / (double)self->low_bps) / range;
+  unsigned i = (unsigned)(part * BUCKETS);
+  return i < BUCKETS ? i : BUCKETS - 1;
+}
+
+void
+mcc_assp_ladder_add (MccAsspLadder *self, unsigned stream, uint64_t bps, bool sure)
+{
+  assert (stream < STREAMS);
+  if (bps < self->low_bps)
+    bps = self->low_bps;
+  if (bps > self->high_bps)
+    bps = self->high_bps;
+  MccAsspLadderBucket *bucket = &self->bucket[bucket_of (self, bps)];
+  if (bucket->count == 0 || bps < bucket->least_bps)
+    bucket->least_bps = bps;
+  if (bps > bucket->most_bps)
+    bucket->most_bps = bps;
+  bucket->count++;
+  bucket->sure += sure;
+  bucket->in[stream]++;
+  self->count++;
+}
+
+void
+mcc_assp_ladder_add_unsettled (MccAsspLadder *self)
+{
+  self->unsettled++;
+}
+
+/* The buckets that somebody is in, lowest first. */
+static unsigned
+occupied (const MccAsspLadder *self, unsigned out[BUCKETS])
+{
+  unsigned n = 0;
+  for (unsigned b = 0; b < BUCKETS; b++)
+    if (self->bucket[b].count > 0)
+      out[n++] = b;
+  return n;
+}
+
+static Run
+run_of (const MccAsspLadder *self, const unsigned *index, unsigned first, unsigned end)
+{
+  const MccAsspLadderBucket *low = &self->bucket[index[first]];
+  Run run = { .first = first, .end = end, .least_bps = low->least_bps, .sure = low->sure > 0 };
+  for (unsigned i = first; i < end; i++) {
+    const MccAsspLadderBucket *bucket = &self->bucket[index[i]];
+    run.count += bucket->count;
+    run.most_bps = bucket->most_bps;
+    for (unsigned j = 0; j < STREAMS; j++)
+      run.in[j] += bucket->in[j];
+  }
+  return run;
+}
+
+/* best[k][a]: what those below bucket a get in k runs when the next run begins at a; from[k][a]:
+ * where the run below it begins. */
+typedef struct {
+  double best[STREAMS + 1][BUCKETS + 1];
+  unsigned char from[STREAMS + 1][BUCKETS + 1];
+} Table;
+
+static void
+fill_table (const MccAsspLadder *self, const unsigned *index, unsigned n, Table *table)
+{
+  uint32_t below[BUCKETS + 1] = { 0 }; /* receivers */
+  for (unsigned i = 0; i < n; i++)
+    below[i + 1] = below[i] + self->bucket[index[i]].count;
+  for (unsigned a = 0; a <= n; a++)
+    table->best[0][a] = a == 0 ? 0.0 : -1.0;
+  for (unsigned k = 1; k <= self->max_streams; k++) {
+    for (unsigned end = 0; end <= n; end++) {
+      table->best[k][end] = -1.0;
+      for (unsigned a = 0; a < end; a++) {
+        double least = (double)self->bucket[index[a]].least_bps;
+        bool apart = end == n
+                     || (double)self->bucket[index[end]].least_bps >= MCC_ASSP_LADDER_STEP * least;
+        double all = table->best[k - 1][a] + least * (below[end] - below[a]);
+        if (table->best[k - 1][a] >= 0.0 && apart && all > table->best[k][end]) {
+          table->best[k][end] = all;
+          table->from[k][end] = (unsigned char)a;
+        }
+      }
+    }
+  }
+}
+
+static void
+make_plan (const MccAsspLadder *self, Plan *plan)
+{
+  unsigned index[BUCKETS], n = occupied (self, index), k = 1;
+  Table table;
+  double best = 0.0;
+  fill_table (self, index, n, &table);
+  for (unsigned i = 1; i <= self->max_streams; i++)
+    best = fmax (best, table.best[i][n]);
+  while (table.best[k][n] < NEARLY * best)
+    k++;
+  plan->count = k;
+  plan->bps = table.best[k][n];
+  for (unsigned end = n; k > 0; k--) {
+    unsigned first = table.from[k][end];
+    plan->run[k - 1] = run_of (self, index, first, end);
+    end = first;
+  }
+}
+
+/* Where a receiver of @bps in @stream goes, by the receivers' rules. */
+static unsigned
+goes_to (const MccAsspLadder *self, const MccAsspStreams *streams, unsigned stream, double bps)
+{
+  unsigned at = stream, next;
+  if (!mcc_assp_streams_open (streams, at) || bps < (double)streams->stream[at].low_bps)
+    at = mcc_assp_streams_place (streams, bps);
+  while ((next = mcc_assp_streams_above (streams, at)) != STREAMS
+         && bps >= REACHED * self->lambda * (double)streams->stream[next].low_bps
+         && bps >= self->beta * (double)streams->stream[next].average_bps)
+    at = next;
+  return at;
+}
+
+/* What all would get from the present ladder. */
+static double
+present_bps (const MccAsspLadder *self, const MccAsspStreams *streams)
+{
+  uint32_t count[STREAMS] = { 0 };
+  double least[STREAMS] = { 0.0 }, all = 0.0;
+  for (unsigned b = 0; b < BUCKETS; b++) {
+    const MccAsspLadderBucket *bucket = &self->bucket[b];
+    double bps = (double)bucket->least_bps;
+    for (unsigned j = 0; j < streams->count && bucket->count > 0; j++) {
+      if (bucket->in[j] == 0)
+        continue;
+      unsigned to = goes_to (self, streams, j, bps);
+      if (count[to] == 0)
+        least[to] = bps; /* buckets come in order */
+      count[to] += bucket->in[j];
+    }
+  }
+  for (unsigned j = 0; j < streams->count; j++)
+    all += count[j] * fmin (least[j], (double)streams->stream[j].high_bps);
+  return all;
+}
+
+/* The stream of each run: as many receivers as possible stay. Exact, over sets of streams. */
+static void
+assign (const MccAsspStreams *streams, const Plan *plan, unsigned stream_of[STREAMS])
+{
+  static const uint64_t none = 0;
+  uint64_t best[1u << STREAMS] = { none };
+  unsigned char last[STREAMS][1u << STREAMS];
+  unsigned sets = 1u << streams->count, at = 0;
+  uint64_t members[STREAMS] = { 0 };
+  for (unsigned k = 0; k < plan->count; k++)
+    for (unsigned j = 0; j < STREAMS; j++)
+      members[j] += plan->run[k].in[j];
+  /* A set of k + 1 streams serves runs 0..k. */
+  for (unsigned set = 1; set < sets; set++) {
+    unsigned bits = 0;
+    for (unsigned j = 0; j < streams->count; j++)
+      bits += set >> j & 1u;
+    if (bits > plan->count)
+      continue;
+    const Run *run = &plan->run[bits - 1];
+    bool any = false;
+    for (unsigned j = 0; j < streams->count; j++) {
+      if (!(set >> j & 1u))
+        continue;
+      uint64_t score = best[set & ~(1u << j)] + STAYS * (uint64_t)run->in[j]
+                       + (members[j] == 0 ? 2 : 0) + (j == bits - 1 ? 1 : 0);
+      if (!any || score > best[set]) {
+        best[set] = score;
+        last[bits - 1][set] = (unsigned char)j;
+        any = true;
+      }
+    }
+    if (bits == plan->count && (at == 0 || best[set] > best[at]))
+      at = set;
+  }
+  for (unsigned k = plan->count; k-- > 0;) {
+    stream_of[k] = last[k][at];
+    at &= ~(1u << stream_of[k]);
+  }
+}
+
+/* The bound between two runs. */
+static uint64_t
+bound_between (const MccAsspLadder *self, const Run *below, const Run *above)
+{
+  double least = (double)above->least_bps;
+  if (!above->sure)
+    return (uint64_t)fmax (LOW_SHARE_GUESS * least, (double)below->least_bps);
+  double bps = LOW_SHARE * least;
+  bps = fmax (bps, sqrt (least * (double)below->most_bps) / self->lambda);
+  bps = fmax (bps, (double)below->least_bps);
+  bps = fmin (bps, REACHED * least / self->lambda);
+  return (uint64_t)fmax (bps, (double)self->low_bps);
+}
+
+/* While some of a run are to come into a stream that is faster than they bear, it must not shut
+ * them out (beta, eq. 9). */
+static uint64_t
+high_of (const MccAsspLadder *self, const MccAsspStream *stream, const Run *run, unsigned j,
+    uint64_t high_bps)
+{
+  bool all_there = run->in[j] == run->count || run->in[j] == 0;
+  double most = OPENED * (double)run->least_bps;
+  if (all_there || !run->sure || most >= (double)high_bps
+      || self->beta * (double)stream->average_bps < REACHED * (double)run->least_bps)
+    return high_bps;
+  return (uint64_t)most;
+}
+
+static uint64_t
+within (const MccAsspStream *stream, uint64_t bps)
+{
+  if (bps < stream->low_bps)
+    return stream->low_bps;
+  return bps > stream->high_bps ? stream->high_bps : bps;
+}
+
+/* The bounds of @plan; averages as they will be. */
+static void
+apply (const MccAsspLadder *self, const Plan *plan, MccAsspStreams *streams)
+{
+  unsigned stream_of[STREAMS];
+  uint64_t low_bps = self->low_bps;
+  assign (streams, plan, stream_of);
+  for (unsigned j = 0; j < streams->count; j++)
+    streams->stream[j].flags |= MCC_ASSP_CLOSED;
+  for (unsigned k = 0; k < plan->count; k++) {
+    const Run *run = &plan->run[k];
+    MccAsspStream *stream = &streams->stream[stream_of[k]];
+    bool last = k + 1 == plan->count;
+    uint64_t high_bps = last ? self->high_bps : bound_between (self, run, &plan->run[k + 1]);
+    if (high_bps < low_bps)
+      high_bps = low_bps;
+    stream->flags &= ~MCC_ASSP_CLOSED;
+    stream->low_bps = low_bps;
+    stream->high_bps = last ? high_bps : high_of (self, stream, run, stream_of[k], high_bps);
+    if (stream->high_bps < low_bps)
+      stream->high_bps = low_bps;
+    stream->average_bps = within (stream, run->least_bps);
+    low_bps = high_bps;
+  }
+}
+
+/* Long enough better, and long enough since the last change. */
+static bool
+is_time (MccAsspLadder *self, double now_bps, double plan_bps, bool sure, MccTime now)
+{
+  double gain = sure ? MCC_ASSP_LADDER_GAIN : MCC_ASSP_LADDER_GAIN_GUESS;
+  bool great = plan_bps >= (1.0 + MCC_ASSP_LADDER_GREAT) * now_bps;
+  if (plan_bps < (1.0 + gain) * now_bps) {
+    self->better_since = MCC_TIME_NONE;
+    return false;
+  }
+  if (self->better_since == MCC_TIME_NONE)
+    self->better_since = now;
+  return now - self->better_since >= MCC_ASSP_LADDER_PATIENCE
+         && now - self->changed >= (great ? MCC_ASSP_LADDER_REST_GREAT : MCC_ASSP_LADDER_REST);
+}
+
+bool
+mcc_assp_ladder_decide (MccAsspLadder *self, MccAsspStreams *streams, MccTime now)
+{
+  Plan plan;
+  uint32_t all = self->count + self->unsettled;
+  if (self->count == 0
+      || (self->unsettled > UNSETTLED_SHARE * all && now - self->changed < UNSETTLED_TIME))
+    return false;
+  make_plan (self, &plan);
+  MccAsspStreams planned = *streams;
+  apply (self, &plan, &planned);
+  /* As receivers will go by their rules, which the plan's bounds can only come near to. */
+  double now_bps = present_bps (self, streams), plan_bps = present_bps (self, &planned);
+  self->now_bps = now_bps / self->count;
+  self->plan_bps = plan_bps / self->count;
+  if (!is_time (self, now_bps, plan_bps, plan.run[plan.count - 1].sure, now))
+    return false;
+  self->changed = now;
+  self->better_since = MCC_TIME_NONE;
+  for (unsigned j = 0; j < streams->count; j++)
+    planned.stream[j].average_bps = streams->stream[j].average_bps;
+  *streams = planned;
+  return true;
+}
+
+void
+mcc_assp_ladder_even (MccAsspStreams *streams, unsigned count, uint64_t low_bps, uint64_t high_bps)
+{
+  assert (count > 0 && count <= STREAMS && low_bps > 0 && low_bps <= high_bps);
+  double ratio = pow ((double)high_bps / (double)low_bps, 1.0 / count), bound = (double)low_bps;
+  for (unsigned j = 0; j < count; j++) {
+    streams->stream[j].low_bps = (uint64_t)bound;
+    bound *= ratio;
+    streams->stream[j].high_bps = j + 1 == count ? high_bps : (uint64_t)bound;
+  }
+  streams->count = count;
+}

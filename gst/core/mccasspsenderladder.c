@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mccasspsenderprivate.h"
+
+/* Ours. */
+#define GUESS 1.5 /* times what is sent: what those may take whom nothing limits */
+#define SPARE_TIME (6 * MCC_SECOND) /* until all have heard of the new bounds and have gone */
+
+static void
+overall_bounds (const MccAsspStreams *streams, uint64_t *low_bps, uint64_t *high_bps)
+{
+  *low_bps = UINT64_MAX;
+  *high_bps = 0;
+  for (unsigned j = 0; j < streams->count; j++) {
+    const MccAsspStream *stream = &streams->stream[j];
+    if (!mcc_assp_streams_open (streams, j))
+      continue;
+    *low_bps = stream->low_bps < *low_bps ? stream->low_bps : *low_bps;
+    *high_bps = stream->high_bps > *high_bps ? stream->high_bps : *high_bps;
+  }
+}
+
+void
+mcc_assp_sender_init_ladder (MccAsspSender *self)
+{
+  uint64_t low_bps, high_bps;
+  unsigned most = self->config.max_streams;
+  self->live = most > 0 && self->config.variant == MCC_VARIANT_ENHANCED;
+  if (!self->live)
+    return;
+  overall_bounds (&self->streams, &low_bps, &high_bps);
+  if (self->streams.count > most) {
+    self->streams.count = most;
+    mcc_assp_ladder_even (&self->streams, most, low_bps, high_bps);
+  }
+  mcc_assp_ladder_init (&self->ladder, low_bps, high_bps, self->streams.count, self->now);
+}
+
+void
+mcc_assp_sender_bounds_set (MccAsspSender *self)
+{
+  if (!self->live)
+    return;
+  overall_bounds (&self->streams, &self->ladder.low_bps, &self->ladder.high_bps);
+  self->ladder.changed = self->now;
+}
+
+/* What a receiver of stream @j could take, as it says. */
+static void
+add_receiver (MccAsspSender *self, unsigned j, const MccReceiverInfo *info)
+{
+  const MccAsspStream *stream = &self->streams.stream[j];
+  unsigned above = mcc_assp_streams_above (&self->streams, j);
+  if (info->plain)
+    return; /* goes nowhere */
+  if (info->state != MCC_RECEIVER_ACTIVE || info->potential_bps == 0) {
+    mcc_assp_ladder_add_unsettled (&self->ladder);
+    return;
+  }
+  if (info->potential_bps < MCC_APP_RATE_MAX) {
+    mcc_assp_ladder_add (&self->ladder, j, info->potential_bps, true);
+    return;
+  }
+  /* Where there is another stream above it is about to try that. */
+  if (above == MCC_ASSP_STREAMS_MAX)
+    mcc_assp_ladder_add (&self->ladder, j, (uint64_t)(GUESS * (double)stream->average_bps), false);
+  else
+    mcc_assp_ladder_add_unsettled (&self->ladder);
+}
+
+static void
+collect (MccAsspSender *self)
+{
+  MccReceiverInfo info;
+  mcc_assp_ladder_clear (&self->ladder);
+  for (unsigned j = 0; j < self->streams.count; j++) {
+    uint32_t members = mcc_asmp_sender_members (self->stream[j].asmp);
+    for (uint32_t i = 0; i < members; i++) {
+      mcc_asmp_sender_get_receiver (self->stream[j].asmp, i, self->now, &info);
+      add_receiver (self, j, &info);
+    }
+  }
+}
+
+static void
+take_bounds (MccAsspSender *self, unsigned j, const MccAsspStream *bounds)
+{
+  MccAsspStream *stream = &self->streams.stream[j];
+  MccAsspSenderStream *ours = &self->stream[j];
+  if (stream->low_bps == bounds->low_bps && stream->high_bps == bounds->high_bps
+      && stream->flags == bounds->flags)
+    return;
+  if (bounds->low_bps > stream->low_bps && ours->occupied) {
+    ours->spared_bps = ours->spared ? ours->spared_bps : stream->low_bps;
+    ours->spared_until = self->now + SPARE_TIME;
+  }
+  *stream = *bounds;
+  ours->told_bounds = false;
+  mcc_assp_sender_apply_bounds (self, j);
+}
+
+void
+mcc_assp_sender_end_round (MccAsspSender *self)
+{
+  if (!self->live)
+    return;
+  MccAsspStreams changed = self->streams;
+  collect (self);
+  if (!mcc_assp_ladder_decide (&self->ladder, &changed, self->now))
+    return;
+  for (unsigned j = 0; j < self->streams.count; j++)
+    take_bounds (self, j, &changed.stream[j]);
+  self->streams.ladder++;
+}
