@@ -7,7 +7,7 @@
 #define ANNOUNCEMENT_BYTES 330 /* SR + SDES + session, IP and UDP included */
 #define RTT_BYTES 16
 #define RTT_ENTRY_BYTES 12
-#define REPORT_BYTES 152
+#define REPORT_BYTES 160
 #define PLI_BYTES 76
 #define HEADER_BYTES 40
 #define KEY_FACTOR 2.0 /* size of a key frame; the next ones make up for it */
@@ -239,6 +239,7 @@ vnet_assp_sender_new (Vnet *vnet, const VnetAsspSenderConfig *config, MccTime up
   MccAsspSenderConfig core = { .variant = self->config.variant,
     .seed = mcc_rng_next (vnet_rng (vnet)),
     .streams.count = self->config.count,
+    .max_streams = self->config.max_streams,
     .ttl = 64 };
   for (unsigned j = 0; j < self->config.count; j++) {
     Stream *stream = &self->stream[j];

@@ -21,7 +21,8 @@ typedef struct {
   MccTime lag;
   double fps, pacing;
   guint32 packet_bytes;
-  bool idle; /* an encoder without receivers stops */
+  unsigned max_streams; /* 0: the ladder stays; else live */
+  bool idle;            /* an encoder without receivers stops */
   MccTime epoch;
 } VnetAsspSenderConfig;
 
