@@ -276,6 +276,8 @@ act (GstAsspSimulcastBin *self, const MccAsspSenderAction *action, Announcement 
     case MCC_ASSP_SENDER_FEEDBACK_FOUND:
       act_feedback (self, action->type == MCC_ASSP_SENDER_FEEDBACK_FOUND);
       break;
+    case MCC_ASSP_SENDER_BOUNDS: /* of a live ladder, which we do not ask for */
+      break;
   }
 }
 
