@@ -7,6 +7,7 @@
 #include "gstasmpsink.h"
 #include "gstasmpsrc.h"
 #include "gstasspsimulcastbin.h"
+#include "gstasspsimulcastsrc.h"
 
 static gboolean
 plugin_init (GstPlugin *plugin)
@@ -16,6 +17,7 @@ plugin_init (GstPlugin *plugin)
   good &= GST_ELEMENT_REGISTER (asmpsink, plugin);
   good &= GST_ELEMENT_REGISTER (asmpsrc, plugin);
   good &= GST_ELEMENT_REGISTER (asspsimulcastbin, plugin);
+  good &= GST_ELEMENT_REGISTER (asspsimulcastsrc, plugin);
   return good;
 }
 

@@ -27,7 +27,8 @@ gst_mcc_receiver_drain_locked (GstMccReceiver *self, GstMccReceiverTodo *todo)
 
   todo->n = 0;
   while (todo->n < G_N_ELEMENTS (todo->action) && machine->poll (self->core, &action)) {
-    if (action.type == MCC_ASSP_RECEIVER_ASMP && action.asmp.type == MCC_RECEIVER_SESSION) {
+    if (action.type == MCC_ASSP_RECEIVER_ASMP && action.asmp.type == MCC_RECEIVER_SESSION
+        && action.stream < GST_MCC_STREAMS_MAX) {
       /* a copy: the machine's is valid only under the lock */
       self->announced[action.stream] = *action.asmp.session;
       self->has_announced[action.stream] = TRUE;
@@ -587,6 +588,8 @@ stop_machine (GstMccReceiver *self)
   klass->machine->destroy (core);
   klass->send_report (self, stream, &report, TRUE);
   gst_mcc_session_pause (self->session);
+  if (klass->stopped)
+    klass->stopped (self);
 }
 
 static void

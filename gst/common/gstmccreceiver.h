@@ -106,8 +106,9 @@ typedef struct {
   void (*act) (GstMccReceiver *self, const MccAsspReceiverAction *action);
   /* What else stats say; with the lock, the core may be NULL; may be NULL. */
   void (*add_stats) (GstMccReceiver *self, GstStructure *stats);
-  /* PLAYING begins, ends: the core is there, is not; may be NULL. */
+  /* PLAYING begins, has ended: the core is there, is not; may be NULL. */
   void (*started) (GstMccReceiver *self);
+  void (*stopped) (GstMccReceiver *self);
 } GstMccReceiverClass;
 
 GType gst_mcc_receiver_get_type (void);

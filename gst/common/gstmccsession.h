@@ -130,6 +130,8 @@ void gst_mcc_session_request_key_unit (GstMccSession *self, guint32 ssrc);
  * a seam; FALSE: *error says why not. */
 gboolean gst_mcc_session_join (
     GstMccSession *self, guint stream, const MccAsspStream *group, GError **error);
+/* It goes on under another SSRC, with a key unit. */
+void gst_mcc_session_rename (GstMccSession *self, guint stream, guint32 ssrc);
 /* Leaves it: at the end of a frame if it is shown. */
 void gst_mcc_session_leave (GstMccSession *self, guint stream);
 /* Reports are about the stream of @ssrc from now on. */

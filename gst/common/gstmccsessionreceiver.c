@@ -437,6 +437,14 @@ gst_mcc_session_join (GstMccSession *self, guint stream, const MccAsspStream *gr
 }
 
 void
+gst_mcc_session_rename (GstMccSession *self, guint stream, guint32 ssrc)
+{
+  gst_mcc_merge_join (self->merge, stream, ssrc);
+  gst_mcc_source_wake (self->source);
+  gst_mcc_session_follow (self, ssrc);
+}
+
+void
 gst_mcc_session_leave (GstMccSession *self, guint stream)
 {
   g_return_if_fail (stream < GST_MCC_STREAMS_MAX);
