@@ -10,7 +10,8 @@
  * asks again.
  *
  * Options (MulticastConfig::options), besides asmp.h's: alpha, beta, kappa, lambda (ASSP eq. 6-10);
- * leave_latency: s, what receivers take for the network's; lock_stream.
+ * leave_latency: s, what receivers take for the network's; lock_stream; max_streams: the ladder is
+ * live.
  */
 #pragma once
 

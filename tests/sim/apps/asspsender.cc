@@ -112,6 +112,7 @@ AsspSender::CoreConfig ()
     stream.port_offset = static_cast<std::uint16_t> (2 * j);
     stream.ssrc = m_streams[j].ssrc;
   }
+  core.max_streams = m_config.options.value ("max_streams", 0u);
   core.session_bandwidth_bps = m_session_bps;
   core.max_receivers = std::max (MAX_RECEIVERS, 2 * m_config.expected_receivers);
   if (!m_config.hears_group)
@@ -351,6 +352,10 @@ AsspSender::SetTarget (unsigned j, std::uint64_t target_bps)
 void
 AsspSender::Act (const MccAsspSenderAction &action)
 {
+  if (action.type == MCC_ASSP_SENDER_BOUNDS) {
+    m_record.streams[action.stream].low_bps.Set (static_cast<double> (action.bounds.low_bps));
+    m_record.streams[action.stream].high_bps.Set (static_cast<double> (action.bounds.high_bps));
+  }
   if (action.type != MCC_ASSP_SENDER_ASMP)
     return;
   if (action.asmp.type == MCC_SENDER_TARGET)

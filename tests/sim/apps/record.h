@@ -73,6 +73,7 @@ private:
 struct StreamRecord {
   Bins bytes;
   Steps target_bps, limiting; /* as the sender's */
+  Steps low_bps, high_bps;    /* bounds, where they change */
   std::vector<double> sent;   /* s, of each packet, for packet traces only */
 };
 

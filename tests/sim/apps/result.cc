@@ -59,6 +59,7 @@ SenderResult (const SenderRecord &record, const HostName &name)
   for (const StreamRecord &stream : record.streams)
     result["streams"].push_back (
         { { "bytes", Array (stream.bytes) }, { "target_bps", Array (stream.target_bps) },
+            { "low_bps", Array (stream.low_bps) }, { "high_bps", Array (stream.high_bps) },
             { "limiting", Limiting (stream.limiting, name) } });
   return result;
 }
