@@ -100,6 +100,8 @@ uint64_t mcc_asmp_receiver_potential_bps (const MccAsmpReceiver *self);
 /* The same as far as measured: without what only the present stream keeps us from. UINT64_MAX:
  * nothing speaks against any rate; 0: not known yet (`published`: never). */
 uint64_t mcc_asmp_receiver_known_bps (const MccAsmpReceiver *self);
+/* The path was seen to carry so much and no more. */
+void mcc_asmp_receiver_note_carried (MccAsmpReceiver *self, uint64_t bps, MccTime now);
 /* Packets that our own socket dropped (SO_RXQ_OVFL) since the last call: not network loss. */
 void mcc_asmp_receiver_handle_host_dropped (MccAsmpReceiver *self, uint64_t packets, MccTime now);
 /* A decoded APP packet: the sender's lists and announcements, other receivers' reports. */

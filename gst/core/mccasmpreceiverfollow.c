@@ -7,6 +7,7 @@
 
 #define QUEUE_FREE (15 * MCC_MSECOND) /* a standing queue above says that the path limits */
 #define UNLIMITED 1.1                 /* times the sender's target: it is not we who limit */
+#define AT_END 0.97                   /* of the stream's upper bound */
 #define FREE_TIME (4 * MCC_SECOND)    /* ... for so long: a rate that grows runs ahead of it */
 #define TCP_SHARE 0.9                 /* of the equation, as the controller takes */
 #define OVERLOAD 0.9                  /* of what is sent: less arrives, with losses */
@@ -63,6 +64,18 @@ mcc_asmp_receiver_hold (MccAsmpReceiver *self, MccTime until, MccTime now)
     mcc_asmp_receiver_resume (self);
 }
 
+static void
+set_ceiling (MccAsmpReceiver *self, double bps)
+{
+  double ceiling = (double)self->ceiling_bps;
+  if (!(fabs (bps - ceiling) < SAME_CEILING * ceiling))
+    self->ceiling_life = CEILING_TIME;
+  else if (self->now - self->ceiling_time >= self->ceiling_life)
+    self->ceiling_life = mcc_time_min (2 * self->ceiling_life, CEILING_TIME_MAX);
+  self->ceiling_bps = (uint64_t)bps;
+  self->ceiling_time = self->now;
+}
+
 /* What the path was seen to carry and no more, lately: a stream that was too much, or a link that
  * only we fill. Seen again when it had been forgotten it lasts longer. */
 static void
@@ -79,21 +92,29 @@ note_ceiling (MccAsmpReceiver *self, const MccRateInput *input)
     self->ceiling_bps = 0; /* it carries more by now */
   if (mode == MCC_RATE_START || !(received > 0.0) || !(too_much || full))
     return;
-  if (!(fabs (received - ceiling) < SAME_CEILING * ceiling))
-    self->ceiling_life = CEILING_TIME;
-  else if (self->now - self->ceiling_time >= self->ceiling_life)
-    self->ceiling_life = mcc_time_min (2 * self->ceiling_life, CEILING_TIME_MAX);
-  else if (self->now - self->ceiling_time < EPISODE)
+  if (self->now - self->ceiling_time < EPISODE)
     received = fmax (received, ceiling); /* one episode: its highest */
-  self->ceiling_bps = (uint64_t)received;
-  self->ceiling_time = self->now;
+  set_ceiling (self, received);
 }
 
+void
+mcc_asmp_receiver_note_carried (MccAsmpReceiver *self, uint64_t bps, MccTime now)
+{
+  mcc_asmp_receiver_advance (self, now);
+  if (bps > 0)
+    set_ceiling (self, (double)bps);
+}
+
+/* Whether it is we who keep the stream where it is; nobody does where it is at its end. */
 static bool
 we_limit (const MccAsmpReceiver *self)
 {
-  return self->has_session
-         && (double)mcc_rate_get_bps (self->rate) < UNLIMITED * (double)self->session.target_bps;
+  const MccAppSession *session = &self->session;
+  if (!self->has_session
+      || (double)mcc_rate_get_bps (self->rate) < UNLIMITED * (double)session->target_bps)
+    return self->has_session;
+  bool at_end = (double)session->target_bps >= AT_END * (double)session->max_bps;
+  return !at_end && session->limiting_ssrc == self->config.ssrc;
 }
 
 void

@@ -32,7 +32,8 @@ mcc_assp_level_init (MccAsspLevel *self, MccVariant variant, const MccAsspFactor
   memset (self, 0, sizeof *self);
   self->variant = variant;
   self->factors = *factors;
-  self->sample = self->changed = self->below_since = self->deep_since = MCC_TIME_NONE;
+  self->sample = self->changed = MCC_TIME_NONE;
+  self->below_since = self->deep_since = self->fall_since = MCC_TIME_NONE;
   self->newcomer = MCC_ASSP_STREAMS_MAX;
   for (unsigned j = 0; j < MCC_ASSP_STREAMS_MAX; j++)
     self->stream[j].up = MCC_TIME_NONE;
@@ -80,7 +81,8 @@ mcc_assp_level_sample (MccAsspLevel *self, uint64_t bps, uint64_t most, MccTime 
 void
 mcc_assp_level_pause (MccAsspLevel *self)
 {
-  self->sample = self->below_since = self->deep_since = MCC_TIME_NONE;
+  self->sample = MCC_TIME_NONE;
+  self->below_since = self->deep_since = self->fall_since = MCC_TIME_NONE;
 }
 
 bool
@@ -111,6 +113,13 @@ needed_bps (
                   / (members + 1.0));
   return fmax (beta * (double)next->average_bps,
       (begin ? self->factors.lambda : 1.0) * (double)next->low_bps);
+}
+
+double
+mcc_assp_level_needed_bps (
+    const MccAsspLevel *self, const MccAsspStreams *streams, unsigned from, unsigned to)
+{
+  return needed_bps (self, streams, from, to, false);
 }
 
 static bool
@@ -178,7 +187,8 @@ mcc_assp_level_watch (MccAsspLevel *self, const MccAsspStreams *streams, unsigne
   bool below = stays_below (&self->below_since, rate, needed, MCC_ASSP_BELOW_TIME, now);
   bool deep
       = stays_below (&self->deep_since, rate, self->factors.kappa * low, MCC_ASSP_DEEP_TIME, now);
-  if (!below && !deep)
+  bool fall = stays_below (&self->fall_since, rate, MCC_ASSP_FALL * low, MCC_ASSP_FALL_TIME, now);
+  if (!below && !deep && !fall)
     return stream;
   while (!newcomer && DOWN_SHARE * rate < (double)streams->stream[to].low_bps
          && (next = mcc_assp_streams_below (streams, to)) != MCC_ASSP_STREAMS_MAX)

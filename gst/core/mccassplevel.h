@@ -15,7 +15,8 @@
  * + avg_tx_j / avg_tx_{j+1}) / (n + 1)) with n receivers there.
  *      - What failed is tried again at once where it asks for MCC_ASSP_UP_EASIER of that.
  *   enhanced, down: at once, to the highest stream whose lower bound the rate reaches, when the
- * rate was below low_j for MCC_ASSP_BELOW_TIME, or below kappa low_j for MCC_ASSP_DEEP_TIME. Who
+ * rate was below low_j for MCC_ASSP_BELOW_TIME, or below kappa low_j for MCC_ASSP_DEEP_TIME, or
+ * below MCC_ASSP_FALL low_j for MCC_ASSP_FALL_TIME. Who
  * came up needs beta avg_tx_j for a while, else it would take the stream from those in it. Never
  * below the lowest, never above the highest; up by one. A round number counts once, and the first
  * one heard not at all: its beginning was missed. No average over a pause.
@@ -31,6 +32,8 @@
 #define MCC_ASSP_UP_EASIER 0.8
 #define MCC_ASSP_BELOW_TIME (3 * MCC_SECOND)
 #define MCC_ASSP_DEEP_TIME MCC_SECOND
+#define MCC_ASSP_FALL 0.6 /* of low_j: the path has changed */
+#define MCC_ASSP_FALL_TIME (400 * MCC_MSECOND)
 #define MCC_ASSP_NEWCOMER_TIME (20 * MCC_SECOND)
 #define MCC_ASSP_SAMPLE_TIME MCC_SECOND
 
@@ -58,7 +61,7 @@ typedef struct {
   double value_bps;
   /* enhanced. */
   MccTime changed; /* newest change of stream; MCC_TIME_NONE: none */
-  MccTime below_since, deep_since;
+  MccTime below_since, deep_since, fall_since;
   unsigned newcomer;   /* the stream that it has come up to; MCC_ASSP_STREAMS_MAX: none */
   double newcomer_bps; /* ... and what it needs there */
   struct {
@@ -78,6 +81,9 @@ void mcc_assp_level_members (MccAsspLevel *self, unsigned stream, uint32_t membe
 void mcc_assp_level_pause (MccAsspLevel *self);
 /* The number of a round that bids to decide: true once each. */
 bool mcc_assp_level_new_round (MccAsspLevel *self, uint32_t round);
+/* What a receiver of @from needs in @to to stay there (enhanced). */
+double mcc_assp_level_needed_bps (
+    const MccAsspLevel *self, const MccAsspStreams *streams, unsigned from, unsigned to);
 /* Where to be after this round; @stream: where we are. */
 unsigned mcc_assp_level_decide (
     MccAsspLevel *self, const MccAsspStreams *streams, unsigned stream, MccTime now);

@@ -170,6 +170,15 @@ watch (MccAsspReceiver *self)
 {
   if (!may_decide (self))
     return;
+  if (mcc_assp_receiver_is_too_much (self)) { /* seen while nothing else could be measured */
+    unsigned below = mcc_assp_streams_below (&self->streams, self->stream);
+    mcc_asmp_receiver_note_carried (self->asmp, (uint64_t)self->probe.carried_bps, self->now);
+    if (below != MCC_ASSP_NO_STREAM) {
+      mcc_assp_receiver_begin (self, below, MCC_ASSP_REASON_TROUBLE);
+      return;
+    }
+  }
+  self->probe.needed_bps = 0.0;
   sample (self);
   unsigned to = mcc_assp_level_watch (&self->level, &self->streams, self->stream,
       mcc_asmp_receiver_rate_bps (self->asmp), self->now);
@@ -316,6 +325,9 @@ mcc_assp_receiver_handle_rtp (MccAsspReceiver *self, unsigned stream, const MccR
     self->arrived = true;
     self->key_next = now;
   }
+  mcc_assp_receiver_probe (self, packet);
+  if (self->overlap && mcc_assp_receiver_is_too_much (self))
+    mcc_assp_receiver_go_back (self);
   return MCC_DROP_NONE;
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "mccasspreceiver.h"
+#include "mccseq.h"
 
 #define MCC_ASSP_ACTIONS 64
 #define MCC_ASSP_ACTIONS_OWN 16 /* kept free for joins and leaves */
@@ -37,6 +38,14 @@ struct MccAsspReceiver {
   MccAsspReason reason;
   bool overlap; /* `stream` is not left yet */
   bool arrived; /* a packet of `to` */
+  /* What arrives of a stream that we go up to, in windows. */
+  struct {
+    double needed_bps, sent_bps; /* in it; of the old stream; needed 0: not looked at */
+    MccSeq seq;
+    MccTime since;
+    uint64_t first, received; /* first expected number of the window; packets */
+    double carried_bps;       /* at most, by the last window; 0: none yet */
+  } probe;
   MccTime begun, deadline, key_next;
   MccTime left;    /* newest leave; MCC_TIME_NONE: none */
   MccTime settled; /* no switch before */
@@ -79,6 +88,10 @@ void mcc_assp_receiver_drain (MccAsspReceiver *self);
 
 /* mccasspreceiverswitch.c */
 void mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reason);
+/* A packet of the stream that we go up to, or have just come up to. */
+void mcc_assp_receiver_probe (MccAsspReceiver *self, const MccRtpPacket *packet);
+/* Whether what it shows is that the path does not carry it. */
+bool mcc_assp_receiver_is_too_much (const MccAsspReceiver *self);
 /* The stream that was joined does not come. */
 void mcc_assp_receiver_go_back (MccAsspReceiver *self);
 /* Out of everything, as before the first description. */

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "mccasspreceiverprivate.h"
 
+#include <math.h>
+
 /* What was left still stands in the queue, and in what was measured. Ours. */
 #define DRAIN_TIME (500 * MCC_MSECOND)
 #define DRAIN_RTT_MAX MCC_SECOND
+/* Of a stream that we go up to. Ours. */
+#define PROBE_TIME (400 * MCC_MSECOND)
+#define PROBE_PACKETS 16
+#define PROBE_SHARE 0.85 /* of what is needed: less is too little */
 
 static void
 push_group (MccAsspReceiver *self, MccAsspReceiverActionType type, unsigned stream,
@@ -69,6 +75,50 @@ has_room (const MccAsspReceiver *self, unsigned from, unsigned to)
   return mcc_asmp_receiver_potential_bps (self->asmp) >= sum;
 }
 
+static void
+begin_probe (MccAsspReceiver *self, unsigned from, unsigned to)
+{
+  memset (&self->probe, 0, sizeof self->probe);
+  if (self->config.asmp.variant != MCC_VARIANT_ENHANCED || self->reason != MCC_ASSP_REASON_UP)
+    return;
+  self->probe.needed_bps = mcc_assp_level_needed_bps (&self->level, &self->streams, from, to);
+  self->probe.sent_bps = (double)sent_bps (self, from);
+}
+
+void
+mcc_assp_receiver_probe (MccAsspReceiver *self, const MccRtpPacket *packet)
+{
+  if (!(self->probe.needed_bps > 0.0))
+    return;
+  bool begins = !self->probe.seq.started;
+  mcc_seq_extend16 (&self->probe.seq, packet->seq);
+  uint64_t next = self->probe.seq.highest + 1;
+  if (begins) {
+    self->probe.first = next;
+    self->probe.since = self->now;
+    return;
+  }
+  self->probe.received++;
+  uint64_t expected = next - self->probe.first;
+  if (self->now - self->probe.since < PROBE_TIME || expected < PROBE_PACKETS)
+    return;
+  /* The old stream may still be on the link, and gets its part of it. */
+  unsigned stream = mcc_assp_receiver_current (self);
+  double part = (double)self->probe.received / (double)expected;
+  double sum = (double)sent_bps (self, stream) + self->probe.sent_bps;
+  self->probe.carried_bps = part < 1.0 ? part * sum : INFINITY;
+  self->probe.first = next;
+  self->probe.received = 0;
+  self->probe.since = self->now;
+}
+
+bool
+mcc_assp_receiver_is_too_much (const MccAsspReceiver *self)
+{
+  return self->probe.needed_bps > 0.0 && self->probe.carried_bps > 0.0
+         && self->probe.carried_bps < PROBE_SHARE * self->probe.needed_bps;
+}
+
 void
 mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reason)
 {
@@ -84,6 +134,7 @@ mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reaso
   bool failed = reason == MCC_ASSP_REASON_BACK
                 || (reason == MCC_ASSP_REASON_TROUBLE
                     && mcc_assp_level_is_newcomer (&self->level, from, self->now));
+  begin_probe (self, from, to);
   mcc_assp_level_pause (&self->level);
   if (!alone)
     take_leave (self, from);
@@ -150,6 +201,9 @@ mcc_assp_receiver_go_back (MccAsspReceiver *self)
   if (home >= self->streams.count || (!still_there && !mcc_assp_streams_open (&self->streams, home))
       || self->reason == MCC_ASSP_REASON_BACK)
     home = lowest;
+  if (mcc_assp_receiver_is_too_much (self))
+    mcc_asmp_receiver_note_carried (self->asmp, (uint64_t)self->probe.carried_bps, self->now);
+  self->probe.needed_bps = 0.0;
   self->stats.failed++;
   mcc_assp_level_failed (&self->level, failed, self->now);
   mcc_assp_receiver_push (self, &(MccAsspReceiverAction){ .type = MCC_ASSP_RECEIVER_FAILED,
