@@ -97,7 +97,7 @@ OPTIONS = {
     "lambda": (Quantity("number", 1, 2), ASMP),
     "leave_latency": (SPAN, ASMP),  # what receivers take for the network's (2 s)
     "lock_stream": (Whole(0, STREAMS_MAX - 1), ASMP),
-    "max_streams": (Whole(1, STREAMS_MAX), ("enhanced",)),  # the ladder is live (as given)
+    "max_streams": (Whole(0, STREAMS_MAX), ("enhanced",)),  # 0: the ladder stays as given (0)
     "base_rate": (RATE, ("smcc",)),  # B_0 (1 Mb/s)
     "discounting": (Flag(), ("tfmcc", "tfrc")),  # RFC 4654 5.5 (default: off), RFC 5348 5.5 (on)
     "overhear": (Flag(), ("tfmcc",)),  # reports to the group, RFC 4654 4.5 (off)
