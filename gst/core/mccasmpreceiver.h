@@ -93,6 +93,9 @@ void mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc,
 void mcc_asmp_receiver_hold (MccAsmpReceiver *self, MccTime until, MccTime now);
 MccTime mcc_asmp_receiver_rtt (const MccAsmpReceiver *self);
 uint64_t mcc_asmp_receiver_rate_bps (const MccAsmpReceiver *self);
+/* The rate that reports say: with losses but before the RTT is measured, what the equation gives
+ * for the initial one. */
+uint64_t mcc_asmp_receiver_stated_bps (const MccAsmpReceiver *self);
 /* What the path may carry if more were sent: the rate, but where no queue and no loss says that the
  * path limits it, what the TCP equation allows; UINT64_MAX: nothing speaks against any rate. 0: not
  * known yet. `published`: the rate. */

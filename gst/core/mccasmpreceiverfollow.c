@@ -24,6 +24,7 @@ mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc, const MccA
     bool fresh, MccTime now)
 {
   bool enhanced = mcc_asmp_receiver_is_enhanced (self);
+  uint64_t potential_bps = mcc_asmp_receiver_potential_bps (self);
   mcc_asmp_receiver_advance (self, now);
   mcc_asmp_source_init (&self->source, media_ssrc, MCC_ASMP_SOURCE_TIMEOUT);
   mcc_asmp_source_handle_announced (&self->source, media_ssrc, now);
@@ -34,6 +35,9 @@ mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc, const MccA
   /* Among rivals the equation goes on to rule; alone, how much this stream may be is not known. */
   if (enhanced && (fresh || mcc_rate_mode (self->rate) != MCC_RATE_TCP))
     mcc_rate_reset (self->rate, mcc_asmp_receiver_start_bps (self));
+  else if (enhanced && session != NULL) /* what arrived of the old one was a bound until now */
+    mcc_rate_raise (
+        self->rate, potential_bps < session->target_bps ? potential_bps : session->target_bps);
   if (enhanced && fresh) {
     mcc_asmp_path_forget_losses (&self->path);
     self->loss_ratio = 0.0;
@@ -145,7 +149,7 @@ static uint64_t
 equation_bps (const MccAsmpReceiver *self)
 {
   double bytes = mcc_loss_mean_packet_bytes (self->path.loss);
-  if (!self->path.rtt.measured || !(self->loss_ratio > 0.0) || !(bytes > 0.0))
+  if (!(self->loss_ratio > 0.0) || !(bytes > 0.0))
     return UINT64_MAX;
   double bps = TCP_SHARE
                * mcc_tcp_rate_bps (&mcc_tcp_model_default, bytes,
@@ -177,11 +181,13 @@ mcc_asmp_receiver_potential_bps (const MccAsmpReceiver *self)
     case MCC_RATE_START:
       return 0;
     case MCC_RATE_TCP:
-      return equation_bps (self);
+      return self->path.rtt.measured || equation_bps (self) < rate_bps ? equation_bps (self)
+                                                                       : rate_bps;
     default:
       break;
   }
-  uint64_t most = is_free (self) ? equation_bps (self) : rate_bps;
+  /* Before the RTT is measured no rate is TCP's. */
+  uint64_t most = is_free (self) && self->path.rtt.measured ? equation_bps (self) : rate_bps;
   uint64_t ceiling = ceiling_bps (self, self->ceiling_life);
   return ceiling < most && !we_limit (self) ? ceiling : most;
 }
@@ -195,10 +201,10 @@ mcc_asmp_receiver_known_bps (const MccAsmpReceiver *self)
   if (!mcc_asmp_receiver_is_enhanced (self) || mode == MCC_RATE_START)
     return 0;
   if (mode == MCC_RATE_TCP)
-    return equation_bps (self);
+    return mcc_asmp_receiver_potential_bps (self);
   if (ceiling != UINT64_MAX)
     return ceiling;
   if (we_limit (self))
     return rate_bps;
-  return is_free (self) ? UINT64_MAX : 0;
+  return is_free (self) && self->path.rtt.measured ? UINT64_MAX : 0;
 }

@@ -31,8 +31,8 @@ no_limit (const MccAsmpReceiver *self)
 /* The rate that we report. With losses but no RTT yet it is what the equation gives for the initial
  * RTT, which the sender corrects by the RTT that it measures (RFC 4654 3.3): who waits for its RTT
  * before it complains waits for minutes in a large group. */
-static uint64_t
-stated_bps (const MccAsmpReceiver *self)
+uint64_t
+mcc_asmp_receiver_stated_bps (const MccAsmpReceiver *self)
 {
   const MccAsmpPath *path = &self->path;
   uint64_t rate_bps = mcc_rate_get_bps (self->rate);
@@ -73,7 +73,7 @@ mcc_asmp_receiver_schedule_input (const MccAsmpReceiver *self)
     .rtt = rtt,
     .rtt_max = mcc_time_clamp (session != NULL ? session->rtt_max : 0, rtt, MCC_RTT_MAX),
     .announce_interval = self->announce_interval,
-    .rate_bps = stated_bps (self),
+    .rate_bps = mcc_asmp_receiver_stated_bps (self),
     .no_limit = no_limit (self),
     .round = session != NULL ? session->round : 0,
     .suppress_bps = session != NULL ? session->suppress_bps : UINT64_MAX,
@@ -94,7 +94,7 @@ fill_report (MccAsmpReceiver *self, MccAppReport *out)
   uint64_t lost = mcc_loss_packets_lost (path->loss);
   memset (out, 0, sizeof *out);
   out->number = ++self->number;
-  out->rate_bps = stated_bps (self);
+  out->rate_bps = mcc_asmp_receiver_stated_bps (self);
   out->received_bps = mcc_asmp_path_received_bps (path, self->now);
   out->loss_ratio = self->loss_ratio;
   out->rtt = mcc_rtt_get (&path->rtt);

@@ -181,10 +181,11 @@ watch (MccAsspReceiver *self)
       return;
     }
   }
-  self->probe.needed_bps = 0.0;
+  if (self->probe.alone)
+    self->probe.needed_bps = 0.0;
   sample (self);
   unsigned to = mcc_assp_level_watch (&self->level, &self->streams, self->stream,
-      mcc_asmp_receiver_rate_bps (self->asmp), self->now);
+      mcc_asmp_receiver_stated_bps (self->asmp), self->now);
   if (to != self->stream)
     mcc_assp_receiver_begin (self, to, MCC_ASSP_REASON_TROUBLE);
 }

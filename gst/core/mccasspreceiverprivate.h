@@ -45,6 +45,8 @@ struct MccAsspReceiver {
     MccTime since;
     uint64_t first, received; /* first expected number of the window; packets */
     double carried_bps;       /* at most, by the last window; 0: none yet */
+    double share;             /* of what is needed, that it must be */
+    bool alone;               /* the old stream was gone by then */
   } probe;
   MccTime begun, deadline, key_next;
   MccTime left;    /* newest leave; MCC_TIME_NONE: none */

@@ -9,7 +9,8 @@
 /* Of a stream that we go up to. Ours. */
 #define PROBE_TIME (400 * MCC_MSECOND)
 #define PROBE_PACKETS 16
-#define PROBE_SHARE 0.85 /* of what is needed: less is too little */
+#define PROBE_SHARE 0.97      /* of what is needed: less is too little */
+#define PROBE_SHARE_BOTH 0.85 /* ... while the old stream may still be on the link */
 
 static void
 push_group (MccAsspReceiver *self, MccAsspReceiverActionType type, unsigned stream,
@@ -102,10 +103,18 @@ mcc_assp_receiver_probe (MccAsspReceiver *self, const MccRtpPacket *packet)
   uint64_t expected = next - self->probe.first;
   if (self->now - self->probe.since < PROBE_TIME || expected < PROBE_PACKETS)
     return;
-  /* The old stream may still be on the link, and gets its part of it. */
   unsigned stream = mcc_assp_receiver_current (self);
   double part = (double)self->probe.received / (double)expected;
-  double sum = (double)sent_bps (self, stream) + self->probe.sent_bps;
+  double sum = (double)sent_bps (self, stream);
+  self->probe.share = PROBE_SHARE;
+  self->probe.alone = true;
+  if (self->to != MCC_ASSP_NO_STREAM || self->left == MCC_TIME_NONE
+      || self->probe.since < self->left + self->config.leave_latency) {
+    /* The old stream gets its part of the link. */
+    self->probe.share = PROBE_SHARE_BOTH;
+    self->probe.alone = false;
+    sum += self->probe.sent_bps;
+  }
   self->probe.carried_bps = part < 1.0 ? part * sum : INFINITY;
   self->probe.first = next;
   self->probe.received = 0;
@@ -116,7 +125,7 @@ bool
 mcc_assp_receiver_is_too_much (const MccAsspReceiver *self)
 {
   return self->probe.needed_bps > 0.0 && self->probe.carried_bps > 0.0
-         && self->probe.carried_bps < PROBE_SHARE * self->probe.needed_bps;
+         && self->probe.carried_bps < self->probe.share * self->probe.needed_bps;
 }
 
 void

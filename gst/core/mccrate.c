@@ -40,6 +40,13 @@ mcc_rate_reset (MccRate *self, uint64_t start_bps)
 }
 
 void
+mcc_rate_raise (MccRate *self, uint64_t bps)
+{
+  if ((double)bps > self->rate_bps)
+    self->rate_bps = (double)bps;
+}
+
+void
 mcc_rate_decide (MccRate *self, const MccRateInput *input)
 {
   self->controller->decide (self, input);

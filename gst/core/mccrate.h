@@ -53,6 +53,8 @@ MccRate *mcc_rate_new (const MccRateController *controller, uint64_t start_bps);
 void mcc_rate_free (MccRate *self);
 /* As new: another sender is followed. */
 void mcc_rate_reset (MccRate *self, uint64_t start_bps);
+/* What is measured from now on may be more: the rate is @bps at least. */
+void mcc_rate_raise (MccRate *self, uint64_t bps);
 void mcc_rate_decide (MccRate *self, const MccRateInput *input);
 uint64_t mcc_rate_get_bps (const MccRate *self);
 MccRateMode mcc_rate_mode (const MccRate *self);

@@ -159,6 +159,21 @@ announce (Fixture *self)
   }
 }
 
+/* What the sender measured from our newest report. */
+static void
+tell_rtt (Fixture *self)
+{
+  if (self->reports == 0)
+    return;
+  uint32_t ssrc = self->ssrc + self->report_stream;
+  MccAsspApp app = { .ssrc = ssrc, .subtype = MCC_APP_RTT, .stream = self->report_stream };
+  app.asmp = (MccApp){ .ssrc = ssrc, .subtype = MCC_APP_RTT };
+  app.asmp.rtt
+      = (MccAppRttList){ .count = 1, .entry = { { OURS, self->report.number, 30 * MCC_MSECOND } } };
+  mcc_assp_receiver_handle_app (self->receiver, &app, self->now);
+  drain (self);
+}
+
 static void
 send_packet (Fixture *self, unsigned j)
 {
@@ -184,6 +199,7 @@ run (Fixture *self, MccTime length)
     if (self->now >= self->announced && !self->silent) {
       self->announced = self->now + 500 * MCC_MSECOND;
       announce (self);
+      tell_rtt (self);
     }
     for (unsigned j = 0; j < self->streams.count; j++)
       if (self->joined[j] && !self->dead[j])
