@@ -222,8 +222,10 @@ mcc_assp_sender_set_running (MccAsspSender *self, unsigned stream, bool running,
 {
   assert (stream < count (self));
   advance (self, now);
-  uint32_t *flags = &self->streams.stream[stream].flags;
-  *flags = running ? *flags | MCC_ASSP_RUNNING : *flags & ~MCC_ASSP_RUNNING;
+  uint32_t *flags = &self->streams.stream[stream].flags, before = *flags;
+  *flags = running ? before | MCC_ASSP_RUNNING : before & ~MCC_ASSP_RUNNING;
+  if (*flags != before)
+    mcc_asmp_sender_announce (self->stream[0].asmp, now);
 }
 
 void

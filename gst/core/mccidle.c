@@ -20,6 +20,18 @@ mcc_idle_set_occupied (MccIdle *self, bool occupied, MccTime now)
   return runs_again;
 }
 
+bool
+mcc_idle_set_after (MccIdle *self, MccTime after, MccTime now)
+{
+  bool runs_again = after == MCC_TIME_NONE && !self->running;
+
+  if (self->after == MCC_TIME_NONE && after != MCC_TIME_NONE && self->since != MCC_TIME_NONE)
+    self->since = now;
+  self->after = after;
+  self->running = self->running || runs_again;
+  return runs_again;
+}
+
 MccTime
 mcc_idle_next_timeout (const MccIdle *self)
 {

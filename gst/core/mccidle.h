@@ -3,7 +3,7 @@
  * mccidle: whether a stream's encoder runs.
  *
  * Runs from the start; stops when nobody was there for `after`; runs again as soon as somebody is.
- * With after = MCC_TIME_NONE it never stops: the lowest stream, where newcomers begin.
+ * With after = MCC_TIME_NONE it always runs: the lowest stream, where newcomers begin.
  */
 #pragma once
 
@@ -20,6 +20,8 @@ typedef struct {
 void mcc_idle_init (MccIdle *self, MccTime after, MccTime now);
 /* True: it runs again. */
 bool mcc_idle_set_occupied (MccIdle *self, bool occupied, MccTime now);
+/* Another time from now on. True: it runs again. */
+bool mcc_idle_set_after (MccIdle *self, MccTime after, MccTime now);
 /* True: it has stopped. */
 bool mcc_idle_handle_timeout (MccIdle *self, MccTime now);
 MccTime mcc_idle_next_timeout (const MccIdle *self);

@@ -56,6 +56,24 @@ test_never (void)
   g_assert_true (idle.running);
 }
 
+/* Another stream becomes the lowest. */
+static void
+test_other_time (void)
+{
+  MccIdle idle;
+
+  mcc_idle_init (&idle, AFTER, START);
+  mcc_idle_handle_timeout (&idle, START + AFTER);
+  g_assert_false (mcc_idle_set_after (&idle, AFTER / 2, START + AFTER));
+  g_assert_false (idle.running);
+  g_assert_true (mcc_idle_set_after (&idle, MCC_TIME_NONE, START + 2 * AFTER));
+  g_assert_true (idle.running);
+  g_assert_false (mcc_idle_set_after (&idle, MCC_TIME_NONE, START + 3 * AFTER));
+  /* the time counts from when it is the lowest no more */
+  g_assert_false (mcc_idle_set_after (&idle, AFTER, START + 9 * AFTER));
+  g_assert_cmpuint (mcc_idle_next_timeout (&idle), ==, START + 10 * AFTER);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -63,5 +81,6 @@ main (int argc, char **argv)
   g_test_add_func ("/idle/stops-when-nobody-was-there-for-long", test_stops);
   g_test_add_func ("/idle/comes-back-at-once", test_comes_back);
   g_test_add_func ("/idle/never", test_never);
+  g_test_add_func ("/idle/other-time", test_other_time);
   return g_test_run ();
 }
