@@ -187,7 +187,8 @@ fail_parse (
 {
   gchar **missing = gst_parse_context_get_missing_elements (context);
 
-  if (missing && missing[0]) {
+  if (g_error_matches (error, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT) && missing
+      && missing[0]) {
     gst_mcc_messages_missing (GST_ELEMENT (self->owner), missing[0]);
     GST_ELEMENT_ERROR (self->owner, CORE, MISSING_PLUGIN,
         ("encoder-description: there is no element %s; install its plugin%s, or name another "
@@ -314,10 +315,10 @@ make_payloader (
     }
   if (!good && !*media)
     fail_description (self, description,
-        "does not say what it gives; end it with a filter, such as ! video/x-h264.");
+        "does not say what it gives; end it with ! capsfilter caps=video/x-h264 or the like.");
   else if (!good && !g_str_has_prefix (media, "video/x-av1")) {
     gchar *why = g_strdup_printf (
-        "gives %s, for which no RTP payloader is known; put one behind it.", media);
+        "gives %s, for which no video payloader is known; put one behind it.", media);
 
     fail_description (self, description, why);
     g_free (why);

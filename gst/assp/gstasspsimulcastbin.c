@@ -384,13 +384,12 @@ prepare (GstAsspSimulcastBin *self)
 
 /* Called with the lock. */
 static void
-reset_streams_locked (GstAsspSimulcastBin *self, MccTime idle_after, MccTime now)
+reset_streams_locked (GstAsspSimulcastBin *self, MccTime now)
 {
   for (guint i = 0; i < self->n_streams; i++) {
     GstAsspStream *stream = &self->stream[i];
 
-    /* Newcomers begin in the lowest stream, knowing nothing else: it always runs. */
-    mcc_idle_init (&stream->idle, i == 0 ? MCC_TIME_NONE : idle_after, now);
+    mcc_idle_init (&stream->idle, i == 0 ? MCC_TIME_NONE : self->idle_after, now);
     stream->target_bps = self->bounds.stream[i].low_bps;
     stream->rtcp_bps = 0;
     stream->ended = stream->mute = stream->failed = FALSE;
@@ -404,6 +403,7 @@ make_core (GstAsspSimulcastBin *self)
 {
   GstMccSenderSettings settings = gst_mcc_sender_settings_copy (&self->sender, GST_ELEMENT (self));
   MccAsspSenderConfig config = { .streams = self->bounds,
+    .max_streams = self->live ? self->bounds.count : 0,
     .max_receivers = settings.max_receivers,
     .seed = gst_mcc_properties_get_seed (&self->network) };
   MccTime idle_after, now;
@@ -428,9 +428,10 @@ make_core (GstAsspSimulcastBin *self)
   }
   g_mutex_lock (&self->lock);
   now = gst_mcc_pump_now (self->pump);
+  self->idle_after = idle_after;
   self->core = mcc_assp_sender_new (&config, now);
   if (self->core)
-    reset_streams_locked (self, idle_after, now);
+    reset_streams_locked (self, now);
   self->stopped = FALSE;
   self->warned = 0;
   self->next_stats = MCC_TIME_NONE;

@@ -81,6 +81,48 @@ act_occupied (GstAsspSimulcastBin *self, guint i, gboolean occupied)
     set_gate (self, i);
 }
 
+/* The lowest stream always runs: newcomers begin there, knowing nothing else. */
+static void
+keep_lowest (GstAsspSimulcastBin *self)
+{
+  gint begins = -1;
+
+  g_mutex_lock (&self->lock);
+  if (self->core) {
+    guint lowest = mcc_assp_streams_lowest (mcc_assp_sender_streams (self->core));
+    MccTime now = gst_mcc_pump_now (self->pump);
+
+    for (guint i = 0; i < self->n_streams; i++)
+      if (!self->stream[i].failed
+          && mcc_idle_set_after (
+              &self->stream[i].idle, i == lowest ? MCC_TIME_NONE : self->idle_after, now)) {
+        tell_running_locked (self, i);
+        begins = (gint)i;
+      }
+  }
+  g_mutex_unlock (&self->lock);
+  if (begins >= 0)
+    set_gate (self, (guint)begins);
+}
+
+/* The ladder has moved. The picture stays while somebody looks at it. */
+static void
+act_bounds (GstAsspSimulcastBin *self, guint i, const MccAsspStream *bounds)
+{
+  GstAsspStream *stream = &self->stream[i];
+  gboolean empty;
+
+  g_mutex_lock (&self->lock);
+  empty = self->core && !mcc_assp_sender_occupied (self->core, i);
+  g_mutex_unlock (&self->lock);
+  GST_INFO_OBJECT (self, "stream %u: %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT "%s", i,
+      (guint64)bounds->low_bps, (guint64)bounds->high_bps,
+      bounds->flags & MCC_ASSP_CLOSED ? ", closed" : "");
+  if (stream->branch && empty)
+    gst_assp_branch_set_bounds (stream->branch, bounds->low_bps, bounds->high_bps);
+  keep_lowest (self);
+}
+
 static void
 stop_idle (GstAsspSimulcastBin *self)
 {
@@ -276,7 +318,8 @@ act (GstAsspSimulcastBin *self, const MccAsspSenderAction *action, Announcement 
     case MCC_ASSP_SENDER_FEEDBACK_FOUND:
       act_feedback (self, action->type == MCC_ASSP_SENDER_FEEDBACK_FOUND);
       break;
-    case MCC_ASSP_SENDER_BOUNDS: /* of a live ladder, which we do not ask for */
+    case MCC_ASSP_SENDER_BOUNDS:
+      act_bounds (self, action->stream, &action->bounds);
       break;
   }
 }
@@ -609,7 +652,7 @@ typedef struct {
   GstMccSenderExtra extra;
   MccReceiverInfo *receivers;
   guint n;
-  guint64 average_bps;
+  MccAsspStream bounds;
   gboolean running;
 } Figures;
 
@@ -619,6 +662,7 @@ get_figures (GstAsspSimulcastBin *self, guint i, guint max_receivers, Figures *o
   memset (out, 0, sizeof *out);
   g_mutex_lock (&self->lock);
   out->running = self->stream[i].idle.running;
+  out->bounds = self->bounds.stream[i];
   if (self->core) {
     const MccAsmpSender *core = mcc_assp_sender_stream (self->core, i);
     MccTime now = gst_mcc_pump_now (self->pump);
@@ -627,7 +671,7 @@ get_figures (GstAsspSimulcastBin *self, guint i, guint max_receivers, Figures *o
     out->n = MIN (out->stats.receivers, max_receivers);
     out->receivers = g_new (MccReceiverInfo, MAX (out->n, 1));
     out->n = mcc_asmp_sender_get_receivers (core, now, out->receivers, out->n);
-    out->average_bps = mcc_assp_sender_average_bps (self->core, i);
+    out->bounds = mcc_assp_sender_streams (self->core)->stream[i];
   }
   g_mutex_unlock (&self->lock);
   gst_mcc_send_stream_get_extra (self->stream[i].send, &out->extra);
@@ -640,9 +684,11 @@ stream_stats (GstAsspSimulcastBin *self, guint i, const Figures *figures)
       = gst_mcc_stats_new_sender (&figures->stats, &figures->extra, figures->receivers, figures->n);
 
   gst_structure_set (s, "stream", G_TYPE_UINT, i, "low-bitrate", G_TYPE_UINT64,
-      (guint64)self->bounds.stream[i].low_bps, "high-bitrate", G_TYPE_UINT64,
-      (guint64)self->bounds.stream[i].high_bps, "average-bitrate", G_TYPE_UINT64,
-      figures->average_bps, "running", G_TYPE_BOOLEAN, figures->running, NULL);
+      (guint64)figures->bounds.low_bps, "high-bitrate", G_TYPE_UINT64,
+      (guint64)figures->bounds.high_bps, "average-bitrate", G_TYPE_UINT64,
+      (guint64)figures->bounds.average_bps, "closed", G_TYPE_BOOLEAN,
+      (gboolean)((figures->bounds.flags & MCC_ASSP_CLOSED) != 0), "running", G_TYPE_BOOLEAN,
+      figures->running, NULL);
   if (self->stream[i].branch) {
     MccPicture picture = gst_assp_branch_get_picture (self->stream[i].branch);
 

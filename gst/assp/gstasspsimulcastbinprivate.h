@@ -63,7 +63,8 @@ struct _GstAsspSimulcastBin {
 
   /* Made NULL->READY, unmade READY->NULL. */
   GstElement *clocksync, *tee; /* of the always pad */
-  MccAsspStreams bounds;
+  MccAsspStreams bounds;       /* as begun with: a live ladder moves those of the core */
+  gboolean live;               /* ... which it has */
   GstAsspStream stream[GST_MCC_STREAMS_MAX];
   guint n_built, n_streams; /* in the making; that others may use */
   GMutex figures; /* guards n_streams against who reads figures meanwhile; outside `lock` */
@@ -73,6 +74,7 @@ struct _GstAsspSimulcastBin {
   GMutex lock;
   MccAsspSender *core; /* NULL below PAUSED */
   gboolean stopped;    /* no-feedback=stop */
+  MccTime idle_after;  /* of streams but the lowest */
   guint warned;
   MccTime next_stats;
 };

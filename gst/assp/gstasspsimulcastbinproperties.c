@@ -29,7 +29,8 @@ gst_assp_simulcast_bin_install_properties (GObjectClass *klass)
   g_object_class_install_property (klass, PROP_STREAMS,
       g_param_spec_string ("streams", "Streams",
           "Bounds of each stream in bit/s on the wire, lowest first: low:high,low:high,... (unset: "
-          "max-streams of them between min-bitrate and max-bitrate)",
+          "at most max-streams of them between min-bitrate and max-bitrate, which follow what the "
+          "receivers can take)",
           NULL, STOPPED));
   g_object_class_install_property (klass, PROP_MAX_STREAMS,
       g_param_spec_uint ("max-streams", "Most streams",
@@ -143,6 +144,7 @@ gst_assp_simulcast_bin_get_bounds (GstAsspSimulcastBin *self, guint pads, MccAss
   streams = g_strdup (self->settings.streams);
   max_streams = self->settings.max_streams;
   GST_OBJECT_UNLOCK (self);
+  self->live = streams == NULL;
   if (!streams) {
     gst_assp_streams_make (
         pads ? pads : default_count (&sender, max_streams), sender.min_bps, sender.max_bps, out);
