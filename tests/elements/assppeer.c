@@ -1,225 +1,264 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#define _GNU_SOURCE
 #include "assppeer.h"
 
-#include <net/if.h>
-#include <netinet/in.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <unistd.h>
 
 #include "gstmcccompound.h"
-#include "gstmccsockets.h"
 
-#define FPS 50
-#define KEY_FRAMES 10
-#define PT_RR 201
-#define PT_BYE 203
-#define PT_APP 204
-#define PT_PSFB 206
-
-void
-assp_peer_init (AsspPeer *self, const gchar *group, guint16 port, guint32 ssrc)
-{
-  *self = (AsspPeer){ .group = group,
-    .port = port,
-    .ssrc = ssrc,
-    .count = ASSP_PEER_STREAMS,
-    .address_offset = 1,
-    .encoding_name = "H264",
-    .alive = { TRUE, TRUE, TRUE },
-    .describes = TRUE,
-    .report_stream = -1 };
-}
+#define EXTENSION_ID 14 /* what payloaders are made to reserve */
+#define RTCP_SR 200
+#define RTCP_SDES 202
+#define RTCP_BYE 203
+#define RTCP_APP 204
 
 static GSocket *
-make_socket (const gchar *host, guint16 port, const gchar *join)
+join (const gchar *base, guint address_offset, guint16 port)
 {
   GSocket *socket
       = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
-  GSocketAddress *address = g_inet_socket_address_new_from_string (host, port);
-  struct ip_mreqn request = { .imr_ifindex = (int)if_nametoindex ("lo") };
+  GInetAddress *group = g_inet_address_new_from_string (base), *sum;
+  guint8 bytes[4];
+  guint32 number;
+  GSocketAddress *address;
 
-  g_assert_true (g_socket_bind (socket, address, join != NULL, NULL));
-  g_object_unref (address);
-  g_assert_cmpint (
-      setsockopt (g_socket_get_fd (socket), IPPROTO_IP, IP_MULTICAST_IF, &request, sizeof request),
-      ==, 0);
-  if (join) {
-    GInetAddress *group = g_inet_address_new_from_string (join);
-
-    g_assert_true (g_socket_join_multicast_group (socket, group, FALSE, "lo", NULL));
-    g_object_unref (group);
-  }
+  memcpy (bytes, g_inet_address_to_bytes (group), 4);
+  number = GST_READ_UINT32_BE (bytes) + address_offset;
+  GST_WRITE_UINT32_BE (bytes, number);
+  sum = g_inet_address_new_from_bytes (bytes, G_SOCKET_FAMILY_IPV4);
+  address = g_inet_socket_address_new (sum, port);
+  g_assert_true (g_socket_bind (socket, address, TRUE, NULL));
+  g_assert_true (g_socket_join_multicast_group (socket, sum, FALSE, "lo", NULL));
   g_socket_set_blocking (socket, FALSE);
+  g_object_unref (address);
+  g_object_unref (group);
+  g_object_unref (sum);
   return socket;
 }
 
-static void
-send_to (AsspPeer *self, guint address_offset, guint port_offset, const guint8 *data, gsize size)
+void
+assp_peer_init (AsspPeer *self, guint32 ssrc)
 {
-  MccAddress base, address;
-  GSocketAddress *to;
+  static guint round;
+  GInetAddress *any = g_inet_address_new_any (G_SOCKET_FAMILY_IPV4);
+  GSocketAddress *address = g_inet_socket_address_new (any, 0);
 
-  g_assert_true (gst_mcc_address_parse (self->group, self->port, &base));
-  g_assert_cmpint (mcc_place_address (&base,
-                       (MccPlace){ (guint16)address_offset, (guint16)port_offset }, &address),
-      ==, MCC_PLACE_GOOD);
-  to = gst_mcc_address_to_socket (&address, 0);
-  g_socket_send_to (self->out, to, (const gchar *)data, size, NULL, NULL);
-  g_object_unref (to);
+  memset (self, 0, sizeof *self);
+  self->ssrc = ssrc;
+  self->number = 1;
+  self->port = (guint16)(20000 + 8 * (getpid () % 1500) + 8 * (round % 10));
+  g_snprintf (self->group, sizeof self->group, "239.255.%d.%u", 64 + getpid () % 64,
+      1 + 10 * (round++ % 20));
+  self->rtcp = join (self->group, 0, (guint16)(self->port + 1));
+  for (guint i = 0; i < ASSP_PEER_STREAMS; i++)
+    self->stream[i].rtp = join (self->group, 1 + i, (guint16)(self->port + 2 * i));
+  self->out
+      = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
+  g_assert_true (g_socket_bind (self->out, address, FALSE, NULL));
+  g_object_unref (address);
+  g_object_unref (any);
 }
 
-/* Byte 13: the stream; 14 and 15: the frame. */
-static void
-send_frame (AsspPeer *self, guint stream)
+void
+assp_peer_clear (AsspPeer *self)
 {
-  gboolean key = (self->frame + 3 * stream) % KEY_FRAMES == 0;
+  g_clear_object (&self->rtcp);
+  g_clear_object (&self->out);
+  g_clear_object (&self->sender);
+  for (guint i = 0; i < ASSP_PEER_STREAMS; i++)
+    g_clear_object (&self->stream[i].rtp);
+}
 
-  for (guint i = 0; i < 3; i++) {
-    guint8 packet[200] = { 0x80, i == 2 ? 0x80 | 96 : 96 };
+/* Whether the payload begins or is part of an H.264 IDR picture's first slice. */
+static gboolean
+begins_idr (const guint8 *payload, gsize size)
+{
+  if (size < 2)
+    return FALSE;
+  if ((payload[0] & 0x1f) == 5)
+    return TRUE;
+  return (payload[0] & 0x1f) == 28 && (payload[1] & 0x80) && (payload[1] & 0x1f) == 5;
+}
 
-    GST_WRITE_UINT16_BE (packet + 2, self->seq[stream]++);
-    GST_WRITE_UINT32_BE (packet + 4, self->time_base + self->frame * (90000 / FPS));
-    GST_WRITE_UINT32_BE (packet + 8, self->ssrc + stream);
-    packet[12] = !key ? 0x61 : i == 0 ? 0x67 : 0x65;
-    packet[13] = (guint8)stream;
-    GST_WRITE_UINT16_BE (packet + 14, self->frame);
-    send_to (self, self->address_offset + stream, 2 * stream, packet, sizeof packet);
+static void
+take_rtp (AsspPeerStream *self, const guint8 *data, gsize size)
+{
+  guint16 seq = GST_READ_UINT16_BE (data + 2);
+  guint32 time = GST_READ_UINT32_BE (data + 4);
+  gsize header = 12;
+
+  g_assert_cmpuint (size, >=, 12);
+  if (self->packets > 0 && seq != (guint16)(self->seq + 1))
+    self->gaps++;
+  self->seq = seq;
+  self->ssrc = GST_READ_UINT32_BE (data + 8);
+  self->packets++;
+  self->bytes += size + 28;
+  self->last_us = g_get_monotonic_time ();
+  if (self->frames == 0 || self->time[(self->frames - 1) % ASSP_PEER_TIMES] != time)
+    self->time[self->frames++ % ASSP_PEER_TIMES] = time;
+  if (data[0] & 0x10) {
+    if (size < 20 || GST_READ_UINT16_BE (data + 12) != 0xbede || data[16] != (EXTENSION_ID << 4 | 2)
+        || GST_READ_UINT24_BE (data + 17) == 0)
+      self->unstamped++;
+    header += 4 + 4u * GST_READ_UINT16_BE (data + 14);
+  } else {
+    self->unstamped++;
+  }
+  if (size > header && begins_idr (data + header, size - header)
+      && (self->key_units == 0 || self->key_time != time)) {
+    self->key_units++;
+    self->key_time = time;
+  }
+}
+
+static AsspPeerStream *
+find (AsspPeer *self, guint32 ssrc)
+{
+  for (guint i = 0; i < self->streams.count && i < ASSP_PEER_STREAMS; i++)
+    if (self->streams.stream[i].ssrc == ssrc)
+      return &self->stream[i];
+  for (guint i = 0; i < ASSP_PEER_STREAMS; i++)
+    if (self->stream[i].packets > 0 && self->stream[i].ssrc == ssrc)
+      return &self->stream[i];
+  return NULL;
+}
+
+static void
+take_app (AsspPeer *self, const guint8 *data, gsize size)
+{
+  MccAsspApp app;
+
+  g_assert_cmpint (mcc_assp_app_decode (data, size, &app), ==, MCC_DROP_NONE);
+  if (app.subtype == MCC_ASSP_STREAMS) {
+    self->streams = app.streams;
+    self->descriptions++;
+  } else if (app.subtype == MCC_APP_SESSION) {
+    MccAppSession *known = &self->stream[app.stream].session;
+
+    g_assert_cmpuint (app.ssrc, ==, app.asmp.session.media_ssrc);
+    mcc_app_session_complete (&app.asmp.session, self->stream[app.stream].sessions ? known : NULL);
+    *known = app.asmp.session;
+    self->stream[app.stream].sessions++;
+  } else if (app.subtype == MCC_APP_RTT) {
+    self->rtts++;
   }
 }
 
 static void
-fill_session (AsspPeer *self, guint stream, MccAppSession *out)
+take_cname (AsspPeer *self, const guint8 *data, gsize size)
 {
-  out->number = self->number;
-  out->target_bps = 500000 * (stream + 1);
-  out->min_bps = 400000 * (stream + 1);
-  out->max_bps = 600000 * (stream + 1);
-  out->start_bps = out->min_bps;
-  out->session_bandwidth_bps = 1000000;
-  out->suppress_bps = G_MAXUINT64;
-  out->media_ssrc = self->ssrc + stream;
-  out->ttl = 1;
-  out->payload_type = 96;
-  out->clock_rate = 90000;
-  g_strlcpy (out->media, "video", sizeof out->media);
-  g_strlcpy (out->encoding_name, self->encoding_name, sizeof out->encoding_name);
-  g_snprintf (out->parameters, sizeof out->parameters, "profile-level-id=42e0%02x", stream);
+  gchar name[64] = "";
+
+  if (size < 12 || data[8] != 1)
+    return;
+  memcpy (name, data + 10, MIN (data[9], sizeof name - 1));
+  if (*self->cname && strcmp (self->cname, name) != 0)
+    self->cnames++;
+  g_strlcpy (self->cname, name, sizeof self->cname);
 }
 
 static void
-say (AsspPeer *self, guint stream, const MccAsspApp *apps, guint n, gboolean bye)
+take_rtcp (AsspPeer *self, const guint8 *data, gsize size)
 {
-  GstMccCompound compound = { .ssrc = self->ssrc + stream, .cname = "sender", .bye = bye };
-  GstMccSenderInfo info = { .ntp = 1, .rtp_time = self->time_base };
-  GstMccApps list = { .n = n, .assp = apps };
-  GstBuffer *buffer;
+  while (size >= 8) {
+    gsize length = 4u * (GST_READ_UINT16_BE (data + 2) + 1u);
+    guint32 ssrc = GST_READ_UINT32_BE (data + 4);
+
+    g_assert_cmpuint (length, <=, size);
+    if (data[1] == RTCP_APP)
+      take_app (self, data, length);
+    else if (data[1] == RTCP_SDES)
+      take_cname (self, data, length);
+    else if (find (self, ssrc) && data[1] == RTCP_BYE)
+      find (self, ssrc)->byes++;
+    else if (find (self, ssrc) && data[1] == RTCP_SR) {
+      find (self, ssrc)->reports++;
+      find (self, ssrc)->sr_rtp_time = GST_READ_UINT32_BE (data + 16);
+    }
+    data += length;
+    size -= length;
+  }
+}
+
+static void
+take_all (AsspPeer *self)
+{
+  GSocketAddress *from = NULL;
+  guint8 data[2048];
+  gssize size;
+
+  for (guint i = 0; i < ASSP_PEER_STREAMS; i++)
+    while (
+        (size = g_socket_receive (self->stream[i].rtp, (gchar *)data, sizeof data, NULL, NULL)) > 0)
+      take_rtp (&self->stream[i], data, (gsize)size);
+  while ((size = g_socket_receive_from (self->rtcp, &from, (gchar *)data, sizeof data, NULL, NULL))
+         > 0) {
+    g_clear_object (&self->sender);
+    self->sender = g_steal_pointer (&from);
+    take_rtcp (self, data, (gsize)size);
+  }
+}
+
+void
+assp_peer_run (AsspPeer *self, guint ms)
+{
+  gint64 until = g_get_monotonic_time () + (gint64)ms * 1000;
+
+  do {
+    take_all (self);
+    g_usleep (500);
+  } while (g_get_monotonic_time () < until);
+}
+
+static void
+say (AsspPeer *self, const GstMccCompound *compound, const MccAsspApp *app)
+{
+  GstMccApps apps = { .n = app ? 1 : 0, .assp = app };
+  GstBuffer *buffer = gst_mcc_compound_build_from (
+      compound, &apps, 0, (MccTime)g_get_monotonic_time () * 1000, NULL);
   GstMapInfo map;
 
-  compound.sender = &info;
-  buffer = gst_mcc_compound_build_from (&compound, &list, 0, 0, NULL);
+  g_assert_nonnull (self->sender);
   gst_buffer_map (buffer, &map, GST_MAP_READ);
-  send_to (self, 0, 1, map.data, map.size);
+  g_assert_cmpint (
+      g_socket_send_to (self->out, self->sender, (const gchar *)map.data, map.size, NULL, NULL), ==,
+      (gssize)map.size);
   gst_buffer_unmap (buffer, &map);
   gst_buffer_unref (buffer);
 }
 
-static void
-describe (AsspPeer *self, guint stream)
+void
+assp_peer_report (AsspPeer *self, guint stream, guint64 rate_bps, guint32 flags)
 {
-  MccAsspApp apps[2] = { { .ssrc = self->ssrc + stream, .subtype = MCC_ASSP_STREAMS },
-    { .ssrc = self->ssrc + stream, .subtype = MCC_APP_SESSION, .stream = stream } };
-  MccAsspStreams *streams = &apps[0].streams;
+  GstMccCompound compound = { .ssrc = self->ssrc, .cname = "peer" };
+  MccAsspApp app;
 
-  self->number++;
-  streams->number = self->number;
-  streams->count = self->count;
-  for (guint i = 0; i < self->count; i++)
-    streams->stream[i] = (MccAsspStream){ .low_bps = 400000 * (i + 1),
-      .high_bps = 600000 * (i + 1) < 400000 * (i + 2) ? 600000 * (i + 1) : 400000 * (i + 2),
-      .average_bps = 400000 * (i + 1),
-      .address_offset = (guint16)(self->address_offset + i),
-      .port_offset = (guint16)(2 * i),
-      .flags = MCC_ASSP_RUNNING,
-      .ssrc = self->ssrc + i };
-  apps[1].asmp.ssrc = apps[1].ssrc;
-  apps[1].asmp.subtype = apps[1].subtype;
-  fill_session (self, stream, &apps[1].asmp.session);
-  say (self, stream, apps, 2, FALSE);
-}
-
-static void
-hear (AsspPeer *self)
-{
-  guint8 data[2048];
-  gssize size;
-
-  while ((size = g_socket_receive (self->in, (gchar *)data, sizeof data, NULL, NULL)) > 0) {
-    if (data[1] != PT_RR)
-      continue;
-    for (gsize at = 0; at + 4 <= (gsize)size;) {
-      gsize bytes = 4 + 4 * (gsize)GST_READ_UINT16_BE (data + at + 2);
-      MccAsspApp app;
-
-      switch (data[at + 1]) {
-        case PT_PSFB:
-          g_atomic_int_inc (&self->plis);
-          break;
-        case PT_BYE:
-          g_atomic_int_inc (&self->byes);
-          break;
-        case PT_APP:
-          g_assert_cmpint (mcc_assp_app_decode (data + at, bytes, &app), ==, MCC_DROP_NONE);
-          g_atomic_int_inc (&self->reports);
-          g_atomic_int_set (&self->report_stream, (gint)app.stream);
-          break;
-        default:
-          break;
-      }
-      at += bytes;
-    }
-  }
-}
-
-static gpointer
-peer_thread (gpointer data)
-{
-  AsspPeer *self = data;
-  gint64 next = g_get_monotonic_time ();
-
-  while (!g_atomic_int_get (&self->quit)) {
-    for (guint i = 0; i < self->count; i++)
-      if (g_atomic_int_get (&self->alive[i]))
-        send_frame (self, i);
-    if (self->frame % (FPS / 10) == 0 && g_atomic_int_get (&self->describes))
-      for (guint i = 0; i < self->count; i++)
-        describe (self, i);
-    hear (self);
-    self->frame++;
-    next += G_USEC_PER_SEC / FPS;
-    if (next > g_get_monotonic_time ())
-      g_usleep ((gulong)(next - g_get_monotonic_time ()));
-  }
-  return NULL;
+  memset (&app, 0, sizeof app);
+  app.ssrc = app.asmp.ssrc = self->ssrc;
+  app.subtype = app.asmp.subtype = MCC_APP_REPORT;
+  app.stream = stream;
+  app.asmp.report.number = self->number++;
+  app.asmp.report.flags = flags | MCC_REPORT_RTT_MEASURED;
+  app.asmp.report.rate_bps = app.asmp.report.received_bps = rate_bps;
+  app.asmp.report.rtt = 20 * MCC_MSECOND;
+  app.asmp.report.highest_seq = self->stream[stream].packets ? self->stream[stream].seq : 0;
+  say (self, &compound, &app);
 }
 
 void
-assp_peer_start (AsspPeer *self)
+assp_peer_pli (AsspPeer *self, guint stream)
 {
-  self->out = make_socket (self->host ? self->host : "127.0.0.1", 0, NULL);
-  self->in = make_socket (self->group, (guint16)(self->port + 1), self->group);
-  self->quit = FALSE;
-  self->thread = g_thread_new ("sender", peer_thread, self);
+  GstMccCompound compound
+      = { .ssrc = self->ssrc, .cname = "peer", .pli_ssrc = self->streams.stream[stream].ssrc };
+
+  say (self, &compound, NULL);
 }
 
 void
-assp_peer_stop (AsspPeer *self, gboolean bye)
+assp_peer_bye (AsspPeer *self)
 {
-  g_atomic_int_set (&self->quit, TRUE);
-  g_thread_join (self->thread);
-  for (guint i = 0; bye && i < self->count; i++)
-    say (self, i, NULL, 0, TRUE);
-  hear (self);
-  g_object_unref (self->out);
-  g_object_unref (self->in);
+  GstMccCompound compound = { .ssrc = self->ssrc, .cname = "peer", .bye = TRUE };
+
+  say (self, &compound, NULL);
 }

@@ -1,41 +1,59 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * assppeer: an ASSP sender on the loopback interface in the hands of a test. A thread sends the
- * streams that are alive, 50 frames a second of three packets (H.264 that no decoder would like;
- * every tenth a key unit), and each 100 ms the descriptions.
+ * assppeer: a receiver of ASSP in the hands of a test, on the loopback interface. It is in the RTCP
+ * group and in the groups of all streams at once, hears what asspsimulcastbin sends there, and says
+ * what the test wants.
  */
 #pragma once
 
 #include <gio/gio.h>
+#include <gst/gst.h>
 
 #include "mccasspapp.h"
 
 #define ASSP_PEER_STREAMS 3
+#define ASSP_PEER_TIMES 64
 
 typedef struct {
-  /* Set before _start(). */
-  const gchar *group; /* RTCP's */
-  guint16 port;       /* RTCP's is + 1 */
-  const gchar *host;  /* our address; NULL: 127.0.0.1 */
-  guint32 ssrc;       /* of stream 0; + 1 each */
-  guint32 time_base;
-  guint count;
-  guint16 address_offset; /* of stream 0; + 1 each */
-  const gchar *encoding_name;
-  /* Atomic, at any time. */
-  gint alive[ASSP_PEER_STREAMS];
-  gint describes;
-  gint plis, reports, byes; /* heard */
-  gint report_stream;       /* of the newest report */
+  GSocket *rtp;
+  guint64 packets, bytes;
+  guint gaps, unstamped;
+  guint16 seq;
+  guint32 ssrc;
+  gint64 last_us;
+  guint32 time[ASSP_PEER_TIMES]; /* RTP times of the newest frames */
+  guint frames, key_units;       /* key units: H.264 only */
+  guint32 key_time;              /* of the newest one: it may have several slices */
+  guint sessions;
+  MccAppSession session; /* newest announcement */
+  guint reports;         /* sender reports */
+  guint32 sr_rtp_time;
+  guint byes;
+} AsspPeerStream;
 
-  guint16 seq[ASSP_PEER_STREAMS];
-  guint32 frame, number;
-  GSocket *out, *in;
-  GThread *thread;
-  gint quit;
+typedef struct {
+  gchar group[32];
+  guint16 port;
+  GSocket *rtcp;          /* in the group */
+  GSocket *out;           /* what we say comes from here */
+  GSocketAddress *sender; /* where the sender's RTCP comes from; NULL = not heard yet */
+  guint32 ssrc;           /* ours */
+  guint32 number;         /* of our next report */
+  AsspPeerStream stream[ASSP_PEER_STREAMS];
+  guint descriptions;
+  MccAsspStreams streams; /* newest */
+  guint rtts, others;     /* RTT lists; RTCP of unknown SSRCs */
+  gchar cname[64];        /* of the sender */
+  guint cnames;           /* how many differed */
 } AsspPeer;
 
-void assp_peer_init (AsspPeer *self, const gchar *group, guint16 port, guint32 ssrc);
-void assp_peer_start (AsspPeer *self);
-/* Without a word, or with BYE. */
-void assp_peer_stop (AsspPeer *self, gboolean bye);
+/* In groups of this process's own. */
+void assp_peer_init (AsspPeer *self, guint32 ssrc);
+void assp_peer_clear (AsspPeer *self);
+/* Takes what has come, for @ms. */
+void assp_peer_run (AsspPeer *self, guint ms);
+/* One report in @stream with @flags besides RTT_MEASURED. */
+void assp_peer_report (AsspPeer *self, guint stream, guint64 rate_bps, guint32 flags);
+/* PLI for @stream, with an RR. */
+void assp_peer_pli (AsspPeer *self, guint stream);
+void assp_peer_bye (AsspPeer *self);

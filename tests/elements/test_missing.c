@@ -11,6 +11,7 @@
 
 #include "gstasmpsink.h"
 #include "gstasmpsrc.h"
+#include "gstasspsimulcastbin.h"
 
 /* Makes @directory the only place that plugins are found in. */
 static void
@@ -65,7 +66,10 @@ assert_missing (const gchar *factory, const gchar *missing, const gchar *package
 
   g_assert_nonnull (element);
   gst_element_set_bus (element, bus);
-  g_object_set (element, "address", "127.0.0.1", "port", 15304, NULL);
+  g_object_set (element, "address",
+      g_str_has_prefix (factory, "assp") ? "239.255.77.20" : "127.0.0.1", "port", 15304, NULL);
+  if (g_str_has_prefix (factory, "assp"))
+    g_object_set (element, "multicast-iface", "lo", NULL);
   if (!missing) {
     g_assert_cmpint (
         gst_element_set_state (element, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
@@ -103,7 +107,7 @@ assert_missing (const gchar *factory, const gchar *missing, const gchar *package
 
 static const struct {
   const gchar *path, *factory, *missing, *package;
-  const gchar *plugins[4];
+  const gchar *plugins[6];
 } cases[] = {
   { "/missing/sink-without-rtpmanager", "asmpsink", "rtpbin", GOOD, { "coreelements", "udp" } },
   { "/missing/src-without-rtpmanager", "asmpsrc", "rtpbin", GOOD, { "coreelements", "udp" } },
@@ -112,6 +116,13 @@ static const struct {
   { "/missing/src-needs-no-udp", "asmpsrc", NULL, NULL, { "coreelements", "rtp", "rtpmanager" } },
   { "/missing/sink-without-core-elements", "asmpsink", "clocksync", "libgstreamer1.0-0",
       { "rtpmanager", "udp" } },
+  { "/missing/simulcast-without-rtpmanager", "asspsimulcastbin", "rtpbin", GOOD,
+      { "coreelements", "udp" } },
+  { "/missing/simulcast-without-scaler", "asspsimulcastbin", "videoscale",
+      "gstreamer1.0-plugins-base", { "coreelements", "rtp", "rtpmanager", "udp" } },
+  { "/missing/simulcast-without-encoder", "asspsimulcastbin", "x264enc",
+      "gstreamer1.0-plugins-ugly",
+      { "coreelements", "rtp", "rtpmanager", "udp", "videoconvertscale" } },
 };
 
 static void
@@ -124,6 +135,7 @@ test_case (gconstpointer data)
   if (g_test_subprocess ()) {
     GST_ELEMENT_REGISTER (asmpsink, NULL);
     GST_ELEMENT_REGISTER (asmpsrc, NULL);
+    GST_ELEMENT_REGISTER (asspsimulcastbin, NULL);
     assert_missing (cases[i].factory, cases[i].missing, cases[i].package);
     return;
   }

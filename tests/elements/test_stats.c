@@ -140,7 +140,8 @@ test_at_most_ten_a_second (void)
   guint n, total = 0;
 
   for (guint ms = 0; ms < 5000; ms++)
-    gst_mcc_messages_receiver (messages, -1, ms, &from, "joined", "report", START + ms * MCC_MSECOND);
+    gst_mcc_messages_receiver (
+        messages, -1, ms, &from, "joined", "report", START + ms * MCC_MSECOND);
   n = count (bus, "adaptive-multicast-receiver", NULL);
   g_assert_cmpuint (n, >=, 30);
   g_assert_cmpuint (n, <=, 5 * GST_MCC_MESSAGES_PER_S);
