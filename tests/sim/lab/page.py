@@ -222,8 +222,23 @@ def duel(outcomes):
     return "\n".join(lines)
 
 
+def behind(outcomes):
+    """Where another one of the rivals is better than enhanced, as a sentence for each kind."""
+    lines = []
+    for what, (kinds, unit_, less) in DUEL.items():
+        places = []
+        for outcome in outcomes:
+            if "**" in duel_cell(outcome, kinds, unit_, less):
+                places.append(outcome.plan.scenario.id)
+        if places:
+            lines.append(f"- {what}: {', '.join(places)}")
+    if not lines:
+        return "`enhanced` is behind neither of the others in any of these."
+    return "Where `enhanced` is behind `published` or SMCC (table below):\n\n" + "\n".join(lines)
+
+
 def fill(template, outcomes, pictures, command, stem="asmp"):
-    """The page. Slots: @COMMAND@, @OVERVIEW@, @DUEL@, @SCENARIOS:PREFIX@, and
+    """The page. Slots: @COMMAND@, @OVERVIEW@, @DUEL@, @BEHIND@, @SCENARIOS:PREFIX@, and
     @SCENARIO/MEASURE/VARIANT@ for one figure in the text."""
     by_id = {outcome.plan.scenario.id: outcome for outcome in outcomes}
 
@@ -244,7 +259,7 @@ def fill(template, outcomes, pictures, command, stem="asmp"):
         return "\n".join(texts) or "None of them was run.\n"
 
     text = template.replace("@COMMAND@", command).replace("@OVERVIEW@", overview(outcomes, stem))
-    text = text.replace("@DUEL@", duel(outcomes))
+    text = text.replace("@DUEL@", duel(outcomes)).replace("@BEHIND@", behind(outcomes))
     text = re.sub(r"@SCENARIOS:([a-z0-9-]+)@\n?", sections, text)
     text = SLOT.sub(figure, text)
     left = re.search(r"@[A-Z][A-Z:a-z0-9-]*@", text)

@@ -294,9 +294,32 @@ def test_report():
         assert before == {path.name: path.read_bytes() for path in directory.iterdir()}
 
 
-def test_the_template_asks_for_what_there_is():
+def test_the_report_writes_a_page_for_each_protocol():
+    with lab() as one:
+        out = one.run("report", one.file("asmp-a"), one.file("assp-b"), "--jobs", "2")
+        assert out.returncode == 0, out.stderr
+        directory = one.builddir / "report"
+        asmp, assp = ((directory / f"{stem}.md").read_text() for stem in ("asmp", "assp"))
+        assert (
+            "### asmp-a" in asmp
+            and "assp-b" not in asmp.replace(str(one.directory), "").split("|", 1)[1]
+        )
+        assert "### assp-b" in assp and "### asmp-a" not in assp
+        assert not re.search(r"@[A-Z]", assp)
+        for name in ("assp-b.png", "assp-overview.png", "asmp-a.png"):
+            assert (directory / name).exists(), name
+        (directory / "asmp.md").unlink()
+        one.run("report", one.file("asmp-a"), one.file("assp-b"), "--page", "assp")
+        assert not (directory / "asmp.md").exists()
+
+
+def test_the_templates_ask_for_what_there_is():
     loaded = {scenario.id: scenario.data for scenario in cli.load([])}
-    template = (SCRIPTS / "asmp.md.in").read_text(encoding="utf-8")
+    for stem in ("asmp", "assp"):
+        check_template(loaded, (SCRIPTS / f"{stem}.md.in").read_text(encoding="utf-8"))
+
+
+def check_template(loaded, template):
     slots = page.SLOT.findall(template)
     assert len(slots) > 5
     for name, which, variant in slots:
