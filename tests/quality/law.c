@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * law: what the picture-quality chain takes from the core, for Python's ctypes: the encoder's
- * bitrate, the pacer, when a receiver asks for a key unit, and when the sender makes one. One
- * sender, one stream, one receiver, as asmpsink and asmpsrc put them together. Times in ns.
+ * bitrate, the pacer, a stream's picture, when a receiver asks for a key unit, and when the sender
+ * makes one. One sender, one stream, one receiver, as asmpsink and asmpsrc put them together. Times
+ * in ns.
  */
 #include <stdlib.h>
 
@@ -10,6 +11,7 @@
 #include "mcckeyunit.h"
 #include "mcckeywait.h"
 #include "mccpacer.h"
+#include "mccpicture.h"
 
 #if defined(__GNUC__)
 #define QUALITY_API __attribute__ ((visibility ("default")))
@@ -29,6 +31,8 @@ typedef struct {
   MccTime rtt;
 } QualityKeys;
 
+QUALITY_API void quality_picture (uint32_t width, uint32_t height, uint32_t fps, uint64_t low_bps,
+    uint64_t high_bps, uint32_t *out);
 QUALITY_API QualitySender *quality_sender_new (void);
 QUALITY_API void quality_sender_free (QualitySender *self);
 QUALITY_API uint64_t quality_sender_ask (QualitySender *self, uint64_t target_bps, MccTime now);
@@ -44,6 +48,18 @@ QUALITY_API int quality_keys_request (QualityKeys *self, MccTime now);
 QUALITY_API void quality_keys_requested (QualityKeys *self, MccTime now);
 QUALITY_API void quality_keys_made (QualityKeys *self, MccTime now);
 QUALITY_API int quality_keys_make (QualityKeys *self, MccTime now);
+
+/* @out: width, height, one frame of so many. */
+void
+quality_picture (uint32_t width, uint32_t height, uint32_t fps, uint64_t low_bps, uint64_t high_bps,
+    uint32_t *out)
+{
+  MccPicture picture = mcc_picture_choose (width, height, fps, 1, low_bps, high_bps);
+
+  out[0] = picture.width;
+  out[1] = picture.height;
+  out[2] = picture.every;
+}
 
 QualitySender *
 quality_sender_new (void)

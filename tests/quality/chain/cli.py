@@ -24,6 +24,13 @@ def stream_sizes(text):
     return tuple(stream_size(part) for part in text.split(","))
 
 
+def bounds(text):
+    match = re.fullmatch(r"([0-9]+)-([0-9]+)", text)
+    if not match or not 0 < int(match[1]) <= int(match[2]):
+        raise argparse.ArgumentTypeError(f"'{text}': LOW-HIGH in bit/s is allowed")
+    return int(match[1]), int(match[2])
+
+
 def kinds(text):
     out = text.split(",")
     for kind in out:
@@ -35,10 +42,12 @@ def kinds(text):
 def common(parser):
     parser.add_argument("--content", type=kinds, default=list(content.CLASSES), metavar="A,B")
     parser.add_argument("--size", choices=sorted(content.SIZES), default="cif")
+    parser.add_argument("--content-frames", type=int, metavar="N", help="shorter content")
     parser.add_argument("--stream-sizes", type=stream_sizes, default=(), metavar="WxH,...")
     parser.add_argument("--from", dest="begin", type=float, default=0.0, metavar="SECONDS")
     parser.add_argument("--to", dest="end", type=float, metavar="SECONDS")
     parser.add_argument("--rtt", type=float, default=0.1, metavar="SECONDS")
+    parser.add_argument("--late", choices=("lost", "shown"), default="lost")
     parser.add_argument("--ffmpeg", default="ffmpeg", metavar="PROGRAM")
     parser.add_argument("--no-vmaf", action="store_true")
     parser.add_argument("--builddir", type=Path, default=TOP / "_build", metavar="DIR")
@@ -54,28 +63,38 @@ def setting(arguments, kind):
         arguments.begin,
         arguments.end,
         arguments.rtt,
+        arguments.late == "lost",
         arguments.ffmpeg,
         not arguments.no_vmaf and compare.has_vmaf(arguments.ffmpeg),
+        arguments.content_frames,
     )
 
 
 def line(result):
     psnr, ssim = result["psnr"], result["ssim"]
-    vmaf = f" VMAF {result['vmaf']['mean']:.1f}" if result.get("vmaf") else ""
+    vmaf = f" VMAF {result['vmaf']['mean']:.1f}," if result.get("vmaf") else ""
+    kbps = f"{result['rate_bps'] / 1000:.0f} of {result['target_bps'] / 1000:.0f} kb/s"
+    shares = ", ".join(
+        f"{name} {100 * result[key]:.2f} %"
+        for name, key in (
+            ("packets lost", "loss"),
+            ("late", "late"),
+            ("frames hit", "frame_loss"),
+            ("frozen", "frozen"),
+            ("damaged", "damaged"),
+        )
+    )
     return (
         f"{result['trace']} {result['content']} {result['size']}: "
         f"PSNR {psnr['mean']:.2f} dB (5 % below {psnr['p5']:.2f}), SSIM {ssim['mean']:.4f},{vmaf} "
-        f"MOS {result['mos']}, {result['rate_bps'] / 1000:.0f} of "
-        f"{result['target_bps'] / 1000:.0f} kb/s, packet loss {100 * result['loss']:.2f} % "
-        f"(run {100 * result['run_loss']:.2f} %), frame loss {100 * result['frame_loss']:.2f} %, "
-        f"frozen {100 * result['frozen']:.2f} %, damaged {100 * result['damaged']:.2f} %, "
-        f"{result['switches']} switches"
+        f"MOS {result['mos']}, {kbps}, {shares}, {result['switches']} switches"
     )
 
 
 def references(arguments):
     """A trace without loss for --reference."""
-    streams = [{"low_bps": arguments.reference, "high_bps": arguments.reference}]
+    low, high = arguments.bounds or (arguments.reference, arguments.reference)
+    streams = [{"low_bps": low, "high_bps": high}]
     name = f"reference-{arguments.reference:.0f}"
     return [trace.constant(streams, 0, arguments.reference, arguments.seconds, name=name)]
 
@@ -86,6 +105,7 @@ def measure(doc):
     )
     parser.add_argument("traces", nargs="*", metavar="TRACE")
     parser.add_argument("--reference", type=float, metavar="BPS")
+    parser.add_argument("--bounds", type=bounds, metavar="LOW-HIGH")
     parser.add_argument("--seconds", type=float, default=80.0)
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--strip", type=Path, metavar="FILE.png")

@@ -11,6 +11,7 @@ NONE = 2**64 - 1
 SECOND = 1_000_000_000
 
 SIGNATURES = {
+    "picture": ("", "IIIQQa"),
     "sender_new": ("p", ""),
     "sender_free": ("", "p"),
     "sender_ask": ("Q", "pQQ"),
@@ -32,6 +33,7 @@ TYPES = {
     "Q": ctypes.c_uint64,
     "I": ctypes.c_uint32,
     "i": ctypes.c_int,
+    "a": ctypes.POINTER(ctypes.c_uint32),
 }
 
 
@@ -47,6 +49,15 @@ class Library:
             function.restype = TYPES[result]
             function.argtypes = [TYPES[letter] for letter in arguments]
             setattr(self, name, function)
+
+    def picture_of(self, source, stream):
+        """(width, height, every) that asspsimulcastbin gives a stream of these bounds."""
+        out = (ctypes.c_uint32 * 3)()
+        self.picture(
+            *(source.width, source.height, source.fps),
+            *(int(stream["low_bps"]), int(stream["high_bps"]), out),
+        )
+        return tuple(out)
 
 
 class Pacer:

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy
 
 from . import core, gst
-from .trace import ARRIVED, NOTHING
+from .trace import ARRIVED, LATE, NOTHING
 
+PACKET_BYTES = 1000  # IP bytes of a full one, as in the papers
 HEADERS = 28  # IPv4 and UDP
 EXTENSION = 8  # abs-send-time, which the pacer adds
 RTP_HEADER = 12
@@ -22,11 +23,11 @@ class StreamSize(NamedTuple):
 
 
 class Packet:
-    __slots__ = ("data", "frame", "stream", "queued", "sent", "fate", "key")
+    __slots__ = ("data", "frame", "stream", "queued", "sent", "fate", "lost", "key")
 
     def __init__(self, data, frame, stream, queued):
         self.data, self.frame, self.stream, self.queued = data, frame, stream, queued
-        self.sent, self.fate = None, ARRIVED
+        self.sent, self.fate, self.lost = None, ARRIVED, False
         self.key = gst.is_key_unit(data)
 
     def wire_bytes(self):
@@ -42,7 +43,7 @@ class Stream:
         self.pacer = core.Pacer(library)
         self.target = trace.targets[number]
         self.encoder = gst.Encoder(
-            source, size.width, size.height, source.fps, trace.packet_bytes - HEADERS - EXTENSION
+            source, size.width, size.height, size.step, PACKET_BYTES - HEADERS - EXTENSION
         )
 
     def encode(self, data, frame, time, now):
@@ -66,7 +67,10 @@ class Delivery(NamedTuple):
 class Run:
     """@video: the source's frames, begun again at their end."""
 
-    def __init__(self, trace, video, source, sizes, library, begin=0.0, end=None, rtt=0.1):
+    def __init__(
+        self, trace, video, source, sizes, library, begin=0.0, end=None, rtt=0.1, late_lost=True
+    ):
+        self.late_lost = late_lost
         self.trace, self.video, self.source, self.sizes = trace, video, source, sizes
         self.library = library
         self.begin = max(begin, trace.first)
@@ -96,8 +100,9 @@ class Run:
             for packet, sent in stream.pacer.pump(until):
                 packet.sent = sent / core.SECOND - 1000
                 packet.fate = self.trace.fate(packet.stream, packet.sent)
+                packet.lost = packet.fate != ARRIVED and (self.late_lost or packet.fate != LATE)
                 if packet.stream == self.shown:
-                    keys.sent(sent, packet.fate != ARRIVED, packet.key)
+                    keys.sent(sent, packet.lost, packet.key)
 
     def deliver(self):
         keys = core.Keys(self.library, self.rtt, self.now(self.begin))
@@ -153,7 +158,7 @@ def decode(packets, source, losses=True):
     """(number of the frame, I420) of each picture that a viewer gets, in time."""
     with gst.Decoder(source, source.fps) as decoder:
         for (data, frame), packet in zip(spliced(packets, source.fps), packets, strict=True):
-            if packet.fate == ARRIVED or not losses:
+            if not packet.lost or not losses:
                 decoder.push(data, frame * decoder.step)
         decoder.end()
         yield from decoder.pictures()

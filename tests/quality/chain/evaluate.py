@@ -5,7 +5,7 @@ import zlib
 from typing import NamedTuple
 
 from . import compare, content, deliver, score
-from .trace import ARRIVED
+from .trace import ARRIVED, LATE, LOST
 
 
 class Setting(NamedTuple):
@@ -13,10 +13,11 @@ class Setting(NamedTuple):
     size: str
     cache: str
     library: object
-    sizes: tuple = ()  # StreamSize of each stream; those left out: the source's
+    sizes: tuple = ()  # StreamSize of each stream; those left out: as the core chooses
     begin: float = 0.0
     end: float = None
     rtt: float = 0.1
+    late_lost: bool = True  # or a player that waits as long as it takes
     ffmpeg: str = "ffmpeg"
     vmaf: bool = False
     frames: int = None  # of the content: shorter, for tests
@@ -41,8 +42,9 @@ def evaluate(trace, setting, keep=None):
     if setting.frames:
         source = source._replace(frames=setting.frames)
     path = content.make(setting.kind, source, setting.cache)
-    whole = deliver.StreamSize(source.width, source.height)
-    sizes = [*setting.sizes, *[whole] * (len(trace.streams) - len(setting.sizes))]
+    sizes = list(setting.sizes[: len(trace.streams)])
+    for stream in trace.streams[len(sizes) :]:
+        sizes.append(deliver.StreamSize(*setting.library.picture_of(source, stream)))
     run = deliver.Run(
         trace,
         deliver.video_of(path, source),
@@ -52,12 +54,13 @@ def evaluate(trace, setting, keep=None):
         setting.begin,
         setting.end,
         setting.rtt,
+        setting.late_lost,
     )
     delivery = run.deliver()
     packets = delivery.packets
     seen = deliver.decode(packets, source)
     metrics, sums, new = measure_pictures(seen, delivery, path, source, setting, keep)
-    if any(packet.fate != ARRIVED for packet in packets):
+    if any(packet.lost for packet in packets):
         clean = deliver.decode(packets, source, losses=False)
         ideal, clean_sums, _ = measure_pictures(clean, delivery, path, source, setting)
     else:
@@ -78,7 +81,8 @@ def figures(delivery, source, trace, metrics, ideal, new):
     """What a run comes to; the definitions are README.md's."""
     packets = delivery.packets
     seconds = delivery.frames / source.fps
-    hit = {packet.frame for packet in packets if packet.fate != ARRIVED}
+    hit = {packet.frame for packet in packets if packet.fate == LOST}
+    missed = {packet.frame for packet in packets if packet.fate != ARRIVED}
     expected = set(delivery.expected)
     frozen = [frame in expected and not flag for frame, flag in enumerate(new)]
     end = delivery.begin + seconds
@@ -93,13 +97,15 @@ def figures(delivery, source, trace, metrics, ideal, new):
         "switches": trace.switches(delivery.begin, end),
         "keys_on_request": delivery.keys,
         "run_packets": sent,
-        "run_loss": score.ratio(lost + late, sent),
+        "run_loss": score.ratio(lost, sent),
         "run_late": score.ratio(late, sent),
         "packets": len(packets),
-        "loss": score.ratio(sum(1 for p in packets if p.fate != ARRIVED), len(packets)),
+        "loss": score.ratio(sum(1 for p in packets if p.fate == LOST), len(packets)),
+        "late": score.ratio(sum(1 for p in packets if p.fate == LATE), len(packets)),
         "rate_bps": 8 * sum(packet.wire_bytes() for packet in packets) / seconds,
         "target_bps": target(trace, delivery.begin, end),
         "frame_loss": score.ratio(len(hit), len(expected)),
+        "frame_loss_late": score.ratio(len(missed), len(expected)),
         "frozen": score.ratio(sum(frozen), len(expected)),
         "longest_freeze_s": freeze(expected, new, delivery.frames) / source.fps,
         "mos": score.mos(score.summary(metrics["psnr"])["mean"]),

@@ -86,10 +86,10 @@ class Pipeline:
 
 
 class Encoder(Pipeline):
-    """Raw frames of @source in, each one's RTP packets out."""
+    """Every @step-th raw frame of @source in, each one's RTP packets out."""
 
-    def __init__(self, source, width, height, fps, mtu):
-        raw = f"video/x-raw,format=I420,framerate={fps}/1"
+    def __init__(self, source, width, height, step, mtu):
+        raw = f"video/x-raw,format=I420,framerate={source.fps}/{step}"
         scale = ""
         if (width, height) != (source.width, source.height):
             scale = f"videoscale ! {raw},width={width},height={height} ! "
@@ -100,7 +100,8 @@ class Encoder(Pipeline):
             "timestamp-offset=0 ! appsink name=out sync=false"
         )
         self.encoder = self.pipeline.get_by_name("encoder")
-        self.step = Gst.SECOND // fps
+        self.step = Gst.SECOND // source.fps
+        self.duration = step * self.step
 
     def set_bitrate(self, bps):
         """From the next frame on."""
@@ -116,7 +117,7 @@ class Encoder(Pipeline):
 
     def encode(self, data, number):
         """[packets] of the frame; the marker ends it."""
-        self.push(data, number * self.step, self.step)
+        self.push(data, number * self.step, self.duration)
         packets = []
         while not packets or not packets[-1][1] & 0x80:
             pulled = self.pull()

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The picture-quality chain, by known answers."""
 
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -64,6 +65,21 @@ def test_psnr_of_a_known_pair():
     for value, expected in zip(got["psnr"], (compare.PSNR_MOST, 28.13, 48.13), strict=True):
         assert abs(value - expected) < 0.01, got
     assert got["ssim"][0] == 1.0 and 0.9 < got["ssim"][1] < 1.0, got
+
+
+def test_vmaf_where_ffmpeg_has_it():
+    ffmpeg = os.environ.get("QUALITY_FFMPEG", "ffmpeg")
+    if not compare.has_vmaf(ffmpeg):
+        print(f"# {ffmpeg} has no libvmaf")
+        return
+    source = CIF._replace(frames=10)
+    path = content.make("low", source, FOLDER.name)
+    comparison = compare.Comparison(path, source, ffmpeg, vmaf=True)
+    video = deliver.video_of(path, source)
+    for frame in range(10):
+        comparison.add(video[frame].tobytes() if frame < 5 else flat(128, source))
+    got = comparison.end()["vmaf"]
+    assert min(got[:5]) > 90 and max(got[5:]) < 30, got
 
 
 def test_mos_by_the_papers_table():
