@@ -33,7 +33,7 @@
  *    returns doubles the rate per max (RTT, 250 ms) at most, up to what is reported.
  *  - The largest RTT, which rounds, announcements and key units wait for, counts up to 2 s: one
  *    receiver's claim must not slow all.
- *  - Key-unit requests: at most one per max (1 s, 2 x the largest RTT); see mcckeyunit.h.
+ *  - Key-unit requests: at most one per max (0.7 s, 2 x the largest RTT); see mcckeyunit.h.
  *  - Announcements: mccasmpsendersession.c.
  * Allocates only when the receiver table grows.
  */

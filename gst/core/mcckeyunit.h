@@ -2,7 +2,7 @@
  *
  * mcckeyunit: when the encoder is asked for a key unit.
  *
- * Between two key units lie at least max (1 s, 2 x the largest RTT), however many ask (RFC 5104
+ * Between two key units lie at least max (0.7 s, 2 x the largest RTT), however many ask (RFC 5104
  * 3.5.1 leaves the rate to the sender). Requests within 2 RTT + 100 ms of a key unit (at most
  * half that time) are answered by it: who asks has not seen it yet. A later one is not lost: one
  * key unit follows when the time has passed. An RTT above MCC_KEY_UNIT_RTT_MAX counts as that, so
@@ -14,7 +14,8 @@
 
 #include "mcctime.h"
 
-#define MCC_KEY_UNIT_INTERVAL MCC_SECOND
+/* Ours: who changes streams without room for both is to wait less than a second. */
+#define MCC_KEY_UNIT_INTERVAL (700 * MCC_MSECOND)
 #define MCC_KEY_UNIT_RTTS 2
 #define MCC_KEY_UNIT_ANSWERED (100 * MCC_MSECOND) /* encoder, pacer, decoder */
 #define MCC_KEY_UNIT_RTT_MAX (2 * MCC_SECOND)     /* ours */

@@ -10,9 +10,10 @@ test_spacing (void)
 {
   static const struct {
     MccTime rtt_max, spacing;
-  } table[] = { { 0, MCC_SECOND }, { 100 * MCC_MSECOND, MCC_SECOND },
-    { 500 * MCC_MSECOND, MCC_SECOND }, { 800 * MCC_MSECOND, 1600 * MCC_MSECOND },
-    { 2 * MCC_SECOND, 4 * MCC_SECOND }, { 10 * MCC_SECOND, 4 * MCC_SECOND } };
+  } table[] = { { 0, MCC_KEY_UNIT_INTERVAL }, { 100 * MCC_MSECOND, MCC_KEY_UNIT_INTERVAL },
+    { 350 * MCC_MSECOND, MCC_KEY_UNIT_INTERVAL }, { 500 * MCC_MSECOND, MCC_SECOND },
+    { 800 * MCC_MSECOND, 1600 * MCC_MSECOND }, { 2 * MCC_SECOND, 4 * MCC_SECOND },
+    { 10 * MCC_SECOND, 4 * MCC_SECOND } };
   for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
     MccKeyUnit key_unit;
     MccTime rtt = table[row].rtt_max, last = 0;
@@ -45,9 +46,9 @@ test_request_is_not_lost (void)
   g_assert_true (mcc_key_unit_take (&key_unit, rtt, EPOCH));
   mcc_key_unit_request (&key_unit, rtt, EPOCH + 200 * MCC_MSECOND);
   g_assert_false (mcc_key_unit_take (&key_unit, rtt, EPOCH + 200 * MCC_MSECOND));
-  g_assert_cmpuint (mcc_key_unit_next_timeout (&key_unit, rtt), ==, EPOCH + MCC_SECOND);
-  g_assert_false (mcc_key_unit_take (&key_unit, rtt, EPOCH + MCC_SECOND - 1));
-  g_assert_true (mcc_key_unit_take (&key_unit, rtt, EPOCH + MCC_SECOND));
+  g_assert_cmpuint (mcc_key_unit_next_timeout (&key_unit, rtt), ==, EPOCH + MCC_KEY_UNIT_INTERVAL);
+  g_assert_false (mcc_key_unit_take (&key_unit, rtt, EPOCH + MCC_KEY_UNIT_INTERVAL - 1));
+  g_assert_true (mcc_key_unit_take (&key_unit, rtt, EPOCH + MCC_KEY_UNIT_INTERVAL));
   /* And not repeated without a request. */
   g_assert_false (mcc_key_unit_take (&key_unit, rtt, EPOCH + 9 * MCC_SECOND));
 }
@@ -58,7 +59,7 @@ test_request_on_the_way (void)
 {
   static const struct {
     MccTime rtt, answered;
-  } table[] = { { 0, 100 }, { 50, 200 }, { 150, 400 }, { 400, 500 }, { 1000, 1000 } };
+  } table[] = { { 0, 100 }, { 50, 200 }, { 150, 350 }, { 400, 400 }, { 1000, 1000 } };
   for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
     MccTime rtt = table[row].rtt * MCC_MSECOND, answered = table[row].answered * MCC_MSECOND;
     MccKeyUnit key_unit;
@@ -68,7 +69,8 @@ test_request_on_the_way (void)
     mcc_key_unit_request (&key_unit, rtt, EPOCH + answered - 1);
     g_assert_cmpuint (mcc_key_unit_next_timeout (&key_unit, rtt), ==, MCC_TIME_NONE);
     mcc_key_unit_request (&key_unit, rtt, EPOCH + answered);
-    g_assert_cmpuint (mcc_key_unit_next_timeout (&key_unit, rtt), >=, EPOCH + MCC_SECOND);
+    g_assert_cmpuint (
+        mcc_key_unit_next_timeout (&key_unit, rtt), >=, EPOCH + MCC_KEY_UNIT_INTERVAL);
     g_assert_cmpuint (mcc_key_unit_next_timeout (&key_unit, rtt), !=, MCC_TIME_NONE);
   }
 }
@@ -77,7 +79,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/key-unit/at-most-one-per-max-1s-2-rtt", test_spacing);
+  g_test_add_func ("/key-unit/at-most-one-per-interval-or-2-rtt", test_spacing);
   g_test_add_func ("/key-unit/request-is-not-lost", test_request_is_not_lost);
   g_test_add_func ("/key-unit/requests-on-the-way-are-answered", test_request_on_the_way);
   return g_test_run ();
