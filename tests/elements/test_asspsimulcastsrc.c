@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * asspsimulcastsrc on the loopback interface against senders that the test plays.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include <gst/check/gstcheck.h>
+
+#include "asspsource.h"
+#include "gstasspsimulcastsrc.h"
+#include "gstmccreceiver.h"
+#include "settings.h"
+
+static gchar group[32];
+static guint16 port;
+
+/* What came out, and what was said. */
+typedef struct {
+  GMutex lock;
+  guint buffers, caps, stream_starts, segments, eos;
+  guint gaps, back, torn, other_ssrc; /* in numbers, in times, within frames */
+  guint32 ssrc, time, out_packets;
+  guint16 seq;
+  gint64 newest_us, longest_us; /* between packets */
+  guint8 stream;                /* of the newest packet */
+  gint from, to;
+  gchar reason[16];
+  guint switches, warnings, errors;
+  gchar warning[256];
+  gint notified; /* of `stream` */
+  GstElement *pipeline, *src;
+} World;
+
+static void
+take_packet (World *world, GstBuffer *buffer)
+{
+  guint8 data[16];
+  gint64 now = g_get_monotonic_time ();
+  guint32 time;
+  guint16 seq;
+
+  gst_buffer_extract (buffer, 0, data, sizeof data);
+  seq = GST_READ_UINT16_BE (data + 2);
+  time = GST_READ_UINT32_BE (data + 4);
+  if (world->buffers > 0) {
+    world->gaps += seq != (guint16)(world->seq + 1);
+    world->back += (gint32)(time - world->time) < 0;
+    world->other_ssrc += world->ssrc != GST_READ_UINT32_BE (data + 8);
+    world->longest_us = MAX (world->longest_us, now - world->newest_us);
+    if (time == world->time)
+      world->out_packets++;
+    else {
+      world->torn += world->out_packets != 3;
+      world->out_packets = 1;
+    }
+  } else {
+    world->out_packets = 1;
+  }
+  world->newest_us = now;
+  world->seq = seq;
+  world->time = time;
+  world->ssrc = GST_READ_UINT32_BE (data + 8);
+  world->stream = data[13];
+  world->buffers++;
+}
+
+static GstPadProbeReturn
+on_data (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  World *world = data;
+
+  g_mutex_lock (&world->lock);
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER)
+    take_packet (world, GST_PAD_PROBE_INFO_BUFFER (info));
+  else
+    switch (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info))) {
+      case GST_EVENT_STREAM_START:
+        world->stream_starts++;
+        break;
+      case GST_EVENT_CAPS:
+        world->caps++;
+        break;
+      case GST_EVENT_SEGMENT:
+        world->segments++;
+        break;
+      case GST_EVENT_EOS:
+        world->eos++;
+        break;
+      default:
+        break;
+    }
+  g_mutex_unlock (&world->lock);
+  return GST_PAD_PROBE_OK;
+}
+
+static GstBusSyncReply
+on_message (GstBus *bus, GstMessage *message, gpointer data)
+{
+  const GstStructure *s = gst_message_get_structure (message);
+  World *world = data;
+  GError *error = NULL;
+
+  g_mutex_lock (&world->lock);
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
+    world->errors++;
+  } else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING) {
+    world->warnings++;
+    gst_message_parse_warning (message, &error, NULL);
+    g_strlcpy (world->warning, error->message, sizeof world->warning);
+    g_error_free (error);
+  } else if (s && gst_structure_has_name (s, "adaptive-multicast-switch")) {
+    world->switches++;
+    gst_structure_get_int (s, "from", &world->from);
+    gst_structure_get_int (s, "to", &world->to);
+    g_strlcpy (world->reason, gst_structure_get_string (s, "reason"), sizeof world->reason);
+    g_assert_true (gst_structure_has_field_typed (s, "duration", G_TYPE_UINT64));
+  }
+  g_mutex_unlock (&world->lock);
+  gst_message_unref (message);
+  return GST_BUS_DROP;
+}
+
+static void
+on_notify (GObject *object, GParamSpec *pspec, World *world)
+{
+  g_atomic_int_inc (&world->notified);
+}
+
+static void
+world_start (World *world, const gchar *more)
+{
+  gchar *text = g_strdup_printf ("asspsimulcastsrc name=src address=%s port=%u multicast-iface=lo "
+                                 "latency=100 ttl-mc=1 %s ! fakesink name=sink sync=false "
+                                 "async=false",
+      group, port, more);
+  GstElement *sink;
+  GstBus *bus;
+  GstPad *pad;
+
+  memset (world, 0, sizeof *world);
+  world->from = world->to = -2;
+  g_mutex_init (&world->lock);
+  world->pipeline = gst_parse_launch (text, NULL);
+  g_assert_nonnull (world->pipeline);
+  g_free (text);
+  world->src = gst_bin_get_by_name (GST_BIN (world->pipeline), "src");
+  g_signal_connect (world->src, "notify::stream", G_CALLBACK (on_notify), world);
+  sink = gst_bin_get_by_name (GST_BIN (world->pipeline), "sink");
+  pad = gst_element_get_static_pad (sink, "sink");
+  gst_pad_add_probe (
+      pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_data, world, NULL);
+  gst_object_unref (pad);
+  gst_object_unref (sink);
+  bus = gst_element_get_bus (world->pipeline);
+  gst_bus_set_sync_handler (bus, on_message, world, NULL);
+  gst_object_unref (bus);
+  g_assert_cmpint (
+      gst_element_set_state (world->pipeline, GST_STATE_PLAYING), !=, GST_STATE_CHANGE_FAILURE);
+}
+
+static void
+world_stop (World *world)
+{
+  g_assert_cmpint (
+      gst_element_set_state (world->pipeline, GST_STATE_NULL), ==, GST_STATE_CHANGE_SUCCESS);
+  g_assert_cmpuint (world->errors, ==, 0);
+  gst_object_unref (world->src);
+  g_assert_cmpint (G_OBJECT (world->pipeline)->ref_count, ==, 1);
+  gst_object_unref (world->pipeline);
+  g_mutex_clear (&world->lock);
+}
+
+static gint
+shown (World *world)
+{
+  gint stream;
+
+  g_object_get (world->src, "stream", &stream, NULL);
+  return stream;
+}
+
+/* Within @seconds. */
+static gboolean
+comes_to (World *world, gint stream, gdouble seconds)
+{
+  for (gint64 end = g_get_monotonic_time () + (gint64)(seconds * G_USEC_PER_SEC);
+       g_get_monotonic_time () < end; g_usleep (5000)) {
+    gboolean packets;
+
+    g_mutex_lock (&world->lock);
+    packets = world->stream == stream && world->buffers > 0;
+    g_mutex_unlock (&world->lock);
+    if (shown (world) == stream && packets)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static guint64
+stat_of (World *world, const gchar *name)
+{
+  GstStructure *stats;
+  guint64 value = 0;
+
+  g_object_get (world->src, "stats", &stats, NULL);
+  g_assert_true (gst_structure_get_uint64 (stats, name, &value));
+  gst_structure_free (stats);
+  return value;
+}
+
+static gboolean
+stat_reaches (World *world, const gchar *name, guint64 least, gdouble seconds)
+{
+  for (gint64 end = g_get_monotonic_time () + (gint64)(seconds * G_USEC_PER_SEC);
+       g_get_monotonic_time () < end; g_usleep (10000))
+    if (stat_of (world, name) >= least)
+      return TRUE;
+  return FALSE;
+}
+
+/* ---- tests ---- */
+
+static void
+test_properties (void)
+{
+  GstElement *element = gst_element_factory_make ("asspsimulcastsrc", NULL);
+  gint value;
+  guint latency;
+
+  gst_object_ref_sink (element);
+  g_object_get (element, "stream", &value, NULL);
+  g_assert_cmpint (value, ==, -1);
+  g_object_get (element, "lock-stream", &value, NULL);
+  g_assert_cmpint (value, ==, -1);
+  for (gint i = -1; i < 8; i++) {
+    g_object_set (element, "lock-stream", i, NULL);
+    g_object_get (element, "lock-stream", &value, NULL);
+    g_assert_cmpint (value, ==, i);
+  }
+  g_object_set (element, "latency", 123, NULL);
+  g_object_get (element, "latency", &latency, NULL);
+  g_assert_cmpuint (latency, ==, 123);
+  gst_object_unref (element);
+  element = gst_element_make_from_uri (
+      GST_URI_SRC, "assp://239.1.2.3:6000?lock-stream=2&latency=100", NULL, NULL);
+  g_assert_nonnull (element);
+  gst_object_ref_sink (element);
+  g_object_get (element, "lock-stream", &value, "latency", &latency, NULL);
+  g_assert_cmpint (value, ==, 2);
+  g_assert_cmpuint (latency, ==, 100);
+  gst_object_unref (element);
+}
+
+static void
+test_bad_settings (void)
+{
+  static const gchar *const bad[][3] = {
+    { "port=5005", "port", "even" },
+    { "address=x", "address", "239.255.12.42" },
+    { "address=224.0.0.1", "address", "239.255.12.42" },
+    { "ttl=256", "ttl", "0 to 255" },
+    { "qos-dscp=64", "qos-dscp", "0 to 63" },
+    { "multicast-iface=nosuch0", "multicast-iface", "ip link" },
+    { "source-address=239.1.1.1", "source-address", "host" },
+    { "latency=60001", "latency", "60000" },
+    { "encoding-name=nosuch", "encoding-name", "" },
+    { "caps=video/x-raw", "caps", "" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    gchar *text = g_strdup_printf ("asspsimulcastsrc multicast-iface=lo %s ! fakesink", bad[i][0]);
+
+    settings_refused (text, bad[i][1], bad[i][2]);
+    g_free (text);
+  }
+  settings_accepted (
+      "asspsimulcastsrc multicast-iface=lo port=15210 lock-stream=7 ! fakesink", GST_STATE_PLAYING);
+  settings_accepted ("asspsimulcastsrc address=127.0.0.1 port=15212 ! fakesink", GST_STATE_PLAYING);
+}
+
+static void
+test_states (void)
+{
+  World world;
+  AsspSource peer;
+
+  assp_source_init (&peer, group, port, 0x100);
+  assp_source_start (&peer);
+  world_start (&world, "");
+  for (guint i = 0; i < 3; i++) {
+    gst_element_set_state (world.pipeline, GST_STATE_PLAYING);
+    g_assert_true (comes_to (&world, 0, 5));
+    g_assert_cmpint (
+        gst_element_set_state (world.pipeline, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_NO_PREROLL);
+    g_assert_cmpint (shown (&world), ==, -1);
+    world.stream = 99;
+    gst_element_set_state (world.pipeline, GST_STATE_PLAYING);
+    g_assert_true (comes_to (&world, 0, 5));
+    gst_element_set_state (world.pipeline, i % 2 ? GST_STATE_READY : GST_STATE_NULL);
+    world.stream = 99;
+  }
+  world_stop (&world);
+  g_assert_cmpint (peer.byes, >=, 5);
+  assp_source_stop (&peer, FALSE);
+}
+
+/* Knowing the address only: the lowest stream; then, told so, one after the other. */
+static void
+test_switches (void)
+{
+  static const gint order[] = { 2, 1, 0, 1 };
+  World world;
+  AsspSource peer;
+  gint before = 0;
+
+  assp_source_init (&peer, group, port, 0x200);
+  assp_source_start (&peer);
+  world_start (&world, "lock-stream=0");
+  g_assert_true (comes_to (&world, 0, 5));
+  g_assert_cmpint (world.from, ==, -1);
+  g_assert_cmpint (world.to, ==, 0);
+  g_assert_cmpstr (world.reason, ==, "start");
+  for (guint i = 0; i < G_N_ELEMENTS (order); i++) {
+    g_usleep (i == 0 ? 6 * G_USEC_PER_SEC : G_USEC_PER_SEC);
+    g_object_set (world.src, "lock-stream", order[i], NULL);
+    g_assert_true (comes_to (&world, order[i], 8));
+    g_usleep (300000);
+    g_mutex_lock (&world.lock);
+    g_assert_cmpint (world.from, ==, before);
+    g_assert_cmpint (world.to, ==, order[i]);
+    g_assert_cmpstr (world.reason, ==, "lock");
+    g_mutex_unlock (&world.lock);
+    before = order[i];
+    for (guint wait = 0; wait < 100 && g_atomic_int_get (&peer.report_stream) != order[i]; wait++)
+      g_usleep (10000);
+    g_assert_cmpint (g_atomic_int_get (&peer.report_stream), ==, order[i]);
+  }
+  /* one stream, whose caps never change: what differs comes in band */
+  g_assert_cmpuint (world.stream_starts, ==, 1);
+  g_assert_cmpuint (world.caps, ==, 1);
+  g_assert_cmpuint (world.segments, ==, 1);
+  g_assert_cmpuint (world.other_ssrc, ==, 0);
+  g_assert_cmpuint (world.gaps, ==, 0);
+  g_assert_cmpuint (world.back, ==, 0);
+  g_assert_cmpuint (world.torn, ==, 0);
+  g_assert_cmpint (world.notified, >=, 5);
+  g_assert_cmpuint (stat_of (&world, "switches"), ==, 4);
+  g_assert_cmpuint (stat_of (&world, "joins"), ==, 5);
+  g_assert_cmpuint (stat_of (&world, "leaves"), ==, 4);
+  g_assert_cmpint (world.warnings, ==, 0);
+  world_stop (&world);
+  assp_source_stop (&peer, FALSE);
+}
+
+/* Caps that the user gives stand from the first packet on. */
+static void
+test_user_caps (void)
+{
+  World world;
+  AsspSource peer;
+
+  assp_source_init (&peer, group, port, 0x300);
+  assp_source_start (&peer);
+  world_start (&world, "encoding-name=H264 lock-stream=1");
+  g_assert_true (comes_to (&world, 1, 5));
+  g_assert_cmpuint (world.caps, ==, 1);
+  world_stop (&world);
+  assp_source_stop (&peer, FALSE);
+}
+
+/* A stream that does not come: back, and the picture goes on. */
+static void
+test_stream_does_not_come (void)
+{
+  World world;
+  AsspSource peer;
+
+  assp_source_init (&peer, group, port, 0x400);
+  peer.alive[2] = FALSE;
+  assp_source_start (&peer);
+  world_start (&world, "lock-stream=0");
+  g_assert_true (comes_to (&world, 0, 5));
+  g_object_set (world.src, "lock-stream", 2, NULL);
+  g_assert_true (stat_reaches (&world, "late-joins", 1, 12));
+  g_object_set (world.src, "lock-stream", 0, NULL);
+  world.stream = 99;
+  g_assert_true (comes_to (&world, 0, 5));
+  g_assert_cmpuint (world.other_ssrc, ==, 0);
+  g_assert_cmpuint (world.stream_starts, ==, 1);
+  world_stop (&world);
+  assp_source_stop (&peer, FALSE);
+}
+
+/* The stream that is shown dies while the sender lives: another one. */
+static void
+test_stream_dies (void)
+{
+  World world;
+  AsspSource peer;
+
+  assp_source_init (&peer, group, port, 0x500);
+  assp_source_start (&peer);
+  world_start (&world, "lock-stream=1");
+  g_assert_true (comes_to (&world, 1, 5));
+  g_object_set (world.src, "lock-stream", -1, NULL);
+  g_atomic_int_set (&peer.alive[1], FALSE);
+  g_assert_true (comes_to (&world, 0, 15));
+  g_assert_cmpuint (world.stream_starts, ==, 1);
+  world_stop (&world);
+  assp_source_stop (&peer, FALSE);
+}
+
+/* Another ladder at other groups, other SSRCs, other clock: what comes out goes on. */
+static void
+test_sender_restarts (gconstpointer data)
+{
+  gboolean bye = GPOINTER_TO_INT (data);
+  World world;
+  AsspSource peer;
+  guint32 ssrc;
+
+  assp_source_init (&peer, group, port, 0x600);
+  assp_source_start (&peer);
+  world_start (&world, "lock-stream=2");
+  g_assert_true (comes_to (&world, 2, 5));
+  ssrc = world.ssrc;
+  assp_source_stop (&peer, bye);
+  assp_source_init (&peer, group, port, 0x700);
+  peer.count = 2;
+  peer.time_base = 0x50000000;
+  peer.address_offset = 5;
+  assp_source_start (&peer);
+  g_assert_true (comes_to (&world, 1, 25));
+  g_assert_cmpuint (world.ssrc, ==, ssrc);
+  g_assert_cmpuint (world.other_ssrc, ==, 0);
+  g_assert_cmpuint (world.gaps, ==, 0);
+  g_assert_cmpuint (world.back, ==, 0);
+  g_assert_cmpuint (world.stream_starts, ==, 1);
+  g_assert_cmpuint (world.caps, ==, 1);
+  world_stop (&world);
+  assp_source_stop (&peer, FALSE);
+}
+
+/* Another host describes our sender's streams, or others: nobody follows. */
+static void
+test_forged (void)
+{
+  World world;
+  AsspSource peer, forger;
+
+  assp_source_init (&peer, group, port, 0x800);
+  assp_source_start (&peer);
+  world_start (&world, "");
+  g_assert_true (comes_to (&world, 0, 5));
+  assp_source_init (&forger, group, port, 0x800);
+  forger.host = "127.0.0.2";
+  forger.number = 1000000;
+  forger.count = 1;
+  forger.address_offset = 9;
+  memset (forger.alive, 0, sizeof forger.alive);
+  assp_source_start (&forger);
+  g_assert_true (stat_reaches (&world, "dropped-address", 10, 8));
+  assp_source_stop (&forger, FALSE);
+  g_assert_cmpuint (world.warnings, ==, 0);
+  assp_source_init (&forger, group, port, 0x900); /* a sender of its own */
+  forger.host = "127.0.0.2";
+  forger.address_offset = 9;
+  assp_source_start (&forger);
+  g_assert_true (stat_reaches (&world, "dropped-other-sender", 10, 8));
+  assp_source_stop (&forger, FALSE);
+  g_assert_cmpuint (world.warnings, ==, 1);
+  g_assert_nonnull (strstr (world.warning, "Another sender"));
+  g_assert_cmpint (shown (&world), ==, 0);
+  g_assert_cmpuint (world.gaps, ==, 0);
+  g_assert_cmpuint (world.torn, ==, 0);
+  g_assert_cmpuint (stat_of (&world, "joins"), <=, 3); /* up, as the path has room */
+  world_stop (&world);
+  assp_source_stop (&peer, FALSE);
+}
+
+/* The property ssrc says whose. */
+static void
+test_wanted_sender (void)
+{
+  World world;
+  AsspSource first, second;
+
+  assp_source_init (&first, group, port, 0xa00);
+  assp_source_start (&first);
+  assp_source_init (&second, group, port, 0xb00);
+  second.address_offset = 9;
+  assp_source_start (&second);
+  world_start (&world, "ssrc=2817"); /* 0xb01 */
+  g_assert_true (comes_to (&world, 0, 5));
+  g_assert_cmpint (g_atomic_int_get (&first.plis), >=, 0);
+  {
+    GstStructure *stats;
+    const GValue *list;
+    guint ssrc = 0;
+
+    g_object_get (world.src, "stats", &stats, NULL);
+    list = gst_structure_get_value (stats, "streams");
+    g_assert_cmpuint (gst_value_array_get_size (list), ==, 3);
+    gst_structure_get_uint (
+        gst_value_get_structure (gst_value_array_get_value (list, 0)), "ssrc", &ssrc);
+    g_assert_cmpuint (ssrc, ==, 0xb00);
+    gst_structure_free (stats);
+  }
+  world_stop (&world);
+  assp_source_stop (&first, FALSE);
+  assp_source_stop (&second, FALSE);
+}
+
+static void
+test_flush_and_eos (void)
+{
+  World world;
+  AsspSource peer;
+  guint before;
+
+  assp_source_init (&peer, group, port, 0xc00);
+  assp_source_start (&peer);
+  world_start (&world, "");
+  g_assert_true (comes_to (&world, 0, 5));
+  g_assert_true (gst_element_send_event (world.pipeline, gst_event_new_flush_start ()));
+  g_assert_true (gst_element_send_event (world.pipeline, gst_event_new_flush_stop (TRUE)));
+  before = world.buffers;
+  g_usleep (500000);
+  g_assert_cmpuint (world.buffers, >, before + 20);
+  g_assert_cmpuint (world.segments, ==, 2);
+  g_assert_cmpuint (world.stream_starts, ==, 1);
+  gst_element_send_event (world.pipeline, gst_event_new_eos ());
+  for (guint i = 0; i < 100 && world.eos == 0; i++)
+    g_usleep (10000);
+  g_assert_cmpuint (world.eos, ==, 1);
+  world_stop (&world);
+  assp_source_stop (&peer, FALSE);
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+  g_snprintf (group, sizeof group, "239.255.%d.%d", 128 + getpid () / 256 % 64, getpid () % 240);
+  port = (guint16)(32000 + 8 * (getpid () % 3000));
+  GST_ELEMENT_REGISTER (asspsimulcastsrc, NULL);
+  g_test_add_func ("/asspsimulcastsrc/properties", test_properties);
+  g_test_add_func ("/asspsimulcastsrc/bad-settings-name-the-property", test_bad_settings);
+  g_test_add_func ("/asspsimulcastsrc/states", test_states);
+  g_test_add_func ("/asspsimulcastsrc/switches-are-not-seen", test_switches);
+  g_test_add_func ("/asspsimulcastsrc/user-caps", test_user_caps);
+  g_test_add_func ("/asspsimulcastsrc/stream-does-not-come", test_stream_does_not_come);
+  g_test_add_func ("/asspsimulcastsrc/stream-dies", test_stream_dies);
+  g_test_add_data_func (
+      "/asspsimulcastsrc/sender-restarts", GINT_TO_POINTER (FALSE), test_sender_restarts);
+  g_test_add_data_func (
+      "/asspsimulcastsrc/sender-restarts-after-bye", GINT_TO_POINTER (TRUE), test_sender_restarts);
+  g_test_add_func ("/asspsimulcastsrc/forged-description", test_forged);
+  g_test_add_func ("/asspsimulcastsrc/wanted-sender", test_wanted_sender);
+  g_test_add_func ("/asspsimulcastsrc/flush-and-eos", test_flush_and_eos);
+  return g_test_run ();
+}
