@@ -35,6 +35,7 @@ struct _GstAsspSimulcastSrc {
   MccTime described;                 /* newest one of it */
   MccTime torn;                      /* newest request; MCC_TIME_NONE: none */
   gboolean join_told;
+  guint64 overlaps; /* switches during which the old stream went on */
 };
 
 G_DEFINE_FINAL_TYPE_WITH_CODE (GstAsspSimulcastSrc, gst_assp_simulcast_src, GST_TYPE_MCC_RECEIVER,
@@ -54,6 +55,7 @@ machine_create (GstMccReceiver *owner, const MccAsmpReceiverConfig *config, MccT
   assp.asmp.source_ssrc = 0;
   g_mutex_lock (&owner->lock);
   assp.lock_stream = self->lock_stream;
+  self->overlaps = 0;
   self->torn = MCC_TIME_NONE;
   memset (&self->sender, 0, sizeof self->sender);
   g_mutex_unlock (&owner->lock);
@@ -197,6 +199,7 @@ on_join (GstAsspSimulcastSrc *self, const MccAsspReceiverAction *action)
       action->overlap ? "the present one goes on" : "alone");
   g_mutex_lock (&receiver->lock);
   self->ssrc[action->stream] = action->group.ssrc;
+  self->overlaps += action->overlap;
   receiver->extra.joins++;
   g_mutex_unlock (&receiver->lock);
   /* what it carries is told next, where that is known */
@@ -330,7 +333,8 @@ add_stats (GstMccReceiver *receiver, GstStructure *stats)
     gst_value_array_append_and_take_value (&list, &item);
   }
   gst_structure_set (stats, "stream", G_TYPE_INT, self->stream, "switching", G_TYPE_BOOLEAN,
-      (gboolean)assp.switching, "average-bitrate", G_TYPE_UINT64, (guint64)assp.average_bps, NULL);
+      (gboolean)assp.switching, "overlaps", G_TYPE_UINT64, self->overlaps, "average-bitrate",
+      G_TYPE_UINT64, (guint64)assp.average_bps, NULL);
   gst_structure_take_value (stats, "streams", &list);
 }
 

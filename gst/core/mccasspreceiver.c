@@ -12,6 +12,9 @@
 #define KNOWN_TIME_S 5.0             /* smoothing of what is known; ours */
 #define COMPOUND_BYTES 160           /* ASMP's 152, and the potential */
 #define SENDER_SILENCE (15 * MCC_SECOND)
+/* A description is not older where the stream alone has fallen silent, for it is told of after
+ * MCC_ASMP_SOURCE_TIMEOUT. */
+#define SENDER_LIVES (1500 * MCC_MSECOND)
 /* What an average needs to know of a path that nothing limits: beyond what any decision needs. */
 #define SAMPLE_MOST 2
 
@@ -187,6 +190,20 @@ watch (MccAsspReceiver *self)
     mcc_assp_receiver_begin (self, to, MCC_ASSP_REASON_TROUBLE);
 }
 
+/* The stream that is shown has died, its sender lives: another one is better than none. */
+static void
+desert (MccAsspReceiver *self)
+{
+  if (!self->lost || !mcc_assp_receiver_steady (self) || mcc_assp_receiver_locked (self)
+      || self->now - self->streams_time >= SENDER_LIVES)
+    return;
+  unsigned to = mcc_assp_streams_below (&self->streams, self->stream);
+  if (to == MCC_ASSP_NO_STREAM)
+    to = mcc_assp_streams_above (&self->streams, self->stream);
+  if (to != MCC_ASSP_NO_STREAM)
+    mcc_assp_receiver_begin (self, to, MCC_ASSP_REASON_LADDER);
+}
+
 static bool
 lists (const MccAsspStreams *streams, uint32_t ssrc)
 {
@@ -267,6 +284,7 @@ handle_streams (MccAsspReceiver *self, uint32_t ssrc, const MccAsspStreams *stre
                                         : mcc_assp_streams_lowest (&self->streams),
         MCC_ASSP_REASON_START);
   mcc_assp_receiver_reconcile (self);
+  desert (self);
   if (streams->flags & MCC_ASSP_DECIDE)
     handle_round (self);
   return MCC_DROP_NONE;

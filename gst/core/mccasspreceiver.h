@@ -15,6 +15,8 @@
  *    (mcc_assp_receiver_handle_cut()), else at once.
  *  - A stream that has not come, or was not cut over to, by MCC_ASSP_JOIN_TIMEOUT (..._ALONE when
  *    nothing else is received): back to where it was, and then to the lowest.
+ *  - A stream that falls silent while its sender goes on describing it is left for the one below
+ *    (above the lowest), unless it is locked.
  *  - One sender: another one's description counts only once ours is gone.
  *  - Which stream: mccassplevel.h.
  * No allocation after _new().

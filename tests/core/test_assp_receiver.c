@@ -403,6 +403,32 @@ test_dead (void)
 }
 
 /* Neither where it went nor where it was: the lowest, for as long as it takes. */
+/* What is shown falls silent: another stream while the sender lives, none when it is gone too. */
+static void
+test_dies (void)
+{
+  static const struct {
+    unsigned stream;
+    int lock;
+    bool silent;
+    unsigned to;
+  } table[] = { { 1, -1, false, 0 }, { 2, -1, false, 1 }, { 0, -1, false, 1 }, { 1, 1, false, 1 },
+    { 0, -1, true, 0 } };
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, (int)table[row].stream);
+    run (&self, 5 * MCC_SECOND);
+    g_assert_cmpuint (stream_of (&self), ==, table[row].stream);
+    lock (&self, table[row].lock);
+    self.dead[table[row].stream] = true;
+    self.silent = table[row].silent;
+    run (&self, 4 * MCC_SECOND);
+    g_assert_cmpuint (stream_of (&self), ==, table[row].to);
+    if (table[row].stream == 0 && table[row].to != 0)
+      g_assert_cmpint (self.change.reason, ==, MCC_ASSP_REASON_LADDER);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
 static void
 test_all_dead (void)
 {
@@ -573,6 +599,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-receiver/no-room-no-overlap", test_no_room);
   g_test_add_func ("/assp-receiver/overlap-until-the-cut", test_overlap);
   g_test_add_func ("/assp-receiver/comes-back-from-a-dead-stream", test_dead);
+  g_test_add_func ("/assp-receiver/leaves-a-stream-that-died", test_dies);
   g_test_add_func ("/assp-receiver/falls-back-to-the-lowest", test_all_dead);
   g_test_add_func ("/assp-receiver/one-sender-at-a-time", test_other_sender);
   g_test_add_func ("/assp-receiver/ladder-without-its-stream", test_ladder);
