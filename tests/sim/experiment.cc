@@ -230,6 +230,7 @@ Experiment::AddMulticast (const json &description, const Ends &ends, unsigned nu
   config.expected_receivers = static_cast<unsigned> (ends.receivers.size ());
   config.source = description.value ("source", json{ { "type", "cbr" } });
   config.options = description.value ("options", json::object ());
+  config.hears_group = config.hears_group && !config.options.value ("unicast", false);
 
   flow.port = m_topology->NewPort (ends.from, number);
   flow.sender = protocol->new_sender (*flow.port, config, flow.sender_record);

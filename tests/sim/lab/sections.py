@@ -85,6 +85,7 @@ ASMP = ("published", "enhanced")
 # option -> (type, the protocols that have it); others do not get it.
 OPTIONS = {
     "report_interval": (Or("rtcp", SPAN), ("published",)),  # rtcp: RFC 3550 6.2
+    "unicast": (Flag(), ("published",)),  # its reports go to the sender, whatever `feedback` says
     "smoothing": (Flag(), ("published",)),  # false: gamma = 1 in ASMP eq. 14
     "loss": (Word("interval", "lip", "lap", "window"), ASMP),
     "history": (Whole(1, 128), ASMP),
