@@ -91,6 +91,8 @@ void mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc,
 /* Until @until (MCC_TIME_NONE: until told) no rate is decided, losses are not the network's, and
  * reports say NO_LIMIT. */
 void mcc_asmp_receiver_hold (MccAsmpReceiver *self, MccTime until, MccTime now);
+/* ... but while it holds, that @bps is our limit: known from before. 0: nothing. */
+void mcc_asmp_receiver_claim (MccAsmpReceiver *self, uint64_t bps);
 MccTime mcc_asmp_receiver_rtt (const MccAsmpReceiver *self);
 uint64_t mcc_asmp_receiver_rate_bps (const MccAsmpReceiver *self);
 /* The rate that reports say: with losses but before the RTT is measured, what the equation gives
@@ -105,6 +107,8 @@ uint64_t mcc_asmp_receiver_potential_bps (const MccAsmpReceiver *self);
 uint64_t mcc_asmp_receiver_known_bps (const MccAsmpReceiver *self);
 /* The path was seen to carry so much and no more. */
 void mcc_asmp_receiver_note_carried (MccAsmpReceiver *self, uint64_t bps, MccTime now);
+/* Whether packets were lost, or a queue stood, within the last seconds. */
+bool mcc_asmp_receiver_is_pressed (const MccAsmpReceiver *self);
 /* Packets that our own socket dropped (SO_RXQ_OVFL) since the last call: not network loss. */
 void mcc_asmp_receiver_handle_host_dropped (MccAsmpReceiver *self, uint64_t packets, MccTime now);
 /* A decoded APP packet: the sender's lists and announcements, other receivers' reports. */

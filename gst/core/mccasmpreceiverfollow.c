@@ -6,11 +6,13 @@
 #include "mcctcp.h"
 
 #define QUEUE_FREE (15 * MCC_MSECOND) /* a standing queue above says that the path limits */
-#define UNLIMITED 1.1                 /* times the sender's target: it is not we who limit */
-#define AT_END 0.97                   /* of the stream's upper bound */
-#define FREE_TIME (4 * MCC_SECOND)    /* ... for so long: a rate that grows runs ahead of it */
-#define TCP_SHARE 0.9                 /* of the equation, as the controller takes */
-#define OVERLOAD 0.9                  /* of what is sent: less arrives, with losses */
+#define QUEUE_PRESSED (40 * MCC_MSECOND)
+#define PRESSED_TIME (3 * MCC_SECOND)
+#define UNLIMITED 1.1              /* times the sender's target: it is not we who limit */
+#define AT_END 0.97                /* of the stream's upper bound */
+#define FREE_TIME (4 * MCC_SECOND) /* ... for so long: a rate that grows runs ahead of it */
+#define TCP_SHARE 0.9              /* of the equation, as the controller takes */
+#define OVERLOAD 0.9               /* of what is sent: less arrives, with losses */
 #define RAISED 1.15
 #define SAME_CEILING 0.25
 #define CEILING_SHARE 0.93 /* of it, a rate keeps to */
@@ -32,6 +34,8 @@ mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc, const MccA
   self->announce_interval = 0;
   mcc_asmp_path_splice (&self->path);
   self->spliced = self->path.last != MCC_TIME_NONE;
+  self->spliced_once = self->spliced_once || self->spliced;
+  self->claim_bps = 0;
   /* Among rivals the equation goes on to rule; alone, how much this stream may be is not known. */
   if (enhanced && (fresh || mcc_rate_mode (self->rate) != MCC_RATE_TCP))
     mcc_rate_reset (self->rate, mcc_asmp_receiver_start_bps (self));
@@ -60,6 +64,8 @@ mcc_asmp_receiver_hold (MccAsmpReceiver *self, MccTime until, MccTime now)
 {
   mcc_asmp_receiver_advance (self, now);
   self->hold_until = until;
+  if (until == 0 || until == now)
+    self->claim_bps = 0;
   mcc_asmp_path_excuse_losses (&self->path, until);
   if (self->next_decision == MCC_TIME_NONE && !mcc_asmp_receiver_has_stream (self))
     return;
@@ -125,12 +131,28 @@ void
 mcc_asmp_receiver_note_freedom (MccAsmpReceiver *self, const MccRateInput *input)
 {
   note_ceiling (self, input);
+  if (input->loss_in_interval || self->path.standing > QUEUE_PRESSED)
+    self->pressed = self->now;
   bool limits = input->loss_in_interval || self->path.standing > QUEUE_FREE || !self->has_session
                 || we_limit (self);
   if (limits)
     self->free_since = MCC_TIME_NONE;
   else if (self->free_since == MCC_TIME_NONE)
     self->free_since = self->now;
+}
+
+void
+mcc_asmp_receiver_claim (MccAsmpReceiver *self, uint64_t bps)
+{
+  self->claim_bps = bps;
+}
+
+/* What the path bore before counts until it is measured again. */
+bool
+mcc_asmp_receiver_claims (const MccAsmpReceiver *self)
+{
+  return self->claim_bps > 0
+         && (self->now < self->hold_until || mcc_rate_mode (self->rate) == MCC_RATE_START);
 }
 
 MccTime
@@ -161,6 +183,12 @@ static bool
 is_free (const MccAsmpReceiver *self)
 {
   return self->free_since != MCC_TIME_NONE && self->now - self->free_since >= FREE_TIME;
+}
+
+bool
+mcc_asmp_receiver_is_pressed (const MccAsmpReceiver *self)
+{
+  return self->pressed > 0 && self->now - self->pressed < PRESSED_TIME;
 }
 
 /* UINT64_MAX: none is known. */

@@ -30,8 +30,11 @@ struct MccAsmpReceiver {
   MccTime next_decision;
   MccTime hold_until;   /* no decision before */
   MccTime free_since;   /* no sign that the path limits; MCC_TIME_NONE: there is one */
+  MccTime pressed;      /* losses or a queue, newest; 0: never */
+  uint64_t claim_bps;   /* our limit while we hold; 0: none is known */
   uint64_t ceiling_bps; /* what the path was seen to carry and no more; 0: nothing */
   MccTime ceiling_time, ceiling_life;
+  bool spliced_once; /* this stream is not the first */
   bool spliced;      /* another stream of the same sender comes: the path stays */
   uint64_t told_bps; /* last MCC_RECEIVER_RATE */
   double loss_ratio;
@@ -84,6 +87,7 @@ void mcc_asmp_receiver_note_verdict (MccAsmpReceiver *self, MccScheduleVerdict v
 void mcc_asmp_receiver_stop (MccAsmpReceiver *self);
 
 /* mccasmpreceiverfollow.c */
+bool mcc_asmp_receiver_claims (const MccAsmpReceiver *self);
 /* A rate was decided from @input. */
 void mcc_asmp_receiver_note_freedom (MccAsmpReceiver *self, const MccRateInput *input);
 

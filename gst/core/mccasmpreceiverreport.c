@@ -22,6 +22,8 @@ far_from_limiting (const MccAsmpReceiver *self)
 static bool
 no_limit (const MccAsmpReceiver *self)
 {
+  if (mcc_asmp_receiver_claims (self))
+    return false;
   if (self->now < self->hold_until)
     return true;
   return mcc_asmp_receiver_is_enhanced (self)
@@ -37,6 +39,8 @@ mcc_asmp_receiver_stated_bps (const MccAsmpReceiver *self)
   const MccAsmpPath *path = &self->path;
   uint64_t rate_bps = mcc_rate_get_bps (self->rate);
   double packet_bytes = mcc_loss_mean_packet_bytes (path->loss);
+  if (mcc_asmp_receiver_claims (self))
+    return self->claim_bps;
   if (!mcc_asmp_receiver_is_enhanced (self) || path->rtt.measured || !(self->loss_ratio > 0.0)
       || !(packet_bytes > 0.0))
     return rate_bps;
@@ -151,7 +155,11 @@ mcc_asmp_receiver_get_stats (const MccAsmpReceiver *self, MccTime now, MccAsmpRe
   memset (out, 0, sizeof *out);
   out->source_ssrc = self->source.following ? self->source.ssrc : 0;
   out->received_bps = mcc_asmp_path_received_bps (path, now);
-  out->estimated_bps = mcc_rate_get_bps (self->rate);
+  /* Until there is a new one it is the last. */
+  bool pending = now < self->hold_until || mcc_rate_mode (self->rate) == MCC_RATE_START;
+  out->estimated_bps = pending && self->spliced_once && self->told_bps > 0
+                           ? self->told_bps
+                           : mcc_rate_get_bps (self->rate);
   out->announced_bps = self->has_session ? self->session.target_bps : 0;
   out->loss_ratio = mcc_loss_ratio (path->loss);
   out->packets_received = mcc_loss_packets_received (path->loss);

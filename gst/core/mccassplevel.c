@@ -56,10 +56,14 @@ fold (MccAsspLevel *self)
   if (self->sample == MCC_TIME_NONE || self->sample <= self->since)
     return;
   double mean = self->bits / mcc_time_to_seconds (self->sample - self->since);
-  if (self->has_average)
-    self->average_bps += self->factors.alpha * (mean - self->average_bps);
-  else
+  if (self->has_average) {
+    double away = mean - self->average_bps;
+    self->average_bps += self->factors.alpha * away;
+    self->spread_bps += self->factors.alpha * (fabs (away) - self->spread_bps);
+  } else {
     self->average_bps = mean;
+    self->spread_bps = 0.0;
+  }
   self->has_average = true;
   self->bits = 0.0;
   self->since = self->sample;
@@ -147,7 +151,8 @@ mcc_assp_level_decide (
   unsigned below = mcc_assp_streams_below (streams, stream);
   if (above != MCC_ASSP_STREAMS_MAX) {
     double needed = needed_bps (self, streams, stream, above, true);
-    if (self->average_bps > needed && may_go_up (self, above, needed, now))
+    double sure = self->average_bps - (enhanced (self) ? self->spread_bps : 0.0);
+    if (sure > needed && may_go_up (self, above, needed, now))
       return above;
   }
   if (!enhanced (self) && below != MCC_ASSP_STREAMS_MAX
@@ -190,8 +195,9 @@ mcc_assp_level_watch (MccAsspLevel *self, const MccAsspStreams *streams, unsigne
   bool fall = stays_below (&self->fall_since, rate, MCC_ASSP_FALL * low, MCC_ASSP_FALL_TIME, now);
   if (!below && !deep && !fall)
     return stream;
-  while (!newcomer && DOWN_SHARE * rate < (double)streams->stream[to].low_bps
-         && (next = mcc_assp_streams_below (streams, to)) != MCC_ASSP_STREAMS_MAX)
+  while (!newcomer && (next = mcc_assp_streams_below (streams, to)) != MCC_ASSP_STREAMS_MAX
+         && (DOWN_SHARE * rate < (double)streams->stream[to].low_bps
+             || rate < needed_bps (self, streams, next, to, false)))
     to = next;
   return to;
 }

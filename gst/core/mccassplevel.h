@@ -10,7 +10,8 @@
  *      - Two ups into one stream are MCC_ASSP_UP_SPACING apart, so that a rate at a bound changes
  *        streams at most once a minute. After an up that failed (down again, or not arrived, within
  *        MCC_ASSP_UP_PROOF) that doubles, to MCC_ASSP_UP_SPACING_MAX.
- *      - Not within MCC_ASSP_UP_REST after a change.
+ *      - Not within MCC_ASSP_UP_REST after a change; less the mean deviation: a rate that swings
+ * says little.
  *      - Where few are in the next stream it need not lose more than we win: beta' = min (beta, (n
  * + avg_tx_j / avg_tx_{j+1}) / (n + 1)) with n receivers there.
  *      - What failed is tried again at once where it asks for MCC_ASSP_UP_EASIER of that.
@@ -55,9 +56,9 @@ typedef struct {
   uint32_t round;
   /* avg_rx. */
   bool has_average;
-  double average_bps;
-  double bits;           /* of the sample in work */
-  MccTime since, sample; /* ... begun; newest value; MCC_TIME_NONE: paused */
+  double average_bps, spread_bps; /* mean deviation from it */
+  double bits;                    /* of the sample in work */
+  MccTime since, sample;          /* ... begun; newest value; MCC_TIME_NONE: paused */
   double value_bps;
   /* enhanced. */
   MccTime changed; /* newest change of stream; MCC_TIME_NONE: none */

@@ -9,8 +9,9 @@
 #include "mccseq.h"
 
 #define KEY_UNIT_INTERVAL MCC_SECOND /* RFC 5104 3.5.1 leaves it open: while no picture comes */
-#define KNOWN_TIME_S 5.0             /* smoothing of what is known; ours */
-#define COMPOUND_BYTES 160           /* ASMP's 152, and the potential */
+#define SILENCE (300 * MCC_MSECOND)
+#define KNOWN_TIME_S 5.0   /* smoothing of what is known; ours */
+#define COMPOUND_BYTES 160 /* ASMP's 152, and the potential */
 #define SENDER_SILENCE (15 * MCC_SECOND)
 /* A description is not older where the stream alone has fallen silent, for it is told of after
  * MCC_ASMP_SOURCE_TIMEOUT. */
@@ -108,7 +109,7 @@ mcc_assp_receiver_new (const MccAsspReceiverConfig *config, MccTime now)
   if (config->asmp.compound_bytes == 0)
     self->config.asmp.compound_bytes = COMPOUND_BYTES;
   self->now = now;
-  self->stream = self->to = self->home = MCC_ASSP_NO_STREAM;
+  self->stream = self->to = self->home = self->led_to = MCC_ASSP_NO_STREAM;
   self->deadline = self->key_next = self->left = MCC_TIME_NONE;
   mcc_assp_level_init (&self->level, config->asmp.variant, &self->config.factors);
   if (mcc_assp_factors_valid (&self->config.factors))
@@ -183,6 +184,15 @@ watch (MccAsspReceiver *self)
   }
   if (self->probe.alone)
     self->probe.needed_bps = 0.0;
+  if (mcc_assp_receiver_is_led (self)) {
+    mcc_assp_receiver_begin (self, self->led_to, MCC_ASSP_REASON_TROUBLE);
+    self->led_to = MCC_ASSP_NO_STREAM;
+    return;
+  }
+  if (self->now - self->heard >= SILENCE) { /* is no rate */
+    mcc_assp_level_pause (&self->level);
+    return;
+  }
   sample (self);
   unsigned to = mcc_assp_level_watch (&self->level, &self->streams, self->stream,
       mcc_asmp_receiver_stated_bps (self->asmp), self->now);
@@ -318,6 +328,8 @@ mcc_assp_receiver_handle_app (MccAsspReceiver *self, const MccAsspApp *app, MccT
     return drop (self, MCC_DROP_OTHER_SENDER);
   if (app->stream >= self->streams.count)
     return drop (self, MCC_DROP_BAD_VALUE);
+  if (app->subtype == MCC_APP_REPORT && self->config.asmp.variant == MCC_VARIANT_ENHANCED)
+    mcc_assp_receiver_note_other (self, app->stream, app->ssrc, &app->asmp.report);
   if (app->subtype == MCC_APP_SESSION)
     verdict = handle_session (self, app->stream, &app->asmp);
   else if (app->stream == mcc_assp_receiver_current (self))
@@ -340,9 +352,12 @@ mcc_assp_receiver_handle_rtp (MccAsspReceiver *self, unsigned stream, const MccR
   if (verdict != MCC_DROP_NONE)
     return verdict;
   self->lost = false;
+  self->heard = now;
   if (self->to != MCC_ASSP_NO_STREAM && !self->arrived) {
     self->arrived = true;
     self->key_next = now;
+    if (!self->overlap && self->deadline != MCC_TIME_NONE)
+      self->deadline = mcc_time_min (self->deadline, now + MCC_ASSP_PICTURE_TIMEOUT);
   }
   mcc_assp_receiver_probe (self, packet);
   if (self->overlap && mcc_assp_receiver_is_too_much (self))

@@ -14,7 +14,8 @@
  *  - Where there is room for both streams (overlap) the old one is left when the host has cut over
  *    (mcc_assp_receiver_handle_cut()), else at once.
  *  - A stream that has not come, or was not cut over to, by MCC_ASSP_JOIN_TIMEOUT (..._ALONE when
- *    nothing else is received): back to where it was, and then to the lowest.
+ *    nothing else is received; then also MCC_ASSP_PICTURE_TIMEOUT after its first packet): back to
+ * where it was, and then to the lowest; to that at once when it was trouble that it came from.
  *  - A stream that falls silent while its sender goes on describing it is left for the one below
  *    (above the lowest), unless it is locked.
  *  - One sender: another one's description counts only once ours is gone.
@@ -28,7 +29,8 @@
 
 #define MCC_ASSP_JOIN_TIMEOUT (6 * MCC_SECOND) /* an encoder may have to start: within a round */
 #define MCC_ASSP_JOIN_TIMEOUT_ALONE (4 * MCC_SECOND)
-#define MCC_ASSP_LEAVE_LATENCY (2 * MCC_SECOND) /* RFC 3376 8.8: last member query time */
+#define MCC_ASSP_PICTURE_TIMEOUT (2500 * MCC_MSECOND) /* ... and from its first packet on */
+#define MCC_ASSP_LEAVE_LATENCY (2 * MCC_SECOND)       /* RFC 3376 8.8: last member query time */
 #define MCC_ASSP_NO_STREAM MCC_ASSP_STREAMS_MAX
 
 typedef struct MccAsspReceiver MccAsspReceiver;

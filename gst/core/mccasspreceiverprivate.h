@@ -4,12 +4,14 @@
  *
  *   mccasspreceiver.c        what comes, when: handle, next_timeout, poll
  *   mccasspreceiverswitch.c  from one stream to another
+ *   mccasspreceiverothers.c  what others do
  */
 #pragma once
 
 #include "mccasspreceiver.h"
 #include "mccseq.h"
 
+#define MCC_ASSP_OTHERS 256
 #define MCC_ASSP_ACTIONS 64
 #define MCC_ASSP_ACTIONS_OWN 16 /* kept free for joins and leaves */
 
@@ -18,6 +20,13 @@ struct MccAsspReceiver {
   MccTime now;
   MccAsmpReceiver *asmp; /* of the stream that is joined last */
   MccAsspLevel level;
+  /* Where others are: the newest of those that fall on a place. */
+  struct {
+    uint32_t ssrc;
+    unsigned stream;
+  } other[MCC_ASSP_OTHERS];
+  unsigned led_to; /* one of our stream has gone down to that; MCC_ASSP_NO_STREAM: none lately */
+  MccTime led_until;
   /* What we could take, as far as known. */
   bool unlimited;
   double known_bps; /* 0: nothing */
@@ -48,6 +57,7 @@ struct MccAsspReceiver {
     double share;             /* of what is needed, that it must be */
     bool alone;               /* the old stream was gone by then */
   } probe;
+  MccTime heard; /* newest packet of the present stream */
   MccTime begun, deadline, key_next;
   MccTime left;    /* newest leave; MCC_TIME_NONE: none */
   MccTime settled; /* no switch before */
@@ -103,3 +113,10 @@ void mcc_assp_receiver_complete (MccAsspReceiver *self);
 unsigned mcc_assp_receiver_locked_stream (const MccAsspReceiver *self);
 /* The description may no longer have the stream that we are in; the user may want another one. */
 void mcc_assp_receiver_reconcile (MccAsspReceiver *self);
+
+/* mccasspreceiverothers.c */
+/* Another receiver's report. */
+void mcc_assp_receiver_note_other (
+    MccAsspReceiver *self, unsigned stream, uint32_t ssrc, const MccAppReport *report);
+/* Whether to go down to `led_to` because others did. */
+bool mcc_assp_receiver_is_led (const MccAsspReceiver *self);

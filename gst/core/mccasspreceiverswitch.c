@@ -76,6 +76,18 @@ has_room (const MccAsspReceiver *self, unsigned from, unsigned to)
   return mcc_asmp_receiver_potential_bps (self->asmp) >= sum;
 }
 
+/* What we know to bear less than the stream that we go down to makes now: it must not wait for our
+ * first measurement to slow down, or nothing of it would arrive whole. */
+static uint64_t
+enhanced_claim (const MccAsspReceiver *self, unsigned to)
+{
+  uint64_t bps = mcc_asmp_receiver_known_bps (self->asmp);
+  if (self->config.asmp.variant != MCC_VARIANT_ENHANCED
+      || (self->reason != MCC_ASSP_REASON_TROUBLE && self->reason != MCC_ASSP_REASON_LADDER))
+    return 0;
+  return bps < sent_bps (self, to) ? bps : 0;
+}
+
 static void
 begin_probe (MccAsspReceiver *self, unsigned from, unsigned to)
 {
@@ -158,7 +170,9 @@ mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reaso
   self->deadline
       = last ? MCC_TIME_NONE
              : self->now + (self->overlap ? MCC_ASSP_JOIN_TIMEOUT : MCC_ASSP_JOIN_TIMEOUT_ALONE);
+  uint64_t claim_bps = enhanced_claim (self, to);
   follow (self, to, failed);
+  mcc_asmp_receiver_claim (self->asmp, claim_bps);
   mcc_asmp_receiver_hold (
       self->asmp, self->left == MCC_TIME_NONE && alone ? 0 : MCC_TIME_NONE, self->now);
 }
@@ -207,7 +221,8 @@ mcc_assp_receiver_go_back (MccAsspReceiver *self)
   bool still_there = self->overlap && home < self->streams.count;
   /* There may be a new ladder by now. */
   unsigned lowest = mcc_assp_streams_lowest (&self->streams);
-  if (home >= self->streams.count || (!still_there && !mcc_assp_streams_open (&self->streams, home))
+  if (home >= self->streams.count || self->reason == MCC_ASSP_REASON_TROUBLE
+      || (!still_there && !mcc_assp_streams_open (&self->streams, home))
       || self->reason == MCC_ASSP_REASON_BACK)
     home = lowest;
   if (mcc_assp_receiver_is_too_much (self))

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mccasspreceiverprivate.h"
+
+#define LED_TIME (4 * MCC_SECOND) /* a switch of another one counts so long; ours */
+#define LED_NEAR 1.25             /* times the lower bound */
+
+/* Where one goes down soon after an up, or near the bound, while we have losses too, its bottleneck
+ * is ours: a link that carries both streams serves nobody. Down together. */
+void
+mcc_assp_receiver_note_other (
+    MccAsspReceiver *self, unsigned stream, uint32_t ssrc, const MccAppReport *report)
+{
+  unsigned place = ssrc % MCC_ASSP_OTHERS, own = mcc_assp_receiver_current (self);
+  bool known = self->other[place].ssrc == ssrc, leaving = report->flags & MCC_REPORT_LEAVING;
+  unsigned from = self->other[place].stream;
+  if (leaving)
+    return; /* it will say where it is */
+  self->other[place].ssrc = ssrc;
+  self->other[place].stream = stream;
+  if (!known || from != own || own >= self->streams.count
+      || !mcc_assp_streams_open (&self->streams, stream)
+      || !mcc_assp_streams_lower (&self->streams, stream, own))
+    return;
+  self->led_to = stream;
+  self->led_until = self->now + LED_TIME;
+}
+
+bool
+mcc_assp_receiver_is_led (const MccAsspReceiver *self)
+{
+  if (self->led_to == MCC_ASSP_NO_STREAM || self->now >= self->led_until
+      || !mcc_assp_streams_open (&self->streams, self->led_to)
+      || !mcc_assp_streams_lower (&self->streams, self->led_to, self->stream)
+      || !mcc_asmp_receiver_is_pressed (self->asmp))
+    return false;
+  double low = (double)self->streams.stream[self->stream].low_bps;
+  return mcc_assp_level_is_newcomer (&self->level, self->stream, self->now)
+         || (double)mcc_asmp_receiver_stated_bps (self->asmp) < LED_NEAR * low;
+}
