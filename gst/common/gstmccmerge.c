@@ -19,7 +19,9 @@ struct _GstMccMerge {
   GstMccMergeFuncs funcs;
   gpointer owner;
   guint32 ssrc;
-  GArray *todo; /* of the one thread alone: MccSpliceAction */
+  /* Of the one thread alone. */
+  GArray *todo; /* MccSpliceAction */
+  gint payload_type;
 
   /* Guards what follows; never held over a call out. */
   GMutex lock;
@@ -49,6 +51,7 @@ gst_mcc_merge_new (const GstMccMergeFuncs *funcs, gpointer owner, guint32 ssrc)
   self->funcs = *funcs;
   self->owner = owner;
   self->ssrc = ssrc;
+  self->payload_type = -1;
   self->splice = splice;
   self->todo = g_array_new (FALSE, FALSE, sizeof (MccSpliceAction));
   self->commands = g_array_new (FALSE, FALSE, sizeof (Command));
@@ -244,12 +247,15 @@ static void
 emit (GstMccMerge *self, const MccSpliceAction *action)
 {
   GstBuffer *buffer = action->data;
-  guint8 header[10];
+  guint8 header[11];
 
-  GST_WRITE_UINT16_BE (header, action->seq);
-  GST_WRITE_UINT32_BE (header + 2, action->rtp_time);
-  GST_WRITE_UINT32_BE (header + 6, self->ssrc);
-  gst_buffer_fill (buffer, 2, header, sizeof header);
+  gst_buffer_extract (buffer, 1, header, 1);
+  if (self->payload_type >= 0)
+    header[0] = (guint8)((header[0] & 0x80) | self->payload_type);
+  GST_WRITE_UINT16_BE (header + 1, action->seq);
+  GST_WRITE_UINT32_BE (header + 3, action->rtp_time);
+  GST_WRITE_UINT32_BE (header + 7, self->ssrc);
+  gst_buffer_fill (buffer, 1, header, sizeof header);
   self->funcs.out (self->owner, buffer, action->held);
 }
 
@@ -313,6 +319,12 @@ gst_mcc_merge_due (GstMccMerge *self, MccTime now)
   g_mutex_unlock (&self->lock);
   act (self);
   return next;
+}
+
+void
+gst_mcc_merge_set_payload_type (GstMccMerge *self, gint payload_type)
+{
+  self->payload_type = payload_type;
 }
 
 /* ---- what others ask ---- */

@@ -49,6 +49,9 @@ void gst_mcc_merge_handle (GstMccMerge *self, guint stream, GstBuffer *buffer, M
 /* Returns when to call it next. */
 MccTime gst_mcc_merge_due (GstMccMerge *self, MccTime now);
 
+/* From `cut`: what comes out has this payload type; -1: its own. */
+void gst_mcc_merge_set_payload_type (GstMccMerge *self, gint payload_type);
+
 /* Any thread. */
 gboolean gst_mcc_merge_wants (GstMccMerge *self, guint stream, guint32 ssrc);
 guint32 gst_mcc_merge_get_ssrc (GstMccMerge *self);

@@ -79,7 +79,6 @@ struct _GstMccSession {
   GstMccReception reception;
   GstCaps *caps;
   /* receiver of streams */
-  gint shown; /* atomic; -1: none yet */
   struct {
     GSocket *socket; /* NULL: not joined */
     gboolean leaving;

@@ -121,19 +121,46 @@ on_merged (gpointer owner, GstBuffer *buffer, gboolean late)
   gst_mcc_source_push (self->source, buffer, late);
 }
 
+/* The payload type that goes with @caps: that of the stream before, if they are of one kind. */
+static gint
+choose_payload_type (GstCaps *before, GstCaps *caps)
+{
+  const GstStructure *b = gst_caps_get_structure (caps, 0);
+  const GstStructure *a = before ? gst_caps_get_structure (before, 0) : b;
+  gint payload_type = -1, rates[2] = { 0, 1 };
+
+  gst_structure_get_int (a, "clock-rate", &rates[0]);
+  gst_structure_get_int (b, "clock-rate", &rates[1]);
+  if (rates[0] != rates[1]
+      || g_strcmp0 (gst_structure_get_string (a, "encoding-name"),
+             gst_structure_get_string (b, "encoding-name"))
+             != 0)
+    a = b;
+  gst_structure_get_int (a, "payload", &payload_type);
+  return payload_type;
+}
+
+/* In the source's thread. */
 static void
 set_shown_caps (GstMccSession *self, guint stream)
 {
-  GstCaps *caps;
+  GstCaps *caps, *before;
+  gint payload_type;
 
   g_mutex_lock (&self->lock);
   caps = self->joined[stream].caps ? gst_caps_ref (self->joined[stream].caps) : NULL;
+  before = self->caps ? gst_caps_ref (self->caps) : NULL;
   g_mutex_unlock (&self->lock);
-  if (!caps)
-    return;
-  caps = gst_mcc_caps_of_any_stream (caps);
-  gst_mcc_session_set_caps (self, caps);
-  gst_caps_unref (caps);
+  if (caps) {
+    caps = gst_mcc_caps_of_any_stream (caps);
+    payload_type = choose_payload_type (before, caps);
+    if (payload_type >= 0)
+      gst_caps_set_simple (caps, "payload", G_TYPE_INT, payload_type, NULL);
+    gst_mcc_merge_set_payload_type (self->merge, payload_type);
+    gst_mcc_session_set_caps (self, caps);
+    gst_caps_unref (caps);
+  }
+  gst_clear_caps (&before);
 }
 
 static void
@@ -141,7 +168,6 @@ on_cut (gpointer owner, guint stream)
 {
   GstMccSession *self = owner;
 
-  g_atomic_int_set (&self->shown, (gint)stream);
   set_shown_caps (self, stream);
   if (self->handler.cut)
     self->handler.cut (self->owner, stream);
@@ -331,7 +357,6 @@ gst_mcc_session_open_receiver (
 
   if (self->handler.assp_app) {
     self->merge = gst_mcc_merge_new (&merge_funcs, self, g_random_int ());
-    self->shown = -1;
     funcs.merge = on_merge;
     funcs.due = on_due;
   }
@@ -482,8 +507,6 @@ gst_mcc_session_set_stream_caps (GstMccSession *self, guint stream, GstCaps *cap
   g_mutex_lock (&self->lock);
   gst_caps_replace (&self->joined[stream].caps, caps);
   g_mutex_unlock (&self->lock);
-  if (g_atomic_int_get (&self->shown) == (gint)stream)
-    set_shown_caps (self, stream);
   gst_mcc_merge_set_kind (self->merge, stream, kind, (guint)MAX (clock_rate, 0));
   gst_mcc_source_wake (self->source);
 }

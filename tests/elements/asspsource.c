@@ -26,6 +26,7 @@ assp_source_init (AsspSource *self, const gchar *group, guint16 port, guint32 ss
     .count = ASSP_SOURCE_STREAMS,
     .address_offset = 1,
     .encoding_name = "H264",
+    .payload_type = 96,
     .alive = { TRUE, TRUE, TRUE },
     .describes = TRUE,
     .report_stream = -1 };
@@ -69,6 +70,12 @@ send_to (AsspSource *self, guint address_offset, guint port_offset, const guint8
   g_object_unref (to);
 }
 
+static guint32
+ssrc_of (AsspSource *self, guint stream)
+{
+  return self->ssrc + stream + (stream == 0 ? (guint32)g_atomic_int_get (&self->renamed) : 0);
+}
+
 /* Byte 13: the stream; 14 and 15: the frame. */
 static void
 send_frame (AsspSource *self, guint stream)
@@ -76,11 +83,13 @@ send_frame (AsspSource *self, guint stream)
   gboolean key = (self->frame + 3 * stream) % KEY_FRAMES == 0;
 
   for (guint i = 0; i < 3; i++) {
-    guint8 packet[200] = { 0x80, i == 2 ? 0x80 | 96 : 96 };
+    guint8 packet[200] = { 0x80, (guint8)(self->payload_type + stream) };
 
+    if (i == 2)
+      packet[1] |= 0x80;
     GST_WRITE_UINT16_BE (packet + 2, self->seq[stream]++);
     GST_WRITE_UINT32_BE (packet + 4, self->time_base + self->frame * (90000 / FPS));
-    GST_WRITE_UINT32_BE (packet + 8, self->ssrc + stream);
+    GST_WRITE_UINT32_BE (packet + 8, ssrc_of (self, stream));
     packet[12] = !key ? 0x61 : i == 0 ? 0x67 : 0x65;
     packet[13] = (guint8)stream;
     GST_WRITE_UINT16_BE (packet + 14, self->frame);
@@ -98,9 +107,9 @@ fill_session (AsspSource *self, guint stream, MccAppSession *out)
   out->start_bps = out->min_bps;
   out->session_bandwidth_bps = 1000000;
   out->suppress_bps = G_MAXUINT64;
-  out->media_ssrc = self->ssrc + stream;
+  out->media_ssrc = ssrc_of (self, stream);
   out->ttl = 1;
-  out->payload_type = 96;
+  out->payload_type = (guint8)(self->payload_type + stream);
   out->clock_rate = 90000;
   g_strlcpy (out->media, "video", sizeof out->media);
   g_strlcpy (out->encoding_name, self->encoding_name, sizeof out->encoding_name);
@@ -110,7 +119,7 @@ fill_session (AsspSource *self, guint stream, MccAppSession *out)
 static void
 say (AsspSource *self, guint stream, const MccAsspApp *apps, guint n, gboolean bye)
 {
-  GstMccCompound compound = { .ssrc = self->ssrc + stream, .cname = "sender", .bye = bye };
+  GstMccCompound compound = { .ssrc = ssrc_of (self, stream), .cname = "sender", .bye = bye };
   GstMccSenderInfo info = { .ntp = 1, .rtp_time = self->time_base };
   GstMccApps list = { .n = n, .assp = apps };
   GstBuffer *buffer;
@@ -127,8 +136,8 @@ say (AsspSource *self, guint stream, const MccAsspApp *apps, guint n, gboolean b
 static void
 describe (AsspSource *self, guint stream)
 {
-  MccAsspApp apps[2] = { { .ssrc = self->ssrc + stream, .subtype = MCC_ASSP_STREAMS },
-    { .ssrc = self->ssrc + stream, .subtype = MCC_APP_SESSION, .stream = stream } };
+  MccAsspApp apps[2] = { { .ssrc = ssrc_of (self, stream), .subtype = MCC_ASSP_STREAMS },
+    { .ssrc = ssrc_of (self, stream), .subtype = MCC_APP_SESSION, .stream = stream } };
   MccAsspStreams *streams = &apps[0].streams;
 
   self->number++;
@@ -141,7 +150,7 @@ describe (AsspSource *self, guint stream)
       .address_offset = (guint16)(self->address_offset + i),
       .port_offset = (guint16)(2 * i),
       .flags = MCC_ASSP_RUNNING,
-      .ssrc = self->ssrc + i };
+      .ssrc = ssrc_of (self, i) };
   apps[1].asmp.ssrc = apps[1].ssrc;
   apps[1].asmp.subtype = apps[1].subtype;
   fill_session (self, stream, &apps[1].asmp.session);

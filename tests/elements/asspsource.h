@@ -22,9 +22,11 @@ typedef struct {
   guint count;
   guint16 address_offset; /* of stream 0; + 1 each */
   const gchar *encoding_name;
+  guint8 payload_type; /* of stream 0; + 1 each */
   /* Atomic, at any time. */
   gint alive[ASSP_SOURCE_STREAMS];
   gint describes;
+  gint renamed;             /* so much more is stream 0's SSRC */
   gint plis, reports, byes; /* heard */
   gint report_stream;       /* of the newest report */
 

@@ -353,6 +353,31 @@ test_switches (void)
   assp_source_stop (&peer, FALSE);
 }
 
+/* The SSRC of the stream that is shown meets another one's (RFC 3550 8.2). */
+static void
+test_renamed (void)
+{
+  World world;
+  AsspSource peer;
+  guint before;
+
+  assp_source_init (&peer, group, port, 0x280);
+  assp_source_start (&peer);
+  world_start (&world, "lock-stream=0");
+  g_assert_true (comes_to (&world, 0, 5));
+  g_atomic_int_set (&peer.renamed, 0x40);
+  g_usleep (1500000);
+  before = world.buffers;
+  g_usleep (500000);
+  g_assert_cmpuint (world.buffers, >, before + 50);
+  g_assert_cmpuint (world.other_ssrc, ==, 0);
+  g_assert_cmpuint (world.gaps, ==, 0);
+  g_assert_cmpuint (world.back, ==, 0);
+  g_assert_cmpuint (world.stream_starts, ==, 1);
+  world_stop (&world);
+  assp_source_stop (&peer, FALSE);
+}
+
 /* Caps that the user gives stand from the first packet on. */
 static void
 test_user_caps (void)
@@ -550,6 +575,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asspsimulcastsrc/bad-settings-name-the-property", test_bad_settings);
   g_test_add_func ("/asspsimulcastsrc/states", test_states);
   g_test_add_func ("/asspsimulcastsrc/switches-are-not-seen", test_switches);
+  g_test_add_func ("/asspsimulcastsrc/renamed", test_renamed);
   g_test_add_func ("/asspsimulcastsrc/user-caps", test_user_caps);
   g_test_add_func ("/asspsimulcastsrc/stream-does-not-come", test_stream_does_not_come);
   g_test_add_func ("/asspsimulcastsrc/stream-dies", test_stream_dies);
