@@ -65,15 +65,15 @@ bucket_of (const MccAsspLadder *self, uint64_t bps)
   return i < BUCKETS ? i : BUCKETS - 1;
 }
 
-void
-mcc_assp_ladder_add (MccAsspLadder *self, unsigned stream, uint64_t bps, bool sure)
+static void
+enter (const MccAsspLadder *self, MccAsspLadderBucket *buckets, unsigned stream, uint64_t bps,
+    bool sure)
 {
-  assert (stream < STREAMS);
   if (bps < self->low_bps)
     bps = self->low_bps;
   if (bps > self->high_bps)
     bps = self->high_bps;
-  MccAsspLadderBucket *bucket = &self->bucket[bucket_of (self, bps)];
+  MccAsspLadderBucket *bucket = &buckets[bucket_of (self, bps)];
   if (bucket->count == 0 || bps < bucket->least_bps)
     bucket->least_bps = bps;
   if (bps > bucket->most_bps)
@@ -81,9 +81,16 @@ mcc_assp_ladder_add (MccAsspLadder *self, unsigned stream, uint64_t bps, bool su
   bucket->count++;
   bucket->sure += sure;
   bucket->in[stream]++;
-  self->count++;
 }
 
+void
+mcc_assp_ladder_add (MccAsspLadder *self, unsigned stream, uint64_t bps, uint64_t sure_bps)
+{
+  assert (stream < STREAMS);
+  enter (self, self->bucket[0], stream, bps, sure_bps >= bps);
+  enter (self, self->bucket[1], stream, sure_bps < bps ? sure_bps : bps, true);
+  self->count++;
+}
 void
 mcc_assp_ladder_add_unsettled (MccAsspLadder *self)
 {
@@ -92,22 +99,22 @@ mcc_assp_ladder_add_unsettled (MccAsspLadder *self)
 
 /* The buckets that somebody is in, lowest first. */
 static unsigned
-occupied (const MccAsspLadder *self, unsigned out[BUCKETS])
+occupied (const MccAsspLadderBucket *buckets, unsigned out[BUCKETS])
 {
   unsigned n = 0;
   for (unsigned b = 0; b < BUCKETS; b++)
-    if (self->bucket[b].count > 0)
+    if (buckets[b].count > 0)
       out[n++] = b;
   return n;
 }
 
 static Run
-run_of (const MccAsspLadder *self, const unsigned *index, unsigned first, unsigned end)
+run_of (const MccAsspLadderBucket *buckets, const unsigned *index, unsigned first, unsigned end)
 {
-  const MccAsspLadderBucket *low = &self->bucket[index[first]];
+  const MccAsspLadderBucket *low = &buckets[index[first]];
   Run run = { .first = first, .end = end, .least_bps = low->least_bps, .sure = low->sure > 0 };
   for (unsigned i = first; i < end; i++) {
-    const MccAsspLadderBucket *bucket = &self->bucket[index[i]];
+    const MccAsspLadderBucket *bucket = &buckets[index[i]];
     run.count += bucket->count;
     run.most_bps = bucket->most_bps;
     for (unsigned j = 0; j < STREAMS; j++)
@@ -124,20 +131,21 @@ typedef struct {
 } Table;
 
 static void
-fill_table (const MccAsspLadder *self, const unsigned *index, unsigned n, Table *table)
+fill_table (const MccAsspLadder *self, const MccAsspLadderBucket *buckets, const unsigned *index,
+    unsigned n, Table *table)
 {
   uint32_t below[BUCKETS + 1] = { 0 }; /* receivers */
   for (unsigned i = 0; i < n; i++)
-    below[i + 1] = below[i] + self->bucket[index[i]].count;
+    below[i + 1] = below[i] + buckets[index[i]].count;
   for (unsigned a = 0; a <= n; a++)
     table->best[0][a] = a == 0 ? 0.0 : -1.0;
   for (unsigned k = 1; k <= self->max_streams; k++) {
     for (unsigned end = 0; end <= n; end++) {
       table->best[k][end] = -1.0;
       for (unsigned a = 0; a < end; a++) {
-        double least = (double)self->bucket[index[a]].least_bps;
-        bool apart = end == n
-                     || (double)self->bucket[index[end]].least_bps >= MCC_ASSP_LADDER_STEP * least;
+        double least = (double)buckets[index[a]].least_bps;
+        bool apart
+            = end == n || (double)buckets[index[end]].least_bps >= MCC_ASSP_LADDER_STEP * least;
         double all = table->best[k - 1][a] + least * (below[end] - below[a]);
         if (table->best[k - 1][a] >= 0.0 && apart && all > table->best[k][end]) {
           table->best[k][end] = all;
@@ -149,12 +157,12 @@ fill_table (const MccAsspLadder *self, const unsigned *index, unsigned n, Table 
 }
 
 static void
-make_plan (const MccAsspLadder *self, Plan *plan)
+make_plan (const MccAsspLadder *self, const MccAsspLadderBucket *buckets, Plan *plan)
 {
-  unsigned index[BUCKETS], n = occupied (self, index), k = 1;
+  unsigned index[BUCKETS], n = occupied (buckets, index), k = 1;
   Table table;
   double best = 0.0;
-  fill_table (self, index, n, &table);
+  fill_table (self, buckets, index, n, &table);
   for (unsigned i = 1; i <= self->max_streams; i++)
     best = fmax (best, table.best[i][n]);
   while (table.best[k][n] < NEARLY * best)
@@ -163,7 +171,7 @@ make_plan (const MccAsspLadder *self, Plan *plan)
   plan->bps = table.best[k][n];
   for (unsigned end = n; k > 0; k--) {
     unsigned first = table.from[k][end];
-    plan->run[k - 1] = run_of (self, index, first, end);
+    plan->run[k - 1] = run_of (buckets, index, first, end);
     end = first;
   }
 }
@@ -184,12 +192,13 @@ goes_to (const MccAsspLadder *self, const MccAsspStreams *streams, unsigned stre
 
 /* What all would get from the present ladder. */
 static double
-present_bps (const MccAsspLadder *self, const MccAsspStreams *streams)
+present_bps (
+    const MccAsspLadder *self, const MccAsspLadderBucket *buckets, const MccAsspStreams *streams)
 {
   uint32_t count[STREAMS] = { 0 };
   double least[STREAMS] = { 0.0 }, all = 0.0;
   for (unsigned b = 0; b < BUCKETS; b++) {
-    const MccAsspLadderBucket *bucket = &self->bucket[b];
+    const MccAsspLadderBucket *bucket = &buckets[b];
     double bps = (double)bucket->least_bps;
     for (unsigned j = 0; j < streams->count && bucket->count > 0; j++) {
       if (bucket->in[j] == 0)
@@ -308,38 +317,43 @@ apply (const MccAsspLadder *self, const Plan *plan, MccAsspStreams *streams)
   }
 }
 
-/* Long enough better, and long enough since the last change. */
-static bool
-is_time (MccAsspLadder *self, double now_bps, double plan_bps, bool sure, MccTime now)
+/* What the best ladder for @buckets would give, of what the present one does; *out gets it. */
+static double
+gain_of (MccAsspLadder *self, const MccAsspLadderBucket *buckets, const MccAsspStreams *streams,
+    MccAsspStreams *out)
 {
-  double gain = sure ? MCC_ASSP_LADDER_GAIN : MCC_ASSP_LADDER_GAIN_GUESS;
-  bool great = plan_bps >= (1.0 + MCC_ASSP_LADDER_GREAT) * now_bps;
-  if (plan_bps < (1.0 + gain) * now_bps) {
-    self->better_since = MCC_TIME_NONE;
-    return false;
-  }
-  if (self->better_since == MCC_TIME_NONE)
-    self->better_since = now;
-  return now - self->better_since >= MCC_ASSP_LADDER_PATIENCE
-         && now - self->changed >= (great ? MCC_ASSP_LADDER_REST_GREAT : MCC_ASSP_LADDER_REST);
+  Plan plan;
+  make_plan (self, buckets, &plan);
+  *out = *streams;
+  apply (self, &plan, out);
+  /* As receivers will go by their rules, which the plan's bounds can only come near to. */
+  double now_bps = present_bps (self, buckets, streams);
+  double plan_bps = present_bps (self, buckets, out);
+  self->now_bps = now_bps / self->count;
+  self->plan_bps = plan_bps / self->count;
+  return plan_bps / now_bps - 1.0;
 }
 
 bool
 mcc_assp_ladder_decide (MccAsspLadder *self, MccAsspStreams *streams, MccTime now)
 {
-  Plan plan;
+  MccAsspStreams planned;
   uint32_t all = self->count + self->unsettled;
   if (self->count == 0
       || (self->unsettled > UNSETTLED_SHARE * all && now - self->changed < UNSETTLED_TIME))
     return false;
-  make_plan (self, &plan);
-  MccAsspStreams planned = *streams;
-  apply (self, &plan, &planned);
-  /* As receivers will go by their rules, which the plan's bounds can only come near to. */
-  double now_bps = present_bps (self, streams), plan_bps = present_bps (self, &planned);
-  self->now_bps = now_bps / self->count;
-  self->plan_bps = plan_bps / self->count;
-  if (!is_time (self, now_bps, plan_bps, plan.run[plan.count - 1].sure, now))
+  double gain = gain_of (self, self->bucket[0], streams, &planned);
+  if (gain < MCC_ASSP_LADDER_GAIN_GUESS)
+    gain = gain_of (self, self->bucket[1], streams, &planned);
+  if (gain < MCC_ASSP_LADDER_GAIN) {
+    self->better_since = MCC_TIME_NONE;
+    return false;
+  }
+  if (self->better_since == MCC_TIME_NONE)
+    self->better_since = now;
+  bool great = gain >= MCC_ASSP_LADDER_GREAT;
+  if (now - self->better_since < MCC_ASSP_LADDER_PATIENCE
+      || now - self->changed < (great ? MCC_ASSP_LADDER_REST_GREAT : MCC_ASSP_LADDER_REST))
     return false;
   self->changed = now;
   self->better_since = MCC_TIME_NONE;

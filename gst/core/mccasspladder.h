@@ -13,7 +13,7 @@
  *  - The ladder changes when the plan gives MCC_ASSP_LADDER_GAIN more than the present ladder would
  *    with the same receivers, at each decision of MCC_ASSP_LADDER_PATIENCE, and not within
  *    MCC_ASSP_LADDER_REST of a change (a great gain: .._REST_GREAT). Not while many receivers are
- * on their way.
+ * on their way. Where the gain hangs on a guess it must be MCC_ASSP_LADDER_GAIN_GUESS.
  *  - A run gets the stream that most of its receivers are in (all together: as many as possible
  * stay where they are), else one that is empty. Streams without a run are closed.
  *  - The overall bounds stay: the lowest open one begins at low, the highest ends at high.
@@ -45,7 +45,7 @@ typedef struct {
   unsigned max_streams;
   double lambda, beta;
   /* What receivers could take now. */
-  MccAsspLadderBucket bucket[MCC_ASSP_LADDER_BUCKETS];
+  MccAsspLadderBucket bucket[2][MCC_ASSP_LADDER_BUCKETS]; /* guesses as such; as what is sure */
   uint32_t count, unsettled;
   /* What was decided. */
   MccTime changed;          /* or begun */
@@ -57,8 +57,8 @@ void mcc_assp_ladder_init (
     MccAsspLadder *self, uint64_t low_bps, uint64_t high_bps, unsigned max_streams, MccTime now);
 /* Forgets what receivers could take. */
 void mcc_assp_ladder_clear (MccAsspLadder *self);
-/* A receiver in @stream could take @bps: known, or a guess. */
-void mcc_assp_ladder_add (MccAsspLadder *self, unsigned stream, uint64_t bps, bool sure);
+/* A receiver in @stream could take @bps; where that is a guess, @sure_bps at least. */
+void mcc_assp_ladder_add (MccAsspLadder *self, unsigned stream, uint64_t bps, uint64_t sure_bps);
 /* A receiver that is on its way, or says nothing yet. */
 void mcc_assp_ladder_add_unsettled (MccAsspLadder *self);
 /* True: *streams has got other bounds or other open streams (not yet another `ladder`). */

@@ -178,6 +178,14 @@ mcc_assp_level_is_newcomer (const MccAsspLevel *self, unsigned stream, MccTime n
   return stream == self->newcomer && now - self->stream[stream].up < MCC_ASSP_NEWCOMER_TIME;
 }
 
+double
+mcc_assp_level_least_bps (
+    const MccAsspLevel *self, const MccAsspStreams *streams, unsigned stream, MccTime now)
+{
+  double low = (double)streams->stream[stream].low_bps;
+  return mcc_assp_level_is_newcomer (self, stream, now) ? fmax (low, self->newcomer_bps) : low;
+}
+
 unsigned
 mcc_assp_level_watch (MccAsspLevel *self, const MccAsspStreams *streams, unsigned stream,
     uint64_t rate_bps, MccTime now)
@@ -185,10 +193,9 @@ mcc_assp_level_watch (MccAsspLevel *self, const MccAsspStreams *streams, unsigne
   unsigned to = mcc_assp_streams_below (streams, stream), next;
   if (!enhanced (self) || to == MCC_ASSP_STREAMS_MAX)
     return stream;
-  double rate = (double)rate_bps, low = (double)streams->stream[stream].low_bps, needed = low;
+  double rate = (double)rate_bps, low = (double)streams->stream[stream].low_bps;
+  double needed = mcc_assp_level_least_bps (self, streams, stream, now);
   bool newcomer = mcc_assp_level_is_newcomer (self, stream, now);
-  if (newcomer)
-    needed = fmax (low, self->newcomer_bps);
   bool below = stays_below (&self->below_since, rate, needed, MCC_ASSP_BELOW_TIME, now);
   bool deep
       = stays_below (&self->deep_since, rate, self->factors.kappa * low, MCC_ASSP_DEEP_TIME, now);

@@ -91,6 +91,9 @@ unsigned mcc_assp_level_decide (
 /* enhanced, at any time: where to be with @rate_bps; never above @stream. */
 unsigned mcc_assp_level_watch (MccAsspLevel *self, const MccAsspStreams *streams, unsigned stream,
     uint64_t rate_bps, MccTime now);
+/* What @stream needs of who is in it: its lower bound, or more of who came up just now. */
+double mcc_assp_level_least_bps (
+    const MccAsspLevel *self, const MccAsspStreams *streams, unsigned stream, MccTime now);
 /* Whether the stream was come up to just now: it may be too much, and the one below was not. */
 bool mcc_assp_level_is_newcomer (const MccAsspLevel *self, unsigned stream, MccTime now);
 /* The change has been made. */

@@ -2,7 +2,7 @@
 #include "mccasspreceiverprivate.h"
 
 #define LED_TIME (4 * MCC_SECOND) /* a switch of another one counts so long; ours */
-#define LED_NEAR 1.25             /* times the lower bound */
+#define LED_NEAR 1.15             /* times what the stream needs */
 
 /* Where one goes down soon after an up, or near the bound, while we have losses too, its bottleneck
  * is ours: a link that carries both streams serves nobody. Down together. */
@@ -33,7 +33,6 @@ mcc_assp_receiver_is_led (const MccAsspReceiver *self)
       || !mcc_assp_streams_lower (&self->streams, self->led_to, self->stream)
       || !mcc_asmp_receiver_is_pressed (self->asmp))
     return false;
-  double low = (double)self->streams.stream[self->stream].low_bps;
-  return mcc_assp_level_is_newcomer (&self->level, self->stream, self->now)
-         || (double)mcc_asmp_receiver_stated_bps (self->asmp) < LED_NEAR * low;
+  double needed = mcc_assp_level_least_bps (&self->level, &self->streams, self->stream, self->now);
+  return (double)mcc_asmp_receiver_stated_bps (self->asmp) < LED_NEAR * needed;
 }

@@ -57,12 +57,13 @@ add_receiver (MccAsspSender *self, unsigned j, const MccReceiverInfo *info)
     return;
   }
   if (info->potential_bps < MCC_APP_RATE_MAX) {
-    mcc_assp_ladder_add (&self->ladder, j, info->potential_bps, true);
+    mcc_assp_ladder_add (&self->ladder, j, info->potential_bps, info->potential_bps);
     return;
   }
   /* Where there is another stream above it is about to try that. */
   if (above == MCC_ASSP_STREAMS_MAX)
-    mcc_assp_ladder_add (&self->ladder, j, (uint64_t)(GUESS * (double)stream->average_bps), false);
+    mcc_assp_ladder_add (
+        &self->ladder, j, (uint64_t)(GUESS * (double)stream->average_bps), stream->average_bps);
   else
     mcc_assp_ladder_add_unsettled (&self->ladder);
 }

@@ -48,7 +48,8 @@ decide (Group *group)
 {
   mcc_assp_ladder_clear (&group->ladder);
   for (unsigned i = 0; i < group->count; i++)
-    mcc_assp_ladder_add (&group->ladder, group->stream[i], group->bps[i], !group->guess[i]);
+    mcc_assp_ladder_add (&group->ladder, group->stream[i], group->bps[i],
+        group->guess[i] ? group->bps[i] / 2 : group->bps[i]);
   bool changed = mcc_assp_ladder_decide (&group->ladder, &group->streams, group->now);
   g_assert_true (mcc_assp_streams_valid (&group->streams));
   return changed;
@@ -219,7 +220,7 @@ test_unsettled (void)
     group.now += ROUND;
     mcc_assp_ladder_clear (&group.ladder);
     for (unsigned i = 0; i < group.count; i++)
-      mcc_assp_ladder_add (&group.ladder, group.stream[i], group.bps[i], true);
+      mcc_assp_ladder_add (&group.ladder, group.stream[i], group.bps[i], group.bps[i]);
     for (unsigned i = 0; i < 5; i++)
       mcc_assp_ladder_add_unsettled (&group.ladder);
     g_assert_false (mcc_assp_ladder_decide (&group.ladder, &group.streams, group.now));

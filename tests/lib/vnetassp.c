@@ -417,6 +417,8 @@ vnet_assp_receiver_new (Vnet *vnet, int link, MccTime up_delay, const MccAsspRec
 void
 vnet_assp_receiver_free (VnetAsspReceiver *self)
 {
+  for (guint group = 1; group <= MCC_ASSP_STREAMS_MAX; group++)
+    vnet_leave (self->vnet, self->host, group, self->leave);
   vnet_remove_host (self->vnet, self->host);
   mcc_assp_receiver_free (self->core);
   g_array_unref (self->switches);
