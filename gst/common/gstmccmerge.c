@@ -247,15 +247,16 @@ static void
 emit (GstMccMerge *self, const MccSpliceAction *action)
 {
   GstBuffer *buffer = action->data;
-  guint8 header[11];
+  guint32 words[3]; /* aligned */
+  guint8 *header = (guint8 *)words;
 
-  gst_buffer_extract (buffer, 1, header, 1);
+  gst_buffer_extract (buffer, 1, header + 1, 1);
   if (self->payload_type >= 0)
-    header[0] = (guint8)((header[0] & 0x80) | self->payload_type);
-  GST_WRITE_UINT16_BE (header + 1, action->seq);
-  GST_WRITE_UINT32_BE (header + 3, action->rtp_time);
-  GST_WRITE_UINT32_BE (header + 7, self->ssrc);
-  gst_buffer_fill (buffer, 1, header, sizeof header);
+    header[1] = (guint8)((header[1] & 0x80) | self->payload_type);
+  GST_WRITE_UINT16_BE (header + 2, action->seq);
+  GST_WRITE_UINT32_BE (header + 4, action->rtp_time);
+  GST_WRITE_UINT32_BE (header + 8, self->ssrc);
+  gst_buffer_fill (buffer, 1, header + 1, sizeof words - 1);
   self->funcs.out (self->owner, buffer, action->held);
 }
 
