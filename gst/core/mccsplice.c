@@ -211,13 +211,17 @@ finish_leave (MccSplice *self)
     cut (self);
 }
 
-/* Whether what is shown goes up to the key unit, so that nothing is skipped. */
+/* Whether what is shown goes up to the key unit, so that nothing is skipped. Where bases differ
+ * that cannot be told. */
 static bool
 reached (const MccSplice *self)
 {
+  int32_t base = (int32_t)(MCC_SPLICE_BASE / MCC_SECOND * self->clock_rate);
+  int32_t off = behind (key_time (self), self->out_time);
+  if (off > base || off < -base)
+    return true;
   int32_t interval = (int32_t)frame_interval (self, &self->shown);
-  return behind (key_time (self), self->out_time) <= interval + interval / 2
-         && nothing_missing (self, &self->shown);
+  return off <= interval + interval / 2 && nothing_missing (self, &self->shown);
 }
 
 /* At the end of a frame of what is shown. */
@@ -254,6 +258,7 @@ handle_shown (MccSplice *self, const MccSplicePacket *packet)
 {
   MccSpliceLine *line = &self->shown;
   uint64_t before = line->seq.highest, seq = mcc_seq_extend16 (&line->seq, packet->seq);
+  self->shown_at = self->now;
   if (seq > before && packet->rtp_time != line->newest
       && ends_before (self, packet, seq != line->sent + 1)) {
     free_packet (self, packet);
@@ -365,21 +370,30 @@ mcc_splice_leave (MccSplice *self, unsigned stream, MccTime now)
   mcc_splice_push (self, &(MccSpliceAction){ .type = MCC_SPLICE_LEFT, .stream = stream });
 }
 
+/* When the old stream is not waited for any more. */
+static MccTime
+cut_at (const MccSplice *self)
+{
+  if (!self->ready)
+    return MCC_TIME_NONE;
+  return mcc_time_min (self->ready_since + MCC_SPLICE_WAIT_MAX,
+      mcc_time_max (self->ready_since, self->shown_at) + MCC_SPLICE_WAIT);
+}
+
 void
 mcc_splice_handle_timeout (MccSplice *self, MccTime now)
 {
   self->now = now;
   if (now >= self->leave_at)
     finish_leave (self);
-  if (self->ready && now >= self->ready_since + MCC_SPLICE_WAIT)
+  if (now >= cut_at (self))
     cut (self);
 }
 
 MccTime
 mcc_splice_next_timeout (const MccSplice *self)
 {
-  MccTime due = self->ready ? self->ready_since + MCC_SPLICE_WAIT : MCC_TIME_NONE;
-  return mcc_time_min (due, self->leave_at);
+  return mcc_time_min (cut_at (self), self->leave_at);
 }
 
 bool

@@ -6,8 +6,9 @@
  * key unit of it is whole; then, at the end of a frame of the shown one, it is cut over. Laws, of
  * what leaves:
  *  - Numbers go on: a lost packet is a gap, a duplicate a duplicate, and late packets keep their
- *    place, those of the old stream too. A cut in the middle of a frame (after MCC_SPLICE_WAIT)
- *    leaves a gap of one, so that the torn frame is dropped downstream.
+ *    place, those of the old stream too. A cut in the middle of a frame (of an old stream that
+ *    was silent for MCC_SPLICE_WAIT, or did not reach the key unit in MCC_SPLICE_WAIT_MAX) leaves
+ *    a gap of one, so that the torn frame is dropped downstream.
  *  - Every timestamp of the new stream is behind all of the old one. Streams share their base, so
  *    timestamps are as they came, but for what the old stream has shown already (up to M, while
  *    the key unit K came): there t in [K, M + g) becomes M + (t - K + g) g / (M - K + 2 g), g the
@@ -32,8 +33,9 @@
 #define MCC_SPLICE_PACKETS 1024 /* held at most */
 #define MCC_SPLICE_BYTES (2u << 20)
 #define MCC_SPLICE_GAP 3
-#define MCC_SPLICE_WAIT (100 * MCC_MSECOND) /* for the end of a frame */
-#define MCC_SPLICE_LEAVE (50 * MCC_MSECOND) /* ... before a stream is left */
+#define MCC_SPLICE_WAIT (100 * MCC_MSECOND)     /* for a packet of the old stream */
+#define MCC_SPLICE_WAIT_MAX (400 * MCC_MSECOND) /* for it to reach the key unit */
+#define MCC_SPLICE_LEAVE (50 * MCC_MSECOND)     /* ... before a stream is left */
 #define MCC_SPLICE_BASE (2 * MCC_SECOND)
 
 typedef struct MccSplice MccSplice;

@@ -55,6 +55,7 @@ struct MccSplice {
   /* What is held of `to`, by number. */
   bool keyed, ready;
   MccTime ready_since;
+  MccTime shown_at; /* newest packet of what is shown */
   bool has_before;  /* number `before` is freed, of a frame that is not wanted */
   bool before_torn; /* nothing of that frame is */
   uint64_t before;
