@@ -8,6 +8,7 @@
 #define QUEUE_FREE (15 * MCC_MSECOND) /* a standing queue above says that the path limits */
 #define QUEUE_PRESSED (40 * MCC_MSECOND)
 #define PRESSED_TIME (3 * MCC_SECOND)
+#define FAR_BELOW 2
 #define UNLIMITED 1.1              /* times the sender's target: it is not we who limit */
 #define AT_END 0.97                /* of the stream's upper bound */
 #define FREE_TIME (4 * MCC_SECOND) /* ... for so long: a rate that grows runs ahead of it */
@@ -228,8 +229,11 @@ mcc_asmp_receiver_known_bps (const MccAsmpReceiver *self)
   MccRateMode mode = mcc_rate_mode (self->rate);
   if (!mcc_asmp_receiver_is_enhanced (self) || mode == MCC_RATE_START)
     return 0;
-  if (mode == MCC_RATE_TCP)
-    return mcc_asmp_receiver_potential_bps (self);
+  if (mode == MCC_RATE_TCP) { /* few losses far below the equation's rate say little about it */
+    uint64_t bps = mcc_asmp_receiver_potential_bps (self);
+    bool far = self->has_session && bps / FAR_BELOW > self->session.target_bps;
+    return far ? UINT64_MAX : bps;
+  }
   if (ceiling != UINT64_MAX)
     return ceiling;
   if (we_limit (self))

@@ -52,6 +52,8 @@ mcc_assp_ladder_init (
   self->beta = mcc_assp_factors_default.beta;
   self->changed = now;
   self->better_since = MCC_TIME_NONE;
+  self->guess_not_before = now;
+  self->guess_rest = MCC_ASSP_LADDER_GUESS_REST;
 }
 
 static unsigned
@@ -334,6 +336,19 @@ gain_of (MccAsspLadder *self, const MccAsspLadderBucket *buckets, const MccAsspS
   return plan_bps / now_bps - 1.0;
 }
 
+/* Whether somebody would have to leave its stream. */
+static bool
+disturbs (const MccAsspLadderBucket *buckets, const MccAsspStreams *planned)
+{
+  for (unsigned b = 0; b < BUCKETS; b++)
+    for (unsigned j = 0; j < planned->count; j++)
+      if (buckets[b].in[j] > 0
+          && (!mcc_assp_streams_open (planned, j)
+              || buckets[b].least_bps < planned->stream[j].low_bps))
+        return true;
+  return false;
+}
+
 bool
 mcc_assp_ladder_decide (MccAsspLadder *self, MccAsspStreams *streams, MccTime now)
 {
@@ -342,10 +357,15 @@ mcc_assp_ladder_decide (MccAsspLadder *self, MccAsspStreams *streams, MccTime no
   if (self->count == 0
       || (self->unsettled > UNSETTLED_SHARE * all && now - self->changed < UNSETTLED_TIME))
     return false;
-  double gain = gain_of (self, self->bucket[0], streams, &planned);
-  if (gain < MCC_ASSP_LADDER_GAIN_GUESS)
-    gain = gain_of (self, self->bucket[1], streams, &planned);
-  if (gain < MCC_ASSP_LADDER_GAIN) {
+  double gain = gain_of (self, self->bucket[1], streams, &planned);
+  bool easy = gain < MCC_ASSP_LADDER_GAIN && !disturbs (self->bucket[1], &planned);
+  double least = easy ? MCC_ASSP_LADDER_GAIN_EASY : MCC_ASSP_LADDER_GAIN;
+  bool guess = gain < least && now >= self->guess_not_before;
+  if (guess) {
+    gain = gain_of (self, self->bucket[0], streams, &planned);
+    least = MCC_ASSP_LADDER_GAIN_GUESS;
+  }
+  if (gain < least) {
     self->better_since = MCC_TIME_NONE;
     return false;
   }
@@ -357,6 +377,10 @@ mcc_assp_ladder_decide (MccAsspLadder *self, MccAsspStreams *streams, MccTime no
     return false;
   self->changed = now;
   self->better_since = MCC_TIME_NONE;
+  if (guess) {
+    self->guess_not_before = now + self->guess_rest;
+    self->guess_rest = mcc_time_min (2 * self->guess_rest, MCC_ASSP_LADDER_GUESS_REST_MAX);
+  }
   for (unsigned j = 0; j < streams->count; j++)
     planned.stream[j].average_bps = streams->stream[j].average_bps;
   *streams = planned;

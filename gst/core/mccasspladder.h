@@ -13,7 +13,8 @@
  *  - The ladder changes when the plan gives MCC_ASSP_LADDER_GAIN more than the present ladder would
  *    with the same receivers, at each decision of MCC_ASSP_LADDER_PATIENCE, and not within
  *    MCC_ASSP_LADDER_REST of a change (a great gain: .._REST_GREAT). Not while many receivers are
- * on their way. Where the gain hangs on a guess it must be MCC_ASSP_LADDER_GAIN_GUESS.
+ * on their way. Where the gain hangs on a guess it must be MCC_ASSP_LADDER_GAIN_GUESS; where nobody
+ * has to leave its stream, MCC_ASSP_LADDER_GAIN_EASY.
  *  - A run gets the stream that most of its receivers are in (all together: as many as possible
  * stay where they are), else one that is empty. Streams without a run are closed.
  *  - The overall bounds stay: the lowest open one begins at low, the highest ends at high.
@@ -27,8 +28,11 @@
 #define MCC_ASSP_LADDER_BUCKETS 128
 #define MCC_ASSP_LADDER_STEP 1.26
 #define MCC_ASSP_LADDER_GAIN 0.05
-#define MCC_ASSP_LADDER_GAIN_GUESS 0.15 /* where the highest rate is a guess */
-#define MCC_ASSP_LADDER_GREAT 0.25
+#define MCC_ASSP_LADDER_GAIN_EASY 0.015               /* where nobody has to leave its stream */
+#define MCC_ASSP_LADDER_GAIN_GUESS 0.15               /* where the highest rate is a guess */
+#define MCC_ASSP_LADDER_GUESS_REST (300 * MCC_SECOND) /* after such a change; doubles, to ... */
+#define MCC_ASSP_LADDER_GUESS_REST_MAX (1200 * MCC_SECOND)
+#define MCC_ASSP_LADDER_GREAT 0.1
 #define MCC_ASSP_LADDER_PATIENCE (9 * MCC_SECOND) /* three decisions at one a round of 5 s */
 #define MCC_ASSP_LADDER_REST (60 * MCC_SECOND)
 #define MCC_ASSP_LADDER_REST_GREAT (20 * MCC_SECOND)
@@ -48,9 +52,10 @@ typedef struct {
   MccAsspLadderBucket bucket[2][MCC_ASSP_LADDER_BUCKETS]; /* guesses as such; as what is sure */
   uint32_t count, unsettled;
   /* What was decided. */
-  MccTime changed;          /* or begun */
-  MccTime better_since;     /* the plan has been better; MCC_TIME_NONE: it is not */
-  double now_bps, plan_bps; /* of the last decision: means over receivers */
+  MccTime changed;                      /* or begun */
+  MccTime guess_not_before, guess_rest; /* no change for a guess before */
+  MccTime better_since;                 /* the plan has been better; MCC_TIME_NONE: it is not */
+  double now_bps, plan_bps;             /* of the last decision: means over receivers */
 } MccAsspLadder;
 
 void mcc_assp_ladder_init (
