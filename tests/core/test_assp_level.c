@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <glib.h>
+#include <math.h>
 
 #include "mccassplevel.h"
 
@@ -262,6 +263,111 @@ test_newcomer (void)
   g_assert_cmpuint (watch_for (&level, 1, 2.05e6, 60 * MCC_SECOND, &now), ==, 1);
 }
 
+/* Few in the next stream need not lose more than the newcomer wins: (n + cur / next) / (n + 1), at
+ * most beta. */
+static void
+test_few (void)
+{
+  static const struct {
+    uint32_t members;
+    double needed; /* of 4.5 Mb/s; 0.3 Mb/s now */
+  } table[] = { { 0, 0.7 }, { 1, (1.0 + 0.3 / 4.5) / 2.0 }, { 2, (2.0 + 0.3 / 4.5) / 3.0 },
+    { 3, 0.7 }, { 50, 0.7 } };
+  MccAsspStreams fast = streams;
+  fast.stream[1].average_bps = 4500000;
+  for (unsigned i = 0; i < G_N_ELEMENTS (table); i++) {
+    for (int side = -1; side <= 1; side += 2) {
+      MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
+      MccTime now = START;
+      mcc_assp_level_members (&level, 1, table[i].members);
+      feed (&level, fmin (table[i].needed, 0.7) * 4.5e6 * (1.0 + 0.01 * side), ROUND, &now);
+      g_assert_cmpuint (mcc_assp_level_decide (&level, &fast, 0, now), ==, side > 0 ? 1 : 0);
+    }
+  }
+}
+
+/* What failed is tried again soon where it has become easier. */
+static void
+test_easier (void)
+{
+  MccAsspStreams fast = streams;
+  fast.stream[1].average_bps = 4500000;
+  for (unsigned easier = 0; easier < 2; easier++) {
+    MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
+    MccTime now = START;
+    mcc_assp_level_moved (&level, &fast, 0, 1, now);
+    now += 5 * MCC_SECOND;
+    mcc_assp_level_moved (&level, &fast, 1, 0, now);
+    if (easier)
+      fast.stream[1].average_bps = 2500000;
+    feed (&level, 4e6, 10 * MCC_SECOND, &now);
+    g_assert_cmpuint (mcc_assp_level_decide (&level, &fast, 0, now), ==, 0);
+    feed (&level, 4e6, 10 * MCC_SECOND, &now);
+    g_assert_cmpuint (mcc_assp_level_decide (&level, &fast, 0, now), ==, easier);
+  }
+}
+
+/* A rate that swings says less than its mean. */
+static void
+test_spread (void)
+{
+  for (unsigned swings = 0; swings < 2; swings++) {
+    MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
+    MccTime now = START;
+    for (unsigned i = 0; i < 30; i++)
+      feed (&level, 2.6e6 + (swings ? (i % 2 ? 1.5e6 : -1.5e6) : 0.0), MCC_SECOND, &now);
+    g_assert_cmpuint (mcc_assp_level_decide (&level, &streams, 0, now), ==, 1 - swings);
+  }
+}
+
+/* A fall far below is not waited with; nor is it made to a stream that is faster than the rate. */
+static void
+test_fall (void)
+{
+  MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
+  MccTime now = START;
+  g_assert_cmpuint (watch_for (&level, 2, 2.9e6, 300 * MCC_MSECOND, &now), ==, 2);
+  g_assert_cmpuint (watch_for (&level, 2, 2.9e6, 400 * MCC_MSECOND, &now), ==, 1);
+  MccAsspStreams fast = streams;
+  fast.stream[1].average_bps = 4800000;
+  level = level_of (MCC_VARIANT_ENHANCED);
+  mcc_assp_level_watch (&level, &fast, 2, 2500000, now);
+  g_assert_cmpuint (
+      mcc_assp_level_watch (&level, &fast, 2, 2500000, now + 500 * MCC_MSECOND), ==, 0);
+}
+
+/* Streams go by their bounds, not by their places. */
+static void
+test_places (void)
+{
+  MccAsspStreams turned
+      = { .count = 3, .stream = { streams.stream[2], streams.stream[0], streams.stream[1] } };
+  MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
+  MccTime now = START;
+  feed (&level, 2.5e6, ROUND, &now);
+  g_assert_cmpuint (mcc_assp_level_decide (&level, &turned, 1, now), ==, 2);
+  turned.stream[2].flags = MCC_ASSP_CLOSED;
+  g_assert_cmpuint (mcc_assp_level_decide (&level, &turned, 1, now), ==, 1);
+  feed (&level, 7e6, 4 * ROUND, &now);
+  g_assert_cmpuint (mcc_assp_level_decide (&level, &turned, 1, now), ==, 0);
+}
+
+/* Of a stream that has become another one nothing is known. */
+static void
+test_new_ladder (void)
+{
+  MccAsspStreams other = streams;
+  MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
+  MccTime now = START;
+  mcc_assp_level_failed (&level, 1, now);
+  other.stream[2].high_bps++;
+  mcc_assp_level_ladder (&level, &streams, &other);
+  g_assert_cmpuint (level.stream[1].failures, ==, 1);
+  other.stream[1].low_bps = 2300000;
+  mcc_assp_level_ladder (&level, &streams, &other);
+  g_assert_cmpuint (level.stream[1].failures, ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -277,5 +383,11 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-level/failed-ups-back-off", test_backoff);
   g_test_add_func ("/assp-level/no-stream-is-a-failed-up", test_failed);
   g_test_add_func ("/assp-level/newcomers-do-not-drag", test_newcomer);
+  g_test_add_func ("/assp-level/few-lose-no-more-than-one-wins", test_few);
+  g_test_add_func ("/assp-level/what-is-easier-is-tried-again", test_easier);
+  g_test_add_func ("/assp-level/a-rate-that-swings", test_spread);
+  g_test_add_func ("/assp-level/falls", test_fall);
+  g_test_add_func ("/assp-level/places-say-nothing", test_places);
+  g_test_add_func ("/assp-level/a-new-ladder", test_new_ladder);
   return g_test_run ();
 }
