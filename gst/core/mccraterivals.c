@@ -20,6 +20,7 @@
 #define RIVAL_RETURN 1.5 /* times the received rate: what the cuts gave away */
 #define DRAIN_SLOPE 0.25 /* s a second: a queue of ours falls so while we send 0.75 of it */
 #define DRAIN_LEAST_S 0.01
+#define DRAIN_PACKETS 1.5      /* a slow link's queue falls by as much with each packet */
 #define STANDS_TIME MCC_SECOND /* before its fall says anything: no host that stood still */
 #define DRAIN_MEMORY (30 * MCC_SECOND)
 #define ALONE_TIME (2 * MCC_SECOND)
@@ -218,7 +219,9 @@ drains_and_returns (MccRateEnhanced *self, const MccRateInput *input, double dt_
   double ridge_s = self->ridge_s - DRAIN_SLOPE * dt_s;
   bool stood
       = self->stands_since != MCC_TIME_NONE && input->now - self->stands_since >= STANDS_TIME;
-  if (stood && ridge_s - queue_s > DRAIN_LEAST_S) {
+  double link_bps = fmax ((double)input->received_bps, proven_capacity_bps (self, input));
+  double least_s = DRAIN_PACKETS * 8.0 * input->packet_bytes / fmax (link_bps, 1.0);
+  if (stood && ridge_s - queue_s > fmax (DRAIN_LEAST_S, least_s)) {
     if (self->drained_at == MCC_TIME_NONE)
       self->drained_from_s = self->ridge_s;
     self->drained_bps = self->received_bps;

@@ -17,6 +17,8 @@ typedef struct {
   MccTime round_begin, last;
   MccTime longest_round_wait; /* from a round's begin to its first announcement */
   uint64_t target[3];
+  bool live;
+  unsigned bounds;
 } Fixture;
 
 static const MccAsspStreams ladder = { .count = 3,
@@ -52,6 +54,7 @@ drain (Fixture *self)
     g_assert_cmpuint (action.stream, <, 3);
     self->occupied[action.stream] += action.type == MCC_ASSP_SENDER_OCCUPIED;
     self->empty[action.stream] += action.type == MCC_ASSP_SENDER_EMPTY;
+    self->bounds += action.type == MCC_ASSP_SENDER_BOUNDS;
     self->lost += action.type == MCC_ASSP_SENDER_FEEDBACK_LOST;
     self->found += action.type == MCC_ASSP_SENDER_FEEDBACK_FOUND;
     if (action.type != MCC_ASSP_SENDER_ASMP)
@@ -60,8 +63,10 @@ drain (Fixture *self)
       note_announcement (self, &action);
     if (action.asmp.type == MCC_SENDER_TARGET) {
       const MccAsspStream *bounds = &ladder.stream[action.stream];
-      g_assert_cmpuint (action.asmp.target_bps, >=, bounds->low_bps);
-      g_assert_cmpuint (action.asmp.target_bps, <=, bounds->high_bps);
+      if (!self->live) {
+        g_assert_cmpuint (action.asmp.target_bps, >=, bounds->low_bps);
+        g_assert_cmpuint (action.asmp.target_bps, <=, bounds->high_bps);
+      }
       self->target[action.stream] = action.asmp.target_bps;
     }
   }
@@ -324,6 +329,65 @@ test_feedback (void)
   mcc_assp_sender_free (self.sender);
 }
 
+/* A receiver in each step, of 1 to 12, says what it could take and gets what the stream has. */
+static void
+report_potentials (Fixture *self, unsigned fast_stream)
+{
+  static uint32_t number;
+  number++;
+  for (unsigned host = 1; host <= 12; host++) {
+    bool fast = host > 4;
+    MccAddress from = { .family = 4, .port = 5005, .bytes = { 10, 0, 0, (uint8_t)host } };
+    MccAppReport report = { .number = number,
+      .flags = MCC_REPORT_RTT_MEASURED,
+      .rate_bps = fast ? 1600000 : 500000,
+      .received_bps = 500000,
+      .potential_bps = fast ? 1600000 : 500000,
+      .rtt = 40 * MCC_MSECOND };
+    mcc_assp_sender_handle_report (
+        self->sender, fast ? fast_stream : 0, 1000 + host, &report, &from, self->now);
+    drain (self);
+  }
+}
+
+/* The fast get a stream of their own, where most are they stay; what is above them rises only when
+ * the slow have had time to go. Without max_streams the ladder stays. */
+static void
+test_live (void)
+{
+  for (unsigned live = 0; live < 2; live++) {
+    MccAsspSenderConfig config = { .variant = MCC_VARIANT_ENHANCED,
+      .seed = 5,
+      .streams = ladder,
+      .max_streams = live ? 3 : 0,
+      .ttl = 4 };
+    Fixture self = { .now = START, .live = true };
+    self.sender = mcc_assp_sender_new (&config, START);
+    drain (&self);
+    for (unsigned i = 0; i < 60 && self.bounds == 0; i++) {
+      report_potentials (&self, 0);
+      run (&self, MCC_SECOND);
+    }
+    g_assert_cmpint (self.bounds > 0, ==, live);
+    const MccAsspStreams *now = mcc_assp_sender_streams (self.sender);
+    g_assert_cmpuint (now->ladder, ==, ladder.ladder + live);
+    if (live) {
+      unsigned slow = mcc_assp_streams_place (now, 500000.0);
+      unsigned fast = mcc_assp_streams_place (now, 1600000.0);
+      g_assert_cmpuint (fast, ==, 0); /* eight of twelve */
+      g_assert_cmpuint (slow, !=, 0);
+      g_assert_cmpuint (now->stream[slow].low_bps, ==, 300000);
+      g_assert_cmpuint (now->stream[fast].low_bps, >, 500000);
+      g_assert_cmpuint (
+          mcc_asmp_sender_target_bps (mcc_assp_sender_stream (self.sender, 0)), ==, 500000);
+      run (&self, 7 * MCC_SECOND);
+      g_assert_cmpuint (mcc_asmp_sender_target_bps (mcc_assp_sender_stream (self.sender, 0)), >=,
+          now->stream[fast].low_bps);
+    }
+    mcc_assp_sender_free (self.sender);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -337,5 +401,6 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-sender/plain-players", test_plain);
   g_test_add_func ("/assp-sender/caps-ssrc-and-key-units-of-each", test_each_its_own);
   g_test_add_func ("/assp-sender/feedback-of-any-stream", test_feedback);
+  g_test_add_func ("/assp-sender/live-ladder", test_live);
   return g_test_run ();
 }

@@ -347,6 +347,37 @@ test_shared_link (void)
   }
 }
 
+/* Another one holds the lowest stream down: what the path bears is found out by trying, shortly and
+ * seldom. */
+static void
+test_attempts (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    World world;
+    static const guint64 bps[] = { 500000, 1200000, 0 };
+    double up = 0.0, longest = 0.0;
+    guint ups = 0;
+    world_init (&world, seed, MCC_VARIANT_ENHANCED, true, bps);
+    world_run (&world, 480.0);
+    log_switches (&world);
+    const GArray *all = vnet_assp_receiver_switches (world.receiver[1]);
+    for (guint k = 1; k < all->len; k++) {
+      const VnetAsspSwitch *s = &g_array_index (all, VnetAsspSwitch, k);
+      double at = mcc_time_to_seconds (s->time);
+      if (s->stream == 0)
+        longest = MAX (longest, at - up);
+      ups += s->stream == 1;
+      up = at;
+    }
+    g_test_message ("%u attempts, the longest %.2f s, %.3f %% dropped", ups, longest,
+        100.0 * drop_ratio (&world));
+    g_assert_cmpuint (ups, <=, 3);
+    g_assert_cmpfloat (longest, <, 2.5);
+    g_assert_cmpfloat (drop_ratio (&world), <, 0.01);
+    world_clear (&world);
+  }
+}
+
 /* A stream whose encoder has died: back, with something to see; others are not disturbed. */
 static void
 test_broken_stream (void)
@@ -416,6 +447,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/assploop/enhanced/rivals/1-of-2-of-3-Mb", &rivals[2], test_rivals);
   g_test_add_func ("/assploop/enhanced/changing-places-with-rivals", test_changing_places);
   g_test_add_func ("/assploop/enhanced/those-behind-one-link-move-together", test_shared_link);
+  g_test_add_func ("/assploop/enhanced/attempts-are-short-and-few", test_attempts);
   g_test_add_func ("/assploop/enhanced/comes-back-from-a-dead-stream", test_broken_stream);
   g_test_add_data_func ("/assploop/published/rtcp-is-5-percent-of-the-lowest",
       GUINT_TO_POINTER (MCC_VARIANT_PUBLISHED), test_rtcp);
