@@ -35,7 +35,7 @@
 #define MCC_SPLICE_GAP 3
 #define MCC_SPLICE_WAIT (100 * MCC_MSECOND)     /* for a packet of the old stream */
 #define MCC_SPLICE_WAIT_MAX (400 * MCC_MSECOND) /* for it to reach the key unit */
-#define MCC_SPLICE_LEAVE (50 * MCC_MSECOND)     /* ... before a stream is left */
+#define MCC_SPLICE_LEAVE (150 * MCC_MSECOND)    /* ... before a stream is left */
 #define MCC_SPLICE_BASE (2 * MCC_SECOND)
 
 typedef struct MccSplice MccSplice;
