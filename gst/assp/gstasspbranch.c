@@ -489,7 +489,7 @@ void
 gst_assp_branch_set_bounds (GstAsspBranch *self, guint64 low_bps, guint64 high_bps)
 {
   g_mutex_lock (&self->lock);
-  self->renew = self->low_bps != low_bps || self->high_bps != high_bps;
+  self->renew = self->renew || self->low_bps != low_bps || self->high_bps != high_bps;
   self->low_bps = low_bps;
   self->high_bps = high_bps;
   g_mutex_unlock (&self->lock);

@@ -69,14 +69,20 @@ static void
 act_occupied (GstAsspSimulcastBin *self, guint i, gboolean occupied)
 {
   GstAsspStream *stream = &self->stream[i];
+  MccAsspStream bounds = { 0 };
   gboolean again = FALSE;
 
   g_mutex_lock (&self->lock);
+  if (self->core)
+    bounds = mcc_assp_sender_streams (self->core)->stream[i];
   if (self->core && !stream->failed) {
     again = mcc_idle_set_occupied (&stream->idle, occupied, gst_mcc_pump_now (self->pump));
     tell_running_locked (self, i);
   }
   g_mutex_unlock (&self->lock);
+  /* Nobody looks at the picture: it may become that of bounds that have moved. */
+  if (!occupied && stream->branch && bounds.high_bps > 0)
+    gst_assp_branch_set_bounds (stream->branch, bounds.low_bps, bounds.high_bps);
   if (again)
     set_gate (self, i);
 }
