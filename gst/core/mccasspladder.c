@@ -363,7 +363,8 @@ mcc_assp_ladder_decide (MccAsspLadder *self, MccAsspStreams *streams, MccTime no
   bool guess = gain < least && now >= self->guess_not_before;
   if (guess) {
     gain = gain_of (self, self->bucket[0], streams, &planned);
-    least = MCC_ASSP_LADDER_GAIN_GUESS;
+    least
+        = disturbs (self->bucket[0], &planned) ? MCC_ASSP_LADDER_GAIN_GUESS : MCC_ASSP_LADDER_GAIN;
   }
   if (gain < least) {
     self->better_since = MCC_TIME_NONE;

@@ -29,7 +29,7 @@
 #define MCC_ASSP_LADDER_STEP 1.26
 #define MCC_ASSP_LADDER_GAIN 0.05
 #define MCC_ASSP_LADDER_GAIN_EASY 0.015               /* where nobody has to leave its stream */
-#define MCC_ASSP_LADDER_GAIN_GUESS 0.15               /* where the highest rate is a guess */
+#define MCC_ASSP_LADDER_GAIN_GUESS 0.2                /* where the highest rate is a guess */
 #define MCC_ASSP_LADDER_GUESS_REST (300 * MCC_SECOND) /* after such a change; doubles, to ... */
 #define MCC_ASSP_LADDER_GUESS_REST_MAX (1200 * MCC_SECOND)
 #define MCC_ASSP_LADDER_GREAT 0.1
