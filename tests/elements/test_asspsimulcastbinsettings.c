@@ -11,7 +11,8 @@
 #include "settings.h"
 #include "sinkfixture.h"
 
-#define BIN "asspsimulcastbin multicast-iface=lo address=239.255.77.10 port=61300 "
+/* One stream where it does not matter: each has an encoder. */
+#define BIN "asspsimulcastbin multicast-iface=lo address=239.255.77.10 port=61300 max-streams=1 "
 
 static void
 test_properties (void)
@@ -93,13 +94,13 @@ test_bad_settings (void)
     { "start-bitrate=99999", "start-bitrate", "between" },
     { "session-bandwidth=281474976710656", "session-bandwidth", "281474976710655" },
     { "port=5005", "port", "even" },
-    { "port=65534", "port", "lower" },
+    { "port=65534 max-streams=3", "port", "lower" },
     { "ttl=256", "ttl", "0 to 255" },
     { "ttl-mc=-1", "ttl-mc", "0 to 255" },
     { "qos-dscp=64", "qos-dscp", "0 to 63" },
     { "address=no.such.address.", "address", "239.255.12.42" },
     { "address=10.0.0.1", "address", "group" },
-    { "address=239.255.255.253", "address", "lower" },
+    { "address=239.255.255.253 max-streams=3", "address", "lower" },
     { "address=232.255.255.255", "address", "lower" },
     { "address=224.0.0.10", "address", "239.255.12.42" },
     { "address=ff02::42 multicast-iface=\"\"", "multicast-iface", "name the interface" },
@@ -108,7 +109,7 @@ test_bad_settings (void)
     { "feedback-address=239.1.1.1", "feedback-address", "host" },
     { "encoder-bitrate-property=bitrate", "encoder-bitrate-property", "encoder-bitrate-unit" },
     { "no-feedback=hold", "no-feedback", "minimum or stop" },
-    { "sdp-location=/tmp/one.sdp", "sdp-location", "%d" },
+    { "sdp-location=/tmp/one.sdp max-streams=3", "sdp-location", "%d" },
     /* encoders */
     { "encoder-description=\"\"", "encoder-description", "x264enc" },
     { "encoder-description=\"x264enc !\"", "encoder-description", "x264enc" },
@@ -132,18 +133,18 @@ test_bad_settings (void)
 static void
 test_bounds (void)
 {
-  static const gchar *const good[]
-      = { "", "streams=1000:1000", "streams=300000:2000000,2000000:5000000,5000000:10000000",
-          "streams=\"300000:2000000, 2000000:5000000\"", "streams=1000:281474976710655",
-          "streams=1000:2000,2000:3000,3000:4000,4000:5000,5000:6000,6000:7000,7000:8000,8000:9000",
-          "streams=1000:2000,5000:6000", /* a gap is none of our business */
-          "streams=300000:2000000 min-bitrate=300000 max-bitrate=2000000",
-          "min-bitrate=1000 max-bitrate=1000 start-bitrate=1000", "max-streams=8", "max-streams=1",
-          "port=65528", "address=239.255.255.252", "idle-timeout=0", "no-feedback=stop",
-          "encoder-description=vp8enc", "encoder-description=\"x264enc ! h264parse\"",
-          "encoder-description=\"x264enc ! capsfilter caps=video/x-h264,profile=baseline\"",
-          "encoder-description=\"x264enc ! rtph264pay pt=97\"", "sdp-location=/tmp/s%d.sdp",
-          "streams=1000:2000 sdp-location=/tmp/s.sdp" };
+  static const gchar *const good[] = { "", "streams=1000:1000",
+    "streams=300000:2000000,2000000:5000000,5000000:10000000",
+    "streams=\"300000:2000000, 2000000:5000000\"", "streams=1000:281474976710655",
+    "streams=1000:2000,2000:3000,3000:4000,4000:5000,5000:6000,6000:7000,7000:8000,8000:9000",
+    "streams=1000:2000,5000:6000", /* a gap is none of our business */
+    "streams=300000:2000000 min-bitrate=300000 max-bitrate=2000000",
+    "min-bitrate=1000 max-bitrate=1000 start-bitrate=1000", "max-streams=8", "max-streams=1",
+    "port=65528 max-streams=3", "address=239.255.255.252 max-streams=3", "idle-timeout=0",
+    "no-feedback=stop", "encoder-description=vp8enc", "encoder-description=\"x264enc ! h264parse\"",
+    "encoder-description=\"x264enc ! capsfilter caps=video/x-h264,profile=baseline\"",
+    "encoder-description=\"x264enc ! rtph264pay pt=97\"", "sdp-location=/tmp/s%d.sdp max-streams=2",
+    "streams=1000:2000 sdp-location=/tmp/s.sdp" };
 
   for (guint i = 0; i < G_N_ELEMENTS (good); i++) {
     gchar *launch = g_strconcat (BIN, good[i], NULL);
