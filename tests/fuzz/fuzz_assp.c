@@ -22,6 +22,7 @@ typedef struct {
   MccAsspReceiver *receiver;
   uint64_t low[MCC_ASSP_STREAMS_MAX], high[MCC_ASSP_STREAMS_MAX];
   bool bounds_moved; /* a target of before may still be in the queue */
+  bool live;         /* the ladder moves them */
   bool switching;
   uint16_t joined; /* address offset, while switching */
 } Machine;
@@ -34,7 +35,7 @@ drain (Machine *self)
     CHECK (sent.stream < mcc_assp_sender_count (self->sender));
     if (sent.type != MCC_ASSP_SENDER_ASMP)
       continue;
-    if (sent.asmp.type == MCC_SENDER_TARGET && !self->bounds_moved)
+    if (sent.asmp.type == MCC_SENDER_TARGET && !self->bounds_moved && !self->live)
       CHECK (sent.asmp.target_bps >= self->low[sent.stream]
              && sent.asmp.target_bps <= self->high[sent.stream]);
     if (sent.asmp.type == MCC_SENDER_SEND_SESSION)
@@ -93,6 +94,7 @@ any_asmp (FuzzInput *in, unsigned subtype, uint32_t ssrc)
       .received_bps = fuzz_scale (in, 50),
       .loss_ratio = fuzz_u8 (in) / 255.0,
       .rtt = fuzz_scale (in, 33),
+      .potential_bps = fuzz_scale (in, 50),
       .hold = fuzz_scale (in, 38),
       .echo = fuzz_u32 (in) & 0xffffff,
       .highest_seq = (uint32_t)fuzz_scale (in, 32) };
@@ -221,9 +223,14 @@ int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
   Machine self = { .in = { data, size }, .now = EPOCH };
-  MccVariant variant = fuzz_u8 (&self.in) & 1 ? MCC_VARIANT_ENHANCED : MCC_VARIANT_PUBLISHED;
-  MccAsspSenderConfig sender
-      = { .variant = variant, .seed = 1, .max_receivers = 8, .streams.count = 3 };
+  unsigned kind = fuzz_u8 (&self.in);
+  MccVariant variant = kind & 1 ? MCC_VARIANT_ENHANCED : MCC_VARIANT_PUBLISHED;
+  self.live = kind & 2;
+  MccAsspSenderConfig sender = { .variant = variant,
+    .seed = 1,
+    .max_receivers = 8,
+    .streams.count = 3,
+    .max_streams = self.live ? 3 : 0 };
   for (unsigned j = 0; j < 3; j++) {
     self.low[j] = 1000000 * (j + 1);
     self.high[j] = 1000000 * (j + 2);
