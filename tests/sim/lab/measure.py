@@ -582,7 +582,8 @@ def switch_time(run, a):
 
 @kind("number", groups=(SINK, SPAN))
 def level(run, a):
-    """The stream that is shown, or the highest layer; the lowest is 1; mean over time."""
+    """The stream that is shown, or the highest layer, from 1 on; mean over time. Numbers of a live
+    ladder are in no order."""
 
     def one(sink):
         shown = [(t, float(value + 1) if value >= 0 else 0.0) for t, value in sink["stream"]]
