@@ -171,6 +171,7 @@ DUEL = {
     "CoV": (("cov",), "number", True),
     "switches a minute": (("switch_rate",), "number", True),
     "utilisation": (("utilisation",), "ratio", False),
+    "Jain": (("jain",), "number", False),
 }
 SAME = 0.02  # of the better one: no difference
 
@@ -182,7 +183,7 @@ def mean_of(outcome, kinds, variant):
         outcome.summary(entry, variant).mean
         for entry in outcome.measures
         if entry["what"] in kinds and flows.get(entry.get("flow"), "multicast") == "multicast"
-    ]
+    ]  # jain is about flows, utilisation about a link: they name no flow
     values = [value for value in values if not math.isnan(value)]
     return sum(values) / len(values) if values else None
 
@@ -210,8 +211,8 @@ def duel_cell(outcome, kinds, unit_, less):
 
 
 def duel(outcomes):
-    """A row for each scenario: loss, smoothness, changes and utilisation of published, enhanced and
-    smcc, each the mean of the scenario's measures of that kind."""
+    """A row for each scenario: loss, smoothness, changes, utilisation and fairness of published,
+    enhanced and smcc, each the mean of the scenario's measures of that kind."""
     lines = [row(["published / enhanced / smcc", *DUEL]), "|" + "---|" * (len(DUEL) + 1)]
     for outcome in outcomes:
         if "enhanced" not in outcome.plan.variants:
