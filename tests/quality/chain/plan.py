@@ -16,7 +16,7 @@ sys.path.insert(0, str(TOP / "tests" / "sim"))
 from lab import scenario as scenarios  # noqa: E402
 
 FRAMES = {"assp-subscription": 2000}  # as in the paper: the whole run, 80 s
-FRAMES_ELSE = 1000
+FRAMES_ELSE = 750
 VARIANTS = ("published", "enhanced")
 LAYERED = "smcc"
 # begin of what is evaluated: from the start where receivers find their streams, else settled
