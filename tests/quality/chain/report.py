@@ -2,6 +2,7 @@
 """The report's run: laboratory, chain, page."""
 
 import argparse
+import subprocess
 from pathlib import Path
 from statistics import mean
 
@@ -151,6 +152,13 @@ def seed_list(text):
     return [int(part) for part in text.split(",") if part]
 
 
+def commit():
+    """The newest that touched what the laboratory runs, so that old pages can be told."""
+    words = ["git", "-C", str(cli.TOP), "log", "-1", "--format=%h, %cs", "--", "gst/core"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "no commit"
+
+
 def command(arguments):
     words = ["tests/quality/report", *arguments.scenarios]
     words += ["--seeds", ",".join(map(str, arguments.seeds))]
@@ -193,6 +201,7 @@ def main(doc):
     words = {
         "FINDING": page.verdict(evaluated),
         "COMMAND": command(arguments),
+        "COMMIT": commit(),
         "SECTIONS": page.sections(evaluated) + large,
         "FFMPEG": compare.version(arguments.ffmpeg),
         "VMAF": "" if vmaf else " It has no libvmaf, so there is no VMAF here.",
