@@ -163,6 +163,7 @@ def command(arguments):
     words = ["tests/quality/report", *arguments.scenarios]
     words += ["--seeds", ",".join(map(str, arguments.seeds))]
     words += ["--duration", f"{arguments.duration:g}"] if arguments.duration else []
+    words += ["--large"] if arguments.large else []
     return " ".join(words)
 
 
@@ -184,6 +185,7 @@ def main(doc):
     parser.add_argument(
         "--variant", type=lambda text: text.split(","), default=list(plans.VARIANTS), metavar="A,B"
     )
+    parser.add_argument("--large", action="store_true", help=f"{LARGE} at 1280x720 too")
     parser.add_argument("--duration", type=float, metavar="SECONDS", help="shorter runs")
     parser.add_argument("--out", type=Path, metavar="DIR")
     cli.common(parser)
@@ -197,7 +199,7 @@ def main(doc):
     arguments.out.mkdir(parents=True, exist_ok=True)
     evaluated.draw(arguments.out)
     vmaf = compare.has_vmaf(arguments.ffmpeg) and not arguments.no_vmaf
-    large = "" if part else large_pictures(arguments, vmaf)
+    large = large_pictures(arguments, vmaf) if arguments.large else ""
     words = {
         "FINDING": page.verdict(evaluated),
         "COMMAND": command(arguments),
