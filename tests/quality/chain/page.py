@@ -200,6 +200,12 @@ def sections(evaluated):
             + ", ".join(f"{group.flow}/{group.receiver}" for group in found.groups)
             + f"; pictures {', '.join(evaluated.pictures(found))}.\n"
         )
+        told = "; ".join(
+            f"`{variant}` {', '.join(evaluated.spread(found, variant))}"
+            for variant in evaluated.variants
+        )
+        names = slashes(NAMES)
+        out.append(f"Receivers of each group that are shown {names}, halfway: {told}.\n")
         out.append(quality_table(found, evaluated) + "\n")
         out.append(loss_table(found, evaluated) + "\n")
         out.append(f"A live viewer with 300 ms, {evaluated.shown_kind()} motion:\n")

@@ -153,11 +153,31 @@ def trace_path(directory, plan, variant, seed, group):
     return Path(directory) / name
 
 
+def result_of(directory, plan, variant, seed):
+    """The laboratory's result of a run."""
+    with gzip.open(Path(directory) / f"{plan.id}-{variant}-{seed}.json.gz", "rt") as file:
+        return json.load(file)
+
+
+def spread(directory, plan, variant, seed, time):
+    """For each group, how many of its receivers are shown each stream at @time: '38/4/3'."""
+    receivers = result_of(directory, plan, variant, seed)["flows"][plan.flow["id"]]["receivers"]
+    out = []
+    for group in plan.groups:
+        counts = [0] * len(plan.streams)
+        for sink in receivers.values():
+            if sink["group"] != receivers[group.receiver]["group"]:
+                continue
+            shown = [stream for t, stream in sink["stream"] if t <= time]
+            if shown and shown[-1] >= 0:
+                counts[int(shown[-1])] += 1
+        out.append("/".join(map(str, counts)))
+    return out
+
+
 def packet_loss(directory, plan, variant, seed, flow, receiver=None):
     """Lost / all packets of a flow (or of its receiver) in what is evaluated, by its result."""
-    path = Path(directory) / f"{plan.id}-{variant}-{seed}.json.gz"
-    with gzip.open(path, "rt") as file:
-        result = json.load(file)
+    result = result_of(directory, plan, variant, seed)
     sink = result["flows"][flow]
     if receiver:
         sink = sink["receivers"][receiver]

@@ -121,6 +121,12 @@ class Evaluated:
             out.append(f"{size} at {self.fps / int(step):g}/s")
         return out
 
+    def spread(self, found, variant):
+        """In the middle of what is evaluated, first seed."""
+        middle = (found.begin + found.end(self.fps)) / 2
+        seed = self.arguments.seeds[0]
+        return plans.spread(self.traces, found, variant, seed, middle)
+
     def draw(self, directory):
         kind = self.shown_kind()
         for found in self.plans:
