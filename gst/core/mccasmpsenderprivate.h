@@ -60,6 +60,7 @@
 #define MCC_SENDER_RTT_ENTRY_BYTES 12.0
 #define MCC_SENDER_RTT_LIST_TIME MCC_SECOND /* of the budget, with its announcement ... */
 #define MCC_SENDER_RTT_LEAST 4              /* ... but so many RTTs at least */
+#define MCC_SENDER_RTT_LEAST_NEW 16         /* ... while some of a large group never got one */
 
 #define MCC_SENDER_TARGETS 16 /* queued actions of each kind */
 #define MCC_SENDER_RECEIVERS 64

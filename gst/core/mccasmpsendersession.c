@@ -276,16 +276,18 @@ borrows (const MccAsmpSender *self)
   return self->session_owed >= 1.0;
 }
 
-/* Entries that a list may have, so that the next announcement does not wait for long. */
+/* Entries that a list may have, so that the next announcement does not wait for long. Who never got
+ * an RTT counts with half a second and cannot use what its path carries: that is worth a wait. */
 static unsigned
 rtt_list_room (const MccAsmpSender *self)
 {
+  bool many_new = self->receivers.count > MCC_SENDER_LARGE
+                  && mcc_receivers_head (&self->receivers, MCC_LIST_NEW) != NULL;
+  unsigned least = many_new ? MCC_SENDER_RTT_LEAST_NEW : MCC_SENDER_RTT_LEAST;
   double bytes = mcc_time_to_seconds (MCC_SENDER_RTT_LIST_TIME) * budget (self) - self->short_bytes
                  - MCC_SENDER_RTT_LIST_BYTES;
   double room = bytes / MCC_SENDER_RTT_ENTRY_BYTES;
-  return room >= MCC_APP_RTT_MAX       ? MCC_APP_RTT_MAX
-         : room > MCC_SENDER_RTT_LEAST ? (unsigned)room
-                                       : MCC_SENDER_RTT_LEAST;
+  return room >= MCC_APP_RTT_MAX ? MCC_APP_RTT_MAX : room > least ? (unsigned)room : least;
 }
 
 /* Those that need it most first: never answered, the limiting one, then the longest since. */

@@ -486,6 +486,35 @@ test_rtt_claim (void)
   fixture_clear (&f);
 }
 
+/* A large group at a low rate: who has no RTT counts with half a second, so all of them get one in
+ * the time that a report of each takes, and RTCP keeps its share. */
+static void
+test_rtt_of_newcomers (void)
+{
+  enum { PEERS = 135, SECONDS = 30 };
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[PEERS];
+  unsigned answers[PEERS] = { 0 }, without = 0;
+  config.min_bps = config.start_bps = 100000;
+  fixture_init (&f, &config);
+  f.answers = answers;
+  for (unsigned i = 0; i < PEERS; i++) /* 6 reports a second are 5 % of 150 kb/s */
+    peers[i] = (Peer){ .ssrc = i, .host = i, .rate_bps = 200000, .rtt = RTT };
+  for (unsigned i = 0; i < 6 * SECONDS; i++) {
+    peer_report (&f, &peers[i % PEERS]);
+    run_for (&f, MCC_SECOND / 6 / STEP * STEP);
+  }
+  for (unsigned i = 0; i < PEERS; i++)
+    without += answers[i] == 0;
+  g_test_message ("%u without an RTT after %d s, %.0f bytes of announcements", without, SECONDS,
+      f.session_bytes);
+  g_assert_cmpuint (without, <=, PEERS / 10);
+  /* 0.25 of 5 % of 150 kb/s, and what was borrowed at the start */
+  g_assert_cmpfloat (f.session_bytes, <, 1.1 * SECONDS * 0.0125 * 150000 / 8 + 2000);
+  fixture_clear (&f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -500,6 +529,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/session/borrowed-and-paid", test_borrowing);
   g_test_add_func ("/asmp-sender/rtt/effective", test_rtt_effective);
   g_test_add_func ("/asmp-sender/rtt/list-order", test_rtt_list_order);
+  g_test_add_func ("/asmp-sender/rtt/newcomers-of-a-large-group", test_rtt_of_newcomers);
   g_test_add_func ("/asmp-sender/session/rounds", test_rounds);
   g_test_add_func ("/asmp-sender/rtt/contender-is-not-answered", test_contender_is_not_answered);
   g_test_add_func ("/asmp-sender/session/one-claim-of-a-long-rtt", test_rtt_claim);
