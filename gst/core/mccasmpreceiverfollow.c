@@ -17,7 +17,7 @@
 #define RAISED 1.15
 #define SAME_CEILING 0.25
 #define CEILING_SHARE 0.93 /* of it, a rate keeps to */
-#define KNOWN_LIVES 4      /* so much longer the sender counts on it than we do */
+#define KNOWN_LIVES 1      /* so much longer the sender counts on it than we do */
 #define EPISODE (2 * MCC_SECOND)
 #define CEILING_TIME (120 * MCC_SECOND) /* at first */
 #define CEILING_TIME_MAX (960 * MCC_SECOND)
