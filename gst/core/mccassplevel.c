@@ -83,10 +83,16 @@ mcc_assp_level_sample (MccAsspLevel *self, uint64_t bps, uint64_t most, MccTime 
 }
 
 void
+mcc_assp_level_excuse (MccAsspLevel *self)
+{
+  self->below_since = self->deep_since = self->fall_since = MCC_TIME_NONE;
+}
+
+void
 mcc_assp_level_pause (MccAsspLevel *self)
 {
   self->sample = MCC_TIME_NONE;
-  self->below_since = self->deep_since = self->fall_since = MCC_TIME_NONE;
+  mcc_assp_level_excuse (self);
 }
 
 bool

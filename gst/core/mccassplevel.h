@@ -94,6 +94,8 @@ unsigned mcc_assp_level_watch (MccAsspLevel *self, const MccAsspStreams *streams
 /* What @stream needs of who is in it: its lower bound, or more of who came up just now. */
 double mcc_assp_level_least_bps (
     const MccAsspLevel *self, const MccAsspStreams *streams, unsigned stream, MccTime now);
+/* enhanced: how long the rate has been below is forgotten: it was not the path's. */
+void mcc_assp_level_excuse (MccAsspLevel *self);
 /* Whether the stream was come up to just now: it may be too much, and the one below was not. */
 bool mcc_assp_level_is_newcomer (const MccAsspLevel *self, unsigned stream, MccTime now);
 /* The change has been made. */

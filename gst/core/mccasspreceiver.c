@@ -194,6 +194,10 @@ watch (MccAsspReceiver *self)
     return;
   }
   sample (self);
+  if (mcc_assp_receiver_is_patient (self)) {
+    mcc_assp_level_excuse (&self->level);
+    return;
+  }
   unsigned to = mcc_assp_level_watch (&self->level, &self->streams, self->stream,
       mcc_asmp_receiver_stated_bps (self->asmp), self->now);
   if (to != self->stream)

@@ -3,9 +3,32 @@
 
 #define LED_TIME (4 * MCC_SECOND) /* a switch of another one counts so long; ours */
 #define LED_NEAR 1.15             /* times what the stream needs */
+#define TRIAL_TIME                                                                                 \
+  (4 * MCC_SECOND) /* one who went up knows by then; and what it did to us is over */
+#define TRIAL_REST (30 * MCC_SECOND) /* trials follow each other: no more patience before */
 
 /* Where one goes down soon after an up, or near the bound, while we have losses too, its bottleneck
  * is ours: a link that carries both streams serves nobody. Down together. */
+/* One of ours has gone up, or come back: what we suffer now may be its trial, on our link. */
+static void
+note_trial (MccAsspReceiver *self, unsigned from, unsigned to, unsigned own)
+{
+  bool up = from == own && mcc_assp_streams_lower (&self->streams, own, to);
+  bool back = to == own && mcc_assp_streams_lower (&self->streams, own, from);
+  if (up && self->now >= self->trial_rest) {
+    self->trial_until = self->now + TRIAL_TIME;
+    self->trial_rest = self->now + TRIAL_REST;
+  } else if (back && self->now < self->trial_until) {
+    self->trial_until = self->now + TRIAL_TIME;
+  }
+}
+
+bool
+mcc_assp_receiver_is_patient (const MccAsspReceiver *self)
+{
+  return self->now < self->trial_until;
+}
+
 void
 mcc_assp_receiver_note_other (
     MccAsspReceiver *self, unsigned stream, uint32_t ssrc, const MccAppReport *report)
@@ -17,6 +40,9 @@ mcc_assp_receiver_note_other (
     return; /* it will say where it is */
   self->other[place].ssrc = ssrc;
   self->other[place].stream = stream;
+  if (known && from != stream && own < self->streams.count && from < self->streams.count
+      && mcc_assp_streams_open (&self->streams, stream))
+    note_trial (self, from, stream, own);
   if (!known || from != own || own >= self->streams.count
       || !mcc_assp_streams_open (&self->streams, stream)
       || !mcc_assp_streams_lower (&self->streams, stream, own))

@@ -27,6 +27,7 @@ struct MccAsspReceiver {
   } other[MCC_ASSP_OTHERS];
   unsigned led_to; /* one of our stream has gone down to that; MCC_ASSP_NO_STREAM: none lately */
   MccTime led_until;
+  MccTime trial_until, trial_rest; /* what another one's up does to us is waited for; not again */
   /* What we could take, as far as known. */
   bool unlimited;
   double known_bps; /* 0: nothing */
@@ -118,5 +119,7 @@ void mcc_assp_receiver_reconcile (MccAsspReceiver *self);
 /* Another receiver's report. */
 void mcc_assp_receiver_note_other (
     MccAsspReceiver *self, unsigned stream, uint32_t ssrc, const MccAppReport *report);
+/* Whether a trouble may be another one's trial, which will soon be over. */
+bool mcc_assp_receiver_is_patient (const MccAsspReceiver *self);
 /* Whether to go down to `led_to` because others did. */
 bool mcc_assp_receiver_is_led (const MccAsspReceiver *self);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <glib.h>
 
-#include "mccasspreceiver.h"
+#include "mccasspreceiverprivate.h"
 #include "mccjitter.h"
 
 #define START (4321 * MCC_SECOND + 7)
@@ -565,6 +565,57 @@ test_own (void)
   mcc_assp_receiver_free (self.receiver);
 }
 
+/* What a fellow's up does to us is waited for, till it is back or settled; not again and again. */
+static void
+test_trial (void)
+{
+  static const struct {
+    const char *name;
+    struct {
+      MccTime at; /* from the begin */
+      unsigned stream;
+    } other[4];
+    MccTime patient_until; /* 0: not at all */
+  } table[] = {
+    { "goes up", { { 0, 1 }, { MCC_SECOND, 2 } }, 5 * MCC_SECOND },
+    { "and comes back", { { 0, 1 }, { MCC_SECOND, 2 }, { 3 * MCC_SECOND, 1 } }, 7 * MCC_SECOND },
+    { "and back late", { { 0, 1 }, { MCC_SECOND, 2 }, { 6 * MCC_SECOND, 1 } }, 5 * MCC_SECOND },
+    { "goes down", { { 0, 1 }, { MCC_SECOND, 0 } }, 0 },
+    { "comes from below", { { 0, 0 }, { MCC_SECOND, 1 } }, 0 },
+    { "was up before we knew", { { MCC_SECOND, 2 } }, 0 },
+    { "again at once",
+        { { 0, 1 }, { MCC_SECOND, 2 }, { 6 * MCC_SECOND, 1 }, { 7 * MCC_SECOND, 2 } },
+        5 * MCC_SECOND },
+  };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 1);
+    MccTime last = 0;
+    g_test_message ("%s", table[row].name);
+    run (&self, 5 * MCC_SECOND);
+    MccTime begin = self.now;
+    guint next = 0;
+    while (self.now < begin + 12 * MCC_SECOND) {
+      while (next < 4 && (next == 0 || table[row].other[next].at > 0)
+             && self.now >= begin + table[row].other[next].at) {
+        MccAsspApp app = { .ssrc = 4711, .subtype = MCC_APP_REPORT };
+        app.stream = table[row].other[next++].stream;
+        app.asmp = (MccApp){ .ssrc = app.ssrc, .subtype = MCC_APP_REPORT };
+        app.asmp.report.number = next;
+        mcc_assp_receiver_handle_app (self.receiver, &app, self.now);
+      }
+      if (mcc_assp_receiver_is_patient (self.receiver))
+        last = self.now - begin;
+      run (&self, 100 * MCC_MSECOND);
+    }
+    if (table[row].patient_until == 0)
+      g_assert_cmpuint (last, ==, 0);
+    else
+      g_assert_cmpfloat_with_epsilon (
+          mcc_time_to_seconds (last), mcc_time_to_seconds (table[row].patient_until), 0.25);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
 static void
 test_leave (void)
 {
@@ -605,6 +656,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-receiver/no-decision-in-the-gap", test_round_in_gap);
   g_test_add_func ("/assp-receiver/another-ssrc-is-no-other-stream", test_renamed);
   g_test_add_func ("/assp-receiver/own-packets", test_own);
+  g_test_add_func ("/assp-receiver/waits-for-a-fellows-trial", test_trial);
   g_test_add_func ("/assp-receiver/last-report", test_leave);
   g_test_add_func ("/assp-receiver/factors-out-of-range", test_bad_factors);
   return g_test_run ();
