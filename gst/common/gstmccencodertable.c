@@ -14,7 +14,9 @@
 static const GstMccEncoderSetting x264_settings[]
     = { { "pass", "qual", NULL }, { "vbv-buf-capacity", "200", NULL },
         { "tune", "zerolatency", "bframes" }, /* B frames are asked for where layers are made */
-        { "speed-preset", "veryfast", NULL }, { NULL, NULL, NULL } };
+        { "speed-preset", "veryfast", NULL },
+        { "aud", "false", NULL }, /* a packet of its own a frame; RTP's marker says the same */
+        { NULL, NULL, NULL } };
 
 static const GstMccEncoderSetting x265_settings[] = { { "tune", "zerolatency", NULL },
   { "speed-preset", "ultrafast", NULL }, { NULL, NULL, NULL } };

@@ -177,6 +177,9 @@ test_configures_defaults_only (void)
   g_assert_cmpint (gst_mcc_encoder_find (f.control, f.pad, FALSE), ==, GST_MCC_ENCODER_FOUND);
   g_assert_cmpint (get_int (f.encoder, "pass"), ==, 5);
   g_assert_cmpint (get_int (f.encoder, "vbv-buf-capacity"), ==, 200);
+  gboolean aud = TRUE;
+  g_object_get (f.encoder, "aud", &aud, NULL);
+  g_assert_false (aud);
   g_assert_cmpint (get_int (f.encoder, "tune"), ==, 4);
   g_assert_cmpint (get_int (f.encoder, "speed-preset"), ==, 7);
   /* At once: the encoder does not run yet. */
