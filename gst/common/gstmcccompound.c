@@ -96,6 +96,26 @@ add_report (GstRTCPBuffer *rtcp, const GstMccCompound *self, MccTime now)
       (guint8)MIN (strlen (self->cname), 255), (const guint8 *)self->cname);
 }
 
+/* What goes out under @ssrc announces it: ours may have changed since the announcement was made.
+ * Returns bytes, 0: cannot be encoded. */
+static gsize
+encode_app (const GstMccApps *apps, guint i, guint32 ssrc, guint8 *bytes, gsize max)
+{
+  if (apps->assp) {
+    MccAsspApp app = apps->assp[i];
+
+    if (app.subtype == MCC_APP_SESSION)
+      app.asmp.session.media_ssrc = ssrc;
+    return mcc_assp_app_encode (&app, bytes, max);
+  } else {
+    MccApp app = apps->asmp[i];
+
+    if (app.subtype == MCC_APP_SESSION)
+      app.session.media_ssrc = ssrc;
+    return mcc_app_encode (&app, bytes, max);
+  }
+}
+
 /* FALSE: it does not fit behind what is there. */
 static gboolean
 add_app (GstRTCPBuffer *rtcp, guint32 ssrc, const GstMccApps *apps, guint i)
@@ -107,8 +127,7 @@ add_app (GstRTCPBuffer *rtcp, guint32 ssrc, const GstMccApps *apps, guint i)
 
   if (size < MCC_APP_HEADER_BYTES || rtcp->map.size + size + BYE_RESERVE_BYTES > rtcp->map.maxsize)
     return FALSE;
-  size = apps->assp ? mcc_assp_app_encode (&apps->assp[i], bytes, sizeof bytes)
-                    : mcc_app_encode (&apps->asmp[i], bytes, sizeof bytes);
+  size = encode_app (apps, i, ssrc, bytes, sizeof bytes);
   if (size == 0 || !gst_rtcp_buffer_add_packet (rtcp, GST_RTCP_TYPE_APP, &packet))
     return FALSE;
   if (!gst_rtcp_packet_app_set_data_length (

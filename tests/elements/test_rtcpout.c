@@ -143,6 +143,58 @@ test_compound_order_and_size (void)
   g_assert_cmpuint (byes, ==, 1); /* in the last one */
 }
 
+/* An announcement was made, then our SSRC changed: what goes out under the new one says so. */
+static void
+test_announces_its_own_ssrc (void)
+{
+  for (guint assp = 0; assp < 2; assp++) {
+    GstMccCompound compound = { .ssrc = SSRC, .cname = "someone" };
+    MccApp app = { .ssrc = SSRC + 1, .subtype = MCC_APP_SESSION };
+    MccAsspApp assp_app = { .ssrc = SSRC + 1, .subtype = MCC_APP_SESSION };
+    GstMccApps apps = { .n = 1 };
+    GstBuffer *buffer;
+    GstMapInfo map;
+    gboolean seen = FALSE;
+    guint used;
+
+    app.session = (MccAppSession){ .media_ssrc = SSRC + 1,
+      .payload_type = 255,
+      .min_bps = 1,
+      .max_bps = 2,
+      .start_bps = 1,
+      .target_bps = 1 };
+    assp_app.asmp = app;
+    if (assp)
+      apps.assp = &assp_app;
+    else
+      apps.asmp = &app;
+    buffer = gst_mcc_compound_build_from (&compound, &apps, 0, START, &used);
+    g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_READ));
+    for (gsize at = 0; at + 4 <= map.size;) {
+      gsize size = 4 * (gsize)(GST_READ_UINT16_BE (map.data + at + 2) + 1);
+
+      if (map.data[at + 1] == 204) {
+        MccAsspApp decoded_assp;
+        MccApp decoded;
+
+        seen = TRUE;
+        if (assp) {
+          g_assert_cmpint (
+              mcc_assp_app_decode (map.data + at, size, &decoded_assp), ==, MCC_DROP_NONE);
+          decoded = decoded_assp.asmp;
+        } else {
+          g_assert_cmpint (mcc_app_decode (map.data + at, size, &decoded), ==, MCC_DROP_NONE);
+        }
+        g_assert_cmpuint (decoded.session.media_ssrc, ==, SSRC);
+      }
+      at += size;
+    }
+    g_assert_true (seen);
+    gst_buffer_unmap (buffer, &map);
+    gst_buffer_unref (buffer);
+  }
+}
+
 typedef struct {
   const gchar *name;
   guint8 data[8];
@@ -236,6 +288,7 @@ main (int argc, char **argv)
   g_test_add_func ("/compound/duplicates", test_duplicates_are_no_negative_loss_fraction);
   g_test_add_func ("/compound/jitter", test_jitter);
   g_test_add_func ("/compound/order-and-size", test_compound_order_and_size);
+  g_test_add_func ("/compound/announces-its-own-ssrc", test_announces_its_own_ssrc);
   g_test_add_func ("/rtp-read/key-units", test_key_units);
   g_test_add_func ("/rtp-read/random", test_payload_random);
   g_test_add_func ("/rtp-read/send-time", test_send_time);
