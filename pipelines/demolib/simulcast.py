@@ -34,8 +34,8 @@ def story(seconds):
     """Who gets what capacity when: (time, group, bit/s)."""
     unit = seconds / 90
     return [
-        (35 * unit, "fast", 1_000_000),
-        (50 * unit, "middle", 3_000_000),
+        (30 * unit, "middle", 3_000_000),
+        (55 * unit, "fast", 1_000_000),
         (65 * unit, "slow", 1_000_000),
     ]
 
