@@ -97,6 +97,7 @@ make_core (GstAsmpSink *self)
     .start_bps = gst_mcc_sender_settings_start (&settings),
     .max_receivers = settings.max_receivers,
     .no_feedback = settings.no_feedback,
+    .ecn = settings.ecn,
     .seed = gst_mcc_properties_get_seed (&self->network),
     .ssrc = gst_mcc_session_get_ssrc (self->session, 0) };
   GInetAddress *inet;
@@ -117,7 +118,9 @@ make_core (GstAsmpSink *self)
   gst_mcc_session_get_feedback (self->session, &config.feedback);
 
   gst_mcc_send_stream_start (self->stream, config.start_bps);
+  gst_mcc_session_set_ect (self->session, FALSE);
   g_mutex_lock (&self->lock);
+  self->ect = FALSE;
   self->core = mcc_asmp_sender_new (&config, gst_mcc_pump_now (self->pump));
   self->target_bps = config.start_bps;
   self->ended = FALSE;

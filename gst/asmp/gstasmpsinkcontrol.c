@@ -157,6 +157,11 @@ gst_asmp_sink_drain (GstAsmpSink *self)
         memcpy (rtt.entry, action.rtt->entry, rtt.count * sizeof rtt.entry[0]);
     }
     if (!more && self->core) {
+      gboolean ect = mcc_asmp_sender_ect (self->core);
+
+      if (ect != self->ect)
+        gst_mcc_session_set_ect (self->session, ect);
+      self->ect = ect;
       next = mcc_asmp_sender_next_timeout (self->core);
       log_trace (self);
     }

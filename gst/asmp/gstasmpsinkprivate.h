@@ -38,6 +38,7 @@ struct _GstAsmpSink {
   GMutex lock;
   MccAsmpSender *core; /* NULL below PAUSED */
   guint64 target_bps;
+  gboolean ect;   /* as the socket has it */
   gboolean ended; /* BYE was said: announce no more */
   gboolean mute;  /* the caps cannot be announced */
   guint warned;

@@ -2,6 +2,7 @@
 #include "gstasspbranch.h"
 
 #include <gst/video/video.h>
+#include <math.h>
 
 #include "gstmccencoder.h"
 #include "gstmccstats.h"
@@ -208,13 +209,13 @@ fail_parse (
   g_strfreev (missing);
 }
 
-static gboolean
-has_encoder (GstElement *encoder)
+/* The encoder itself in @encoder, a bin; NULL: there is none. */
+static GstElement *
+find_encoder (GstElement *encoder)
 {
   GstPad *src = gst_element_get_static_pad (encoder, "src");
   GstPad *probe = gst_pad_new ("probe", GST_PAD_SINK);
   GstElement *found = NULL;
-  gboolean has;
 
   gst_object_ref_sink (probe);
   if (gst_pad_link_full (src, probe, GST_PAD_LINK_CHECK_NOTHING) == GST_PAD_LINK_OK) {
@@ -223,19 +224,19 @@ has_encoder (GstElement *encoder)
   }
   gst_object_unref (probe);
   gst_object_unref (src);
-  has = found != NULL;
-  gst_clear_object (&found);
-  return has;
+  return found;
 }
 
 /* The encoder's bin, in ours; NULL: said why. */
 static GstElement *
-make_encoder (GstAsspBranch *self, const gchar *description)
+make_encoder (GstAsspBranch *self, const GstAsspBranchSettings *settings)
 {
+  const gchar *description = settings->description;
   GstParseContext *context = gst_parse_context_new ();
   GError *error = NULL;
   GstElement *encoder = gst_parse_bin_from_description_full (
       description, TRUE, context, GST_PARSE_FLAG_FATAL_ERRORS, &error);
+  GstElement *found = NULL;
   GstPad *sink = NULL, *src = NULL;
 
   if (!encoder || error) {
@@ -254,11 +255,15 @@ make_encoder (GstAsspBranch *self, const gchar *description)
     fail_description (self, description,
         "has not one way in and one way out; give an encoder, such as x264enc tune=zerolatency.");
     encoder = NULL;
-  } else if (!has_encoder (encoder)) {
+  } else if (!(found = find_encoder (encoder))) {
     fail_description (
         self, description, "has no encoder in it; give one, such as x264enc tune=zerolatency.");
     encoder = NULL;
+  } else if (settings->configure) { /* a stream's rate is about the geometric mean of its bounds */
+    gst_mcc_encoder_fit_rate (
+        found, (guint64)sqrt ((gdouble)settings->low_bps * (gdouble)settings->high_bps));
   }
+  gst_clear_object (&found);
   gst_clear_object (&sink);
   gst_clear_object (&src);
   return encoder;
@@ -370,7 +375,7 @@ build (GstAsspBranch *self, const GstAsspBranchSettings *settings)
       || !(scale = make (self, "videoscale", BASE_PACKAGE))
       || !(convert = make (self, "videoconvert", BASE_PACKAGE))
       || !(self->filter = make (self, "capsfilter", CORE_PACKAGE))
-      || !(encoder = make_encoder (self, settings->description))
+      || !(encoder = make_encoder (self, settings))
       || !make_payloader (self, encoder, settings->description, &payloader))
     return FALSE;
   self->formats = formats_for (encoder);

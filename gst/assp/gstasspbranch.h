@@ -23,7 +23,8 @@ typedef struct {
   guint64 low_bps, high_bps;
   guint32 timestamp_offset; /* the same in all streams */
   guint32 ssrc;
-  gboolean leaky; /* frames that an encoder is too slow for are dropped */
+  gboolean leaky;     /* frames that an encoder is too slow for are dropped */
+  gboolean configure; /* the encoder, where its properties are at their defaults */
 } GstAsspBranchSettings;
 
 /* Makes it and adds it to @owner; NULL: an error of @owner says why. */

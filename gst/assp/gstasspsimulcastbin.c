@@ -212,6 +212,7 @@ build_branch (GstAsspSimulcastBin *self, guint i, gboolean sync, guint32 time_ba
   gchar *description;
 
   GST_OBJECT_LOCK (self);
+  settings.configure = self->sender.configure_encoder;
   description = g_strdup (self->settings.encoder_description);
   GST_OBJECT_UNLOCK (self);
   settings.description = description ? description : "";
@@ -405,6 +406,7 @@ make_core (GstAsspSimulcastBin *self)
   MccAsspSenderConfig config = { .streams = self->bounds,
     .max_streams = self->live ? self->bounds.count : 0,
     .max_receivers = settings.max_receivers,
+    .ecn = settings.ecn,
     .seed = gst_mcc_properties_get_seed (&self->network) };
   MccTime idle_after, now;
 
@@ -426,8 +428,10 @@ make_core (GstAsspSimulcastBin *self)
     if (self->stream[i].branch)
       gst_assp_branch_set_running (self->stream[i].branch, TRUE);
   }
+  gst_mcc_session_set_ect (self->session, FALSE);
   g_mutex_lock (&self->lock);
   now = gst_mcc_pump_now (self->pump);
+  self->ect = FALSE;
   self->idle_after = idle_after;
   self->core = mcc_assp_sender_new (&config, now);
   if (self->core)

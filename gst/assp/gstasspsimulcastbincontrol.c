@@ -347,8 +347,14 @@ gst_assp_simulcast_bin_drain (GstAsspSimulcastBin *self)
       else if (action.asmp.type == MCC_SENDER_SEND_SESSION)
         copy_announcement (&action, &said);
     }
-    if (!more && self->core)
+    if (!more && self->core) {
+      gboolean ect = mcc_assp_sender_ect (self->core);
+
+      if (ect != self->ect)
+        gst_mcc_session_set_ect (self->session, ect);
+      self->ect = ect;
       next = mcc_assp_sender_next_timeout (self->core);
+    }
     g_mutex_unlock (&self->lock);
     if (more)
       act (self, &action, &said);
@@ -751,6 +757,9 @@ gst_assp_simulcast_bin_get_stats (GstAsspSimulcastBin *self, guint max_receivers
     g_free (one.receivers);
   }
   g_mutex_unlock (&self->figures);
+  g_mutex_lock (&self->lock);
+  sum.stats.ect = self->ect;
+  g_mutex_unlock (&self->lock);
   s = gst_mcc_stats_new_sender (&sum.stats, &sum.extra, sum.receivers, MIN (sum.n, max_receivers));
   g_free (sum.receivers);
   gst_structure_take_value (s, "streams", &array);

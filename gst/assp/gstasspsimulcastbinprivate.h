@@ -74,6 +74,7 @@ struct _GstAsspSimulcastBin {
   GMutex lock;
   MccAsspSender *core; /* NULL below PAUSED */
   gboolean stopped;    /* no-feedback=stop */
+  gboolean ect;        /* as the socket has it */
   MccTime idle_after;  /* of streams but the lowest */
   guint warned;
   MccTime next_stats;

@@ -2,6 +2,9 @@
 #include "gstmcccaps.h"
 
 #include "gstmccabssendtime.h"
+#include "mcclayerorder.h"
+
+#define ID_MAX 14 /* RFC 8285 4.2 */
 
 GstCaps *
 gst_mcc_caps_without_send_time (GstCaps *caps)
@@ -12,6 +15,35 @@ gst_mcc_caps_without_send_time (GstCaps *caps)
   if (id == 0)
     return caps;
   /* depayloaders would look for an element for it, for every packet */
+  g_snprintf (name, sizeof name, "extmap-%u", id);
+  caps = gst_caps_make_writable (caps);
+  gst_structure_remove_field (gst_caps_get_structure (caps, 0), name);
+  return caps;
+}
+
+guint8
+gst_mcc_caps_layer_order_id (GstCaps *caps)
+{
+  const GstStructure *s = gst_caps_get_structure (caps, 0);
+
+  for (guint8 id = 1; id <= ID_MAX; id++) {
+    gchar name[16];
+
+    g_snprintf (name, sizeof name, "extmap-%u", id);
+    if (g_strcmp0 (gst_structure_get_string (s, name), MCC_LAYER_ORDER_URI) == 0)
+      return id;
+  }
+  return 0;
+}
+
+GstCaps *
+gst_mcc_caps_without_layer_order (GstCaps *caps)
+{
+  guint8 id = gst_mcc_caps_layer_order_id (caps);
+  gchar name[16];
+
+  if (id == 0)
+    return caps;
   g_snprintf (name, sizeof name, "extmap-%u", id);
   caps = gst_caps_make_writable (caps);
   gst_structure_remove_field (gst_caps_get_structure (caps, 0), name);

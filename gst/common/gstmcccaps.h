@@ -15,6 +15,10 @@ gboolean gst_mcc_caps_from_user (
 /* Without what differs between streams of one content and comes in band; then the caps of all of
  * them are equal. Takes @caps. */
 GstCaps *gst_mcc_caps_of_any_stream (GstCaps *caps);
+/* The id that @caps give to the extension of mcclayerorder.h; 0: none. */
+guint8 gst_mcc_caps_layer_order_id (GstCaps *caps);
+/* Without it. Takes @caps. */
+GstCaps *gst_mcc_caps_without_layer_order (GstCaps *caps);
 /* Without the abs-send-time extension. Takes @caps. */
 GstCaps *gst_mcc_caps_without_send_time (GstCaps *caps);
 

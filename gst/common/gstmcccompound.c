@@ -101,7 +101,13 @@ add_report (GstRTCPBuffer *rtcp, const GstMccCompound *self, MccTime now)
 static gsize
 encode_app (const GstMccApps *apps, guint i, guint32 ssrc, guint8 *bytes, gsize max)
 {
-  if (apps->assp) {
+  if (apps->elm) {
+    MccElmApp app = apps->elm[i];
+
+    if (app.subtype == MCC_APP_SESSION)
+      app.asmp.session.media_ssrc = ssrc;
+    return mcc_elm_app_encode (&app, bytes, max);
+  } else if (apps->assp) {
     MccAsspApp app = apps->assp[i];
 
     if (app.subtype == MCC_APP_SESSION)
@@ -121,8 +127,12 @@ static gboolean
 add_app (GstRTCPBuffer *rtcp, guint32 ssrc, const GstMccApps *apps, guint i)
 {
   guint8 bytes[GST_MCC_COMPOUND_BYTES];
-  gsize size = apps->assp ? mcc_assp_app_size (&apps->assp[i]) : mcc_app_size (&apps->asmp[i]);
-  guint subtype = apps->assp ? apps->assp[i].subtype : apps->asmp[i].subtype;
+  gsize size = apps->elm    ? mcc_elm_app_size (&apps->elm[i])
+               : apps->assp ? mcc_assp_app_size (&apps->assp[i])
+                            : mcc_app_size (&apps->asmp[i]);
+  guint subtype = apps->elm    ? apps->elm[i].subtype
+                  : apps->assp ? apps->assp[i].subtype
+                               : apps->asmp[i].subtype;
   GstRTCPPacket packet;
 
   if (size < MCC_APP_HEADER_BYTES || rtcp->map.size + size + BYE_RESERVE_BYTES > rtcp->map.maxsize)

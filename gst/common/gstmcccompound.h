@@ -8,6 +8,7 @@
 #include <gst/gst.h>
 
 #include "mccasspapp.h"
+#include "mccelmapp.h"
 #include "mccseq.h"
 
 G_BEGIN_DECLS
@@ -47,11 +48,12 @@ typedef struct {
   gboolean bye;
 } GstMccCompound;
 
-/* APP packets of one kind; the other is NULL. */
+/* APP packets of one kind; the others are NULL. */
 typedef struct {
   guint n;
   const MccApp *asmp;
   const MccAsspApp *assp;
+  const MccElmApp *elm;
 } GstMccApps;
 
 /* Builds one compound with as many of @apps, from the @first on, as fit; *used says how many (the

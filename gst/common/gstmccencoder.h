@@ -54,6 +54,11 @@ typedef struct {
 /* The row of @encoder, NULL = not in the table. */
 const GstMccEncoderRow *gst_mcc_encoder_table_lookup (GstElement *encoder);
 const GstMccEncoderRow *gst_mcc_encoder_table_get (guint *n_rows);
+/* What suits a stream of about @bps, before @encoder leaves READY. x264enc whose `threads` is at
+ * its default encodes up to GST_MCC_ENCODER_ONE_THREAD_BPS in one: its slices, one a thread where
+ * it must not delay, cost pictures of few bits up to 3 dB (352x288 at 100 kb/s). */
+#define GST_MCC_ENCODER_ONE_THREAD_BPS 1000000
+void gst_mcc_encoder_fit_rate (GstElement *encoder, guint64 bps);
 /* "x264enc, x265enc, ...": those that follow live. */
 #define GST_MCC_ENCODERS_THAT_CAN                                                                  \
   "x264enc, x265enc, vp8enc, vp9enc, openh264enc, av1enc, nvh264enc, nvh265enc, vah264enc, "       \

@@ -172,3 +172,13 @@ gst_mcc_encoder_table_lookup (GstElement *encoder)
       return &rows[i];
   return NULL;
 }
+
+void
+gst_mcc_encoder_fit_rate (GstElement *encoder, guint64 bps)
+{
+  const GstMccEncoderRow *row = gst_mcc_encoder_table_lookup (encoder);
+
+  if (row && row->settings == x264_settings && bps <= GST_MCC_ENCODER_ONE_THREAD_BPS
+      && get_int (encoder, "threads") == 0)
+    g_object_set (encoder, "threads", 1u, NULL);
+}

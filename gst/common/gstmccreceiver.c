@@ -240,10 +240,10 @@ handle_ssrc_changed (gpointer owner, guint stream, guint32 ssrc)
 
 static GstMccSourceVerdict
 handle_rtp (gpointer owner, guint stream, const guint8 *data, gsize size, const MccAddress *from,
-    guint bytes)
+    guint bytes, MccEcn ecn)
 {
   GstMccReceiver *self = owner;
-  MccRtpPacket packet = { .bytes = bytes };
+  MccRtpPacket packet = { .bytes = bytes, .ecn = ecn };
   MccDrop verdict = MCC_DROP_OTHER_SENDER;
   GstMccReceiverTodo todo;
 
@@ -255,8 +255,12 @@ handle_rtp (gpointer owner, guint stream, const guint8 *data, gsize size, const 
   packet.has_send_time
       = gst_mcc_rtp_find_send_time (data, size, self->send_time_id[stream], &packet.send_time);
   if (self->core) {
-    verdict = GST_MCC_RECEIVER_GET_CLASS (self)->machine->handle_rtp (
-        self->core, stream, &packet, from, gst_mcc_pump_now (self->pump));
+    const GstMccMachine *machine = GST_MCC_RECEIVER_GET_CLASS (self)->machine;
+
+    if (machine->read_rtp)
+      machine->read_rtp (self->core, data, size);
+    verdict
+        = machine->handle_rtp (self->core, stream, &packet, from, gst_mcc_pump_now (self->pump));
     gst_mcc_receiver_drain_locked (self, &todo);
   }
   g_mutex_unlock (&self->lock);
@@ -298,6 +302,15 @@ want_key_unit (GstMccReceiver *self, gboolean loss)
   }
   g_mutex_unlock (&self->lock);
   gst_mcc_pump_wake (self->pump, 0);
+}
+
+void
+gst_mcc_receiver_want_key_unit (GstMccReceiver *self)
+{
+  g_mutex_lock (&self->lock);
+  self->extra.gaps++;
+  g_mutex_unlock (&self->lock);
+  want_key_unit (self, FALSE);
 }
 
 static void
@@ -530,6 +543,7 @@ start_machine (GstMccReceiver *self)
   GstMccReceiverClass *klass = GST_MCC_RECEIVER_GET_CLASS (self);
   MccAsmpReceiverConfig config = { .seed = gst_mcc_properties_get_seed (&self->properties),
     .ssrc = gst_mcc_session_get_ssrc (self->session, 0),
+    .ecn = TRUE,
     .hears_group = gst_mcc_session_hears_group (self->session) };
   guint8 send_time_id
       = self->user_caps ? gst_mcc_abs_send_time_id_from_caps (self->user_caps, NULL) : 0;
@@ -698,6 +712,8 @@ gst_mcc_receiver_setup (GstMccReceiver *self)
   GstMccSessionHandler handler = make_handler (klass);
 
   gst_mcc_properties_init (&self->properties, klass->scheme);
+  if (klass->latency_ms)
+    self->properties.settings.latency_ms = klass->latency_ms;
   self->session = gst_mcc_session_new_receiver (GST_BIN (self), &handler, self);
   self->pump = gst_mcc_pump_new (klass->element_name, on_pump, self);
   self->src = gst_ghost_pad_new_no_target_from_template ("src", template);

@@ -76,6 +76,8 @@ typedef struct {
   void (*destroy) (gpointer core);
   MccDrop (*handle_rtp) (
       gpointer core, guint stream, const MccRtpPacket *packet, const MccAddress *from, MccTime now);
+  /* What else the packet says, whole, before handle_rtp; may be NULL. */
+  void (*read_rtp) (gpointer core, const guint8 *data, gsize size);
   void (*handle_bye) (gpointer core, guint32 ssrc, MccTime now);
   void (*handle_host_dropped) (gpointer core, guint64 packets, MccTime now);
   void (*set_ssrc) (gpointer core, guint32 ssrc);
@@ -92,6 +94,7 @@ typedef struct {
   GstBinClass parent;
   const gchar *scheme;       /* of URIs, static */
   const gchar *element_name; /* static */
+  guint latency_ms;          /* default of `latency`; 0: 300 */
   const GstMccMachine *machine;
   /* .app, or .assp_app and what belongs to it; the rest is ours. */
   const GstMccSessionHandler *handler;
@@ -140,6 +143,8 @@ void gst_mcc_receiver_act (GstMccReceiver *self, const GstMccReceiverTodo *todo)
 GstCaps *gst_mcc_receiver_make_caps (GstMccReceiver *self, const MccAppSession *session);
 /* A new sender: it is to begin with a key unit. */
 void gst_mcc_receiver_follow_key_unit (GstMccReceiver *self);
+/* A key unit is needed: downstream has nothing to go on with. */
+void gst_mcc_receiver_want_key_unit (GstMccReceiver *self);
 /* Another sender is here than the one that we follow: said once. */
 void gst_mcc_receiver_tell_other (GstMccReceiver *self, guint32 other, guint32 ours);
 /* Transfer: full. */

@@ -10,12 +10,14 @@ gst_mcc_receiver_install_properties (GObjectClass *object)
   GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
   GParamFlags read = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
 
+  guint latency_ms = GST_MCC_RECEIVER_CLASS (object)->latency_ms;
+
   gst_mcc_properties_install (object, GST_MCC_RECEIVER_CLASS (object)->scheme);
   g_object_class_install_property (object, GST_MCC_RECEIVER_PROPERTY_LATENCY,
       g_param_spec_uint ("latency", "latency",
           "Milliseconds that packets may wait for late ones (jitterbuffer), 0-60000; at least the "
           "sender's pacing-max-delay + the network's jitter",
-          0, G_MAXUINT, DEFAULT_LATENCY_MS, flags));
+          0, G_MAXUINT, latency_ms ? latency_ms : DEFAULT_LATENCY_MS, flags));
   g_object_class_install_property (object, GST_MCC_RECEIVER_PROPERTY_CAPS,
       g_param_spec_boxed ("caps", "caps",
           "RTP caps of the stream (unset: as the sender announces; needed with plain senders only)",

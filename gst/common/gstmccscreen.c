@@ -301,10 +301,24 @@ handle_assp_app (GstMccScreen *self, const Packet *packet, guint32 ssrc, const M
     self->funcs.assp_app (self->user, &app, from);
 }
 
+static void
+handle_elm_app (GstMccScreen *self, const Packet *packet, guint32 ssrc, const MccAddress *from)
+{
+  MccElmApp app;
+  MccDrop reason = mcc_elm_app_decode (packet->data, packet->size, &app);
+
+  if (reason != MCC_DROP_NONE)
+    drop (self, reason, ssrc);
+  else
+    self->funcs.elm_app (self->user, &app, from);
+}
+
 static gboolean
 has_our_app (const GstMccScreen *self, const Packet *packets, guint n)
 {
-  const gchar *name = self->funcs.assp_app ? MCC_ASSP_NAME : MCC_APP_NAME;
+  const gchar *name = self->funcs.elm_app    ? MCC_ELM_NAME
+                      : self->funcs.assp_app ? MCC_ASSP_NAME
+                                             : MCC_APP_NAME;
 
   for (guint i = 0; i < n; i++)
     if (packets[i].type == PT_APP && memcmp (packets[i].data + 8, name, 4) == 0)
@@ -337,7 +351,9 @@ handle_packet (GstMccScreen *self, const Packet *packet, guint32 ssrc, gboolean 
         self->funcs.bye (self->user, ssrc, from);
       break;
     case PT_APP:
-      if (self->funcs.assp_app)
+      if (self->funcs.elm_app)
+        handle_elm_app (self, packet, ssrc, from);
+      else if (self->funcs.assp_app)
         handle_assp_app (self, packet, ssrc, from);
       else
         handle_app (self, packet, ssrc, from);

@@ -23,6 +23,7 @@
 #include <glib.h>
 
 #include "mccasspapp.h"
+#include "mccelmapp.h"
 
 G_BEGIN_DECLS
 
@@ -48,7 +49,7 @@ typedef struct {
 /* Any may be NULL. Called in the packets' order. */
 typedef struct {
   void (*app) (gpointer user, const MccApp *app, const MccAddress *from);
-  /* Not NULL: our APP packets are those named "ASSP", else "ASMP". */
+  /* Not NULL: our APP packets are those named "ASSP"; elm_app: "ELM "; else "ASMP". */
   void (*assp_app) (gpointer user, const MccAsspApp *app, const MccAddress *from);
   void (*sender_report) (
       gpointer user, guint32 ssrc, guint64 ntp, guint32 rtp_time, const MccAddress *from);
@@ -58,6 +59,7 @@ typedef struct {
   /* PLI or FIR for the stream @media_ssrc. */
   void (*key_unit_request) (gpointer user, guint32 ssrc, guint32 media_ssrc);
   void (*dropped) (gpointer user, MccDrop drop, guint32 ssrc);
+  void (*elm_app) (gpointer user, const MccElmApp *app, const MccAddress *from);
 } GstMccScreenFuncs;
 
 GstMccScreen *gst_mcc_screen_new (const GstMccScreenFuncs *funcs, gpointer user, guint64 seed);

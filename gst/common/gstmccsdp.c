@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gstmccabssendtime.h"
+#include "mcclayerorder.h"
 
 #define NO_PAYLOAD_TYPE 255
 #define NEW_NAMES_MAX 256 /* parameter names that no plugin knows, in a process's life */
@@ -20,6 +21,13 @@ is_parameter (const gchar *name)
 
   return !g_strv_contains (others, name) && !g_str_has_prefix (name, "ssrc-")
          && !g_str_has_prefix (name, "extmap-");
+}
+
+/* Receivers of layers need this id; that of abs-send-time has a place of its own. */
+static gboolean
+is_layer_order (const gchar *name, const gchar *value)
+{
+  return g_str_has_prefix (name, "extmap-") && g_strcmp0 (value, MCC_LAYER_ORDER_URI) == 0;
 }
 
 /* Field names are interned for ever, and these come from the network: a flood of new ones must not
@@ -49,9 +57,11 @@ add_parameter (GQuark field, const GValue *value, gpointer data)
   const gchar *name = g_quark_to_string (field), *text;
   gsize used = strlen (session->parameters), length;
 
-  if (!G_VALUE_HOLDS_STRING (value) || !is_parameter (name) || strchr (name, '='))
+  if (!G_VALUE_HOLDS_STRING (value) || strchr (name, '='))
     return TRUE;
   text = g_value_get_string (value);
+  if (!is_parameter (name) && !is_layer_order (name, text))
+    return TRUE;
   length = (used ? 1 : 0) + strlen (name) + 1 + (text ? strlen (text) : 0);
   if (!text || !is_plain (text) || used + length >= sizeof session->parameters)
     return TRUE;
@@ -104,7 +114,8 @@ gst_mcc_caps_from_session (const MccAppSession *session)
     if (!value || value == parameters[i])
       continue;
     *value++ = '\0';
-    if (is_parameter (parameters[i]) && may_intern (parameters[i]))
+    if ((is_parameter (parameters[i]) || is_layer_order (parameters[i], value))
+        && may_intern (parameters[i]))
       gst_caps_set_simple (caps, parameters[i], G_TYPE_STRING, value, NULL);
   }
   g_strfreev (parameters);

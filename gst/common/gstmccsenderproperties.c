@@ -109,6 +109,9 @@ set_locked (GstMccSenderSettings *s, guint id, const GValue *value)
     case GST_MCC_SENDER_PROPERTY_MAX_RECEIVERS:
       s->max_receivers = g_value_get_uint (value);
       return TRUE;
+    case GST_MCC_SENDER_PROPERTY_ECN:
+      s->ecn = g_value_get_boolean (value);
+      return TRUE;
     case GST_MCC_SENDER_PROPERTY_SDP_LOCATION:
       take_string (&s->sdp_location, value);
       return TRUE;
@@ -163,6 +166,9 @@ get_locked (const GstMccSenderSettings *s, guint id, GValue *value)
       return TRUE;
     case GST_MCC_SENDER_PROPERTY_MAX_RECEIVERS:
       g_value_set_uint (value, s->max_receivers);
+      return TRUE;
+    case GST_MCC_SENDER_PROPERTY_ECN:
+      g_value_set_boolean (value, s->ecn);
       return TRUE;
     case GST_MCC_SENDER_PROPERTY_SDP_LOCATION:
       g_value_set_string (value, s->sdp_location);
@@ -234,6 +240,11 @@ install_sending (GObjectClass *klass)
       g_param_spec_uint ("pacing-max-delay", "Pacing delay",
           "No packet waits longer than this, ms; it goes faster instead", 1, 10000,
           DEFAULT_PACING_MAX_DELAY_MS, LIVE));
+  g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_ECN,
+      g_param_spec_boolean ("ecn", "ECN",
+          "Send media as ECN-capable, so that queues mark it instead of dropping it, while all "
+          "receivers say that they heed marks (variant enhanced)",
+          FALSE, READY));
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_SDP_LOCATION,
       g_param_spec_string ("sdp-location", "SDP file",
           "File to write the session description for plain players to", NULL, READY));

@@ -3,7 +3,7 @@
  * gstmccsenderproperties: the properties that all senders share (interface.md): min-bitrate
  * max-bitrate start-bitrate target-bitrate sync encoder encoder-name encoder-control
  * configure-encoder encoder-bitrate-property encoder-bitrate-unit pacing-factor pacing-max-delay
- * no-feedback max-receivers sdp-location stats.
+ * no-feedback max-receivers ecn sdp-location stats.
  *
  * What is wrong in their values is said at NULL->READY.
  */
@@ -34,6 +34,7 @@ enum {
   GST_MCC_SENDER_PROPERTY_PACING_MAX_DELAY,
   GST_MCC_SENDER_PROPERTY_NO_FEEDBACK,
   GST_MCC_SENDER_PROPERTY_MAX_RECEIVERS,
+  GST_MCC_SENDER_PROPERTY_ECN,
   GST_MCC_SENDER_PROPERTY_SDP_LOCATION,
   GST_MCC_SENDER_PROPERTY_STATS, /* the element's to get */
   GST_MCC_SENDER_PROPERTY_LAST = GST_MCC_SENDER_PROPERTY_STATS
@@ -48,6 +49,7 @@ typedef struct {
   guint pacing_max_delay_ms;
   MccNoFeedback no_feedback;
   guint max_receivers;
+  gboolean ecn;
   gchar *sdp_location;
   GstElement *encoder;
   gchar *encoder_name, *encoder_property;

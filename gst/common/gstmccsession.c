@@ -80,7 +80,8 @@ rtcp_out_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   gboolean left;
 
   g_mutex_lock (&self->lock);
-  left = stream->bye_sent || self->merge;
+  left = stream->bye_sent || self->merge || self->layers
+         || (self->handler.elm_app && self->sender && stream->packets == 0);
   g_mutex_unlock (&self->lock);
   /* rtpsession does not know that we have said BYE, nor which streams there are */
   if (!left)
@@ -163,6 +164,13 @@ gst_mcc_session_send_assp (
 }
 
 void
+gst_mcc_session_send_elm (
+    GstMccSession *self, guint stream, const MccElmApp *apps, guint n_apps, gboolean bye)
+{
+  send_compounds (&self->stream[stream], &(GstMccApps){ .n = n_apps, .elm = apps }, 0, bye);
+}
+
+void
 gst_mcc_session_request_key_unit (GstMccSession *self, guint32 ssrc)
 {
   static const GstMccApps none;
@@ -192,6 +200,14 @@ on_assp_app (gpointer user, const MccAsspApp *app, const MccAddress *from)
   GstMccSession *self = user;
 
   self->handler.assp_app (self->owner, app, from);
+}
+
+static void
+on_elm_app (gpointer user, const MccElmApp *app, const MccAddress *from)
+{
+  GstMccSession *self = user;
+
+  self->handler.elm_app (self->owner, app, from);
 }
 
 static void
@@ -318,7 +334,7 @@ on_datagram (gpointer owner, const guint8 *data, gsize size, const MccAddress *f
   gst_mcc_screen_set_followed (self->screen, followed);
   gst_mcc_screen_set_own (self->screen, own, self->n_streams, self->sockets.rtcp_port);
   bytes = gst_mcc_screen_handle (self->screen, data, size, from, gst_mcc_session_clock (), forward);
-  if (self->merge)
+  if (self->merge || self->layers)
     bytes = gst_mcc_session_map_rtcp (self, forward, bytes);
   if (bytes == 0)
     return;
@@ -485,9 +501,10 @@ gst_mcc_session_open_streams (GstMccSession *self, const GstMccSessionSettings *
     const MccPlace *places, guint n, GError **error)
 {
   GstMccScreenFuncs funcs = screen_funcs;
-  GstMccSocketsKind kind = self->sender             ? GST_MCC_SOCKETS_SENDER
-                           : self->handler.assp_app ? GST_MCC_SOCKETS_STREAMS
-                                                    : GST_MCC_SOCKETS_RECEIVER;
+  gboolean several = self->handler.assp_app || self->handler.elm_app;
+  GstMccSocketsKind kind = self->sender ? GST_MCC_SOCKETS_SENDER
+                           : several    ? GST_MCC_SOCKETS_STREAMS
+                                        : GST_MCC_SOCKETS_RECEIVER;
 
   g_return_val_if_fail (n > 0 && n <= GST_MCC_STREAMS_MAX, FALSE);
   if (!gst_mcc_sockets_open (&self->sockets, settings, kind, error))
@@ -505,6 +522,8 @@ gst_mcc_session_open_streams (GstMccSession *self, const GstMccSessionSettings *
   configure_rtp_sessions (self, settings);
   if (self->handler.assp_app)
     funcs.assp_app = on_assp_app;
+  if (self->handler.elm_app)
+    funcs.elm_app = on_elm_app;
   self->screen
       = gst_mcc_screen_new (&funcs, self, (guint64)g_random_int () << 32 | g_random_int ());
   for (guint i = 0; i < n; i++)

@@ -10,6 +10,7 @@
  * an RTP pad and leave at once (nothing behind it queues or synchronises). Receiver: RTP comes out
  * of the RTP pad after rtpbin's jitterbuffer. rtpsession keeps its slow regular RTCP; our compounds
  * leave by gst_mcc_session_send().
+ * One of ELM joins and leaves layers in the same way, and puts them together (gstmcclayers.h).
  *
  * Every received RTCP packet is screened before rtpbin sees it: compound form, name, exact length,
  * APP SSRC = RR or SR SSRC, own packets looped back, per-source token bucket. APP packets go to the
@@ -23,6 +24,8 @@
 
 #include "gstmccsource.h"
 #include "mccasspapp.h"
+#include "mccelmapp.h"
+#include "mcclayermerge.h"
 #include "mccplace.h"
 
 G_BEGIN_DECLS
@@ -54,6 +57,8 @@ typedef struct {
   void (*app) (gpointer owner, const MccApp *app, const MccAddress *from);
   /* Not NULL: a session of ASSP, whose APP packets have that name. */
   void (*assp_app) (gpointer owner, const MccAsspApp *app, const MccAddress *from);
+  /* Not NULL: a session of ELM. */
+  void (*elm_app) (gpointer owner, const MccElmApp *app, const MccAddress *from);
   /* A report block about our @stream (sender). @has_app: the compound carried our APP too.
    * @fraction_lost since that reporter's previous report, 0..1; @rtt 0 = unknown. */
   void (*report_block) (gpointer owner, guint stream, guint32 ssrc, gdouble fraction_lost,
@@ -64,9 +69,10 @@ typedef struct {
   void (*dropped) (gpointer owner, MccDrop drop, guint32 ssrc);
   /* Our @stream's SSRC is this from now on (start, or after a collision). */
   void (*ssrc_changed) (gpointer owner, guint stream, guint32 ssrc);
-  /* Receiver, for every RTP packet (a whole header at least) before rtpbin. @bytes IP bytes. */
+  /* Receiver, for every RTP packet (a whole header at least) before rtpbin. @bytes IP bytes, @ecn
+   * as it arrived. */
   GstMccSourceVerdict (*rtp) (gpointer owner, guint stream, const guint8 *data, gsize size,
-      const MccAddress *from, guint bytes);
+      const MccAddress *from, guint bytes, MccEcn ecn);
   /* Receiver: packets that the kernel dropped at our socket since the last call. */
   void (*host_dropped) (gpointer owner, guint64 packets);
   /* Receiver: the jitterbuffer gave up @packets packets. */
@@ -77,6 +83,10 @@ typedef struct {
   void (*cut) (gpointer owner, guint stream);
   /* ... a key unit of @stream, which is not shown yet, was torn. */
   void (*key_unit_torn) (gpointer owner, guint stream);
+  /* Receiver of layers: the first picture of @layer since it was joined leaves; the base layer has
+   * a gap, a key unit is needed. */
+  void (*layer_shown) (gpointer owner, guint layer);
+  void (*picture_lost) (gpointer owner);
 } GstMccSessionHandler;
 
 /* @bin: the element; the session adds its children to it. */
@@ -123,6 +133,8 @@ void gst_mcc_session_send (
     GstMccSession *self, guint stream, const MccApp *apps, guint n_apps, gboolean bye);
 void gst_mcc_session_send_assp (
     GstMccSession *self, guint stream, const MccAsspApp *apps, guint n_apps, gboolean bye);
+void gst_mcc_session_send_elm (
+    GstMccSession *self, guint stream, const MccElmApp *apps, guint n_apps, gboolean bye);
 /* Receiver: PLI to the stream @ssrc; 0: the one that we follow. */
 void gst_mcc_session_request_key_unit (GstMccSession *self, guint32 ssrc);
 
@@ -139,6 +151,17 @@ void gst_mcc_session_follow (GstMccSession *self, guint32 ssrc);
 /* What @stream carries; NULL: not known any more. */
 void gst_mcc_session_set_stream_caps (GstMccSession *self, guint stream, GstCaps *caps);
 
+/* Receiver of layers. Joins the group of @layer; FALSE: *error says why not. */
+gboolean gst_mcc_session_join_layer (
+    GstMccSession *self, guint layer, MccPlace place, GError **error);
+/* Leaves it at once. */
+void gst_mcc_session_leave_layer (GstMccSession *self, guint layer);
+/* What comes is from another sender, whose base layer has @ssrc. */
+void gst_mcc_session_restart_layers (GstMccSession *self, guint32 ssrc);
+/* What the layers carry, and the id of their order's header extension. */
+void gst_mcc_session_set_layer_caps (GstMccSession *self, GstCaps *caps, guint8 order_id);
+void gst_mcc_session_get_layer_stats (GstMccSession *self, MccLayerMergeStats *out);
+
 /* The announced target: rtpsession's regular reports keep to their share of 5 % of it. */
 void gst_mcc_session_set_bandwidth (GstMccSession *self, guint64 bps);
 /* Sender: what the regular reports of @stream are 5 % of, as such. */
@@ -154,6 +177,8 @@ gboolean gst_mcc_session_hears_group (GstMccSession *self);
 guint32 gst_mcc_session_get_ssrc (GstMccSession *self, guint stream);
 /* IP and UDP header bytes of this session's packets: 28 or 48. */
 guint gst_mcc_session_get_overhead (GstMccSession *self);
+/* Sender: whether RTP leaves as ECT(0) (RFC 3168). Any thread, between _open and _close. */
+void gst_mcc_session_set_ect (GstMccSession *self, gboolean ect);
 /* Sender: our own unicast feedback address to announce; FALSE = none. */
 gboolean gst_mcc_session_get_feedback (GstMccSession *self, MccAddress *out);
 

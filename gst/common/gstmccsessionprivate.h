@@ -7,6 +7,7 @@
 #include <gst/net/gstnetaddressmeta.h>
 
 #include "gstmcccompound.h"
+#include "gstmcclayers.h"
 #include "gstmccmerge.h"
 #include "gstmccoutlet.h"
 #include "gstmccreader.h"
@@ -63,6 +64,7 @@ struct _GstMccSession {
   GstMccScreen *screen; /* of the reader's thread alone */
   GstMccSource *source; /* receiver: .udp */
   GstMccMerge *merge;   /* receiver of streams */
+  GstMccLayers *layers; /* receiver of layers */
   GstMccOutlet *outlet;
 
   /* Guards what follows; a leaf, never held over a call out. */
@@ -78,7 +80,7 @@ struct _GstMccSession {
   MccAddress source_address;
   GstMccReception reception;
   GstCaps *caps;
-  /* receiver of streams */
+  /* receiver of streams, layers */
   struct {
     GSocket *socket; /* NULL: not joined */
     gboolean leaving;

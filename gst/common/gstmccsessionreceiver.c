@@ -8,6 +8,7 @@
 
 #define DROPS_INTERVAL (100 * MCC_MSECOND)
 #define RTP_HEADER_BYTES 12
+#define GAP_SHARE 4 /* of the latency: how long layers wait for a gap; the rest is for B frames */
 
 /* ---- RTP on its way in: the source's thread ---- */
 
@@ -49,7 +50,7 @@ note_reception (GstMccSession *self, const guint8 *data, const MccAddress *from,
   guint32 ssrc = GST_READ_UINT32_BE (data + 8);
 
   g_mutex_lock (&self->lock);
-  if (ssrc != self->source_ssrc && !self->merge) {
+  if (ssrc != self->source_ssrc && !self->merge && !self->layers) {
     self->source_ssrc = ssrc;
     gst_mcc_reception_reset (&self->reception, ssrc);
   }
@@ -78,7 +79,7 @@ on_rtp (gpointer owner, GstMccInput *input, const guint8 *data, gsize size, cons
   }
   if (self->handler.rtp)
     verdict = self->handler.rtp (self->owner, input->stream, data, size, from,
-        (guint)size + gst_mcc_session_get_overhead (self));
+        (guint)size + gst_mcc_session_get_overhead (self), input->ecn);
   if (verdict == GST_MCC_SOURCE_PASS)
     note_reception (self, data, from, now);
   else if (self->merge
@@ -212,6 +213,57 @@ static const GstMccMergeFuncs merge_funcs = {
   .cut = on_cut,
   .left = on_left,
   .key_unit = on_key_unit_torn,
+};
+
+/* ---- layers: the source's thread ---- */
+
+static void
+on_layers_merge (gpointer owner, guint stream, GstBuffer *buffer, MccTime now)
+{
+  GstMccSession *self = owner;
+
+  gst_mcc_layers_handle (self->layers, stream, buffer, now);
+}
+
+static MccTime
+on_layers_due (gpointer owner, MccTime now)
+{
+  GstMccSession *self = owner;
+
+  return gst_mcc_layers_due (self->layers, now);
+}
+
+/* Packets keep the time at which they came: a unit's first one says when it was sent. */
+static void
+on_layers_out (gpointer owner, GstBuffer *buffer)
+{
+  GstMccSession *self = owner;
+
+  gst_mcc_source_push (self->source, buffer, FALSE);
+}
+
+static void
+on_layer_shown (gpointer owner, guint layer)
+{
+  GstMccSession *self = owner;
+
+  if (self->handler.layer_shown)
+    self->handler.layer_shown (self->owner, layer);
+}
+
+static void
+on_picture_lost (gpointer owner)
+{
+  GstMccSession *self = owner;
+
+  if (self->handler.picture_lost)
+    self->handler.picture_lost (self->owner);
+}
+
+static const GstMccLayersFuncs layers_funcs = {
+  .out = on_layers_out,
+  .shown = on_layer_shown,
+  .key_unit = on_picture_lost,
 };
 
 /* ---- RTP on its way out: the jitterbuffers' threads ---- */
@@ -360,6 +412,12 @@ gst_mcc_session_open_receiver (
     funcs.merge = on_merge;
     funcs.due = on_due;
   }
+  if (self->handler.elm_app) {
+    self->layers = gst_mcc_layers_new (
+        &layers_funcs, self, g_random_int (), settings->latency_ms * MCC_MSECOND / GAP_SHARE);
+    funcs.merge = on_layers_merge;
+    funcs.due = on_layers_due;
+  }
   self->udp = gst_mcc_source_new (self->sockets.rtp, &funcs, self);
   self->source = GST_MCC_SOURCE (gst_object_ref (self->udp));
   gst_bin_add (self->bin, self->udp);
@@ -394,7 +452,7 @@ gst_mcc_session_stop_receiver (GstMccSession *self)
 static void
 leave_all (GstMccSession *self)
 {
-  for (guint i = 0; self->merge && i < GST_MCC_STREAMS_MAX; i++)
+  for (guint i = 0; (self->merge || self->layers) && i < GST_MCC_STREAMS_MAX; i++)
     drop_membership (self, i, FALSE);
 }
 
@@ -410,6 +468,7 @@ gst_mcc_session_close_receiver (GstMccSession *self)
   leave_all (self);
   g_clear_object (&self->source);
   g_clear_pointer (&self->merge, gst_mcc_merge_free);
+  g_clear_pointer (&self->layers, gst_mcc_layers_free);
   g_clear_pointer (&self->outlet, gst_mcc_outlet_free);
   for (guint i = 0; i < GST_MCC_STREAMS_MAX; i++)
     gst_clear_caps (&self->joined[i].caps);
@@ -423,6 +482,8 @@ gst_mcc_session_pause (GstMccSession *self)
   leave_all (self);
   if (self->merge)
     gst_mcc_merge_reset (self->merge, gst_mcc_session_clock ());
+  if (self->layers)
+    gst_mcc_layers_reset (self->layers, gst_mcc_session_clock ());
   gst_mcc_sockets_leave (&self->sockets);
   g_mutex_lock (&self->lock);
   self->source_ssrc = 0;
@@ -437,17 +498,12 @@ gst_mcc_session_resume (GstMccSession *self)
 
 /* ---- streams: what the element tells ---- */
 
-gboolean
-gst_mcc_session_join (GstMccSession *self, guint stream, const MccAsspStream *group, GError **error)
+static gboolean
+open_group (GstMccSession *self, guint stream, MccPlace place, GError **error)
 {
-  MccPlace place = { .address_offset = group->address_offset, .port_offset = group->port_offset };
-  GSocket *socket;
+  GSocket *socket = gst_mcc_sockets_open_stream (&self->sockets, place, error);
   GstMccInput *input;
 
-  g_return_val_if_fail (stream < GST_MCC_STREAMS_MAX, FALSE);
-  drop_membership (self, stream, FALSE);
-  gst_mcc_merge_join (self->merge, stream, group->ssrc);
-  socket = gst_mcc_sockets_open_stream (&self->sockets, place, error);
   if (!socket) {
     gst_mcc_source_wake (self->source);
     return FALSE;
@@ -459,6 +515,17 @@ gst_mcc_session_join (GstMccSession *self, guint stream, const MccAsspStream *gr
   gst_mcc_source_add (self->source, input);
   gst_mcc_input_unref (input);
   return TRUE;
+}
+
+gboolean
+gst_mcc_session_join (GstMccSession *self, guint stream, const MccAsspStream *group, GError **error)
+{
+  MccPlace place = { .address_offset = group->address_offset, .port_offset = group->port_offset };
+
+  g_return_val_if_fail (stream < GST_MCC_STREAMS_MAX, FALSE);
+  drop_membership (self, stream, FALSE);
+  gst_mcc_merge_join (self->merge, stream, group->ssrc);
+  return open_group (self, stream, place, error);
 }
 
 void
@@ -520,7 +587,55 @@ gst_mcc_session_map_rtcp (GstMccSession *self, guint8 *data, gsize size)
   own = GST_READ_UINT32_BE (data + 4) == self->stream[0].ssrc;
   g_mutex_unlock (&self->lock);
   /* somebody has our SSRC: rtpsession chooses another */
-  return size < 8 || own ? size : gst_mcc_merge_map_rtcp (self->merge, data, size);
+  if (size < 8 || own)
+    return size;
+  return self->layers ? gst_mcc_layers_map_rtcp (self->layers, data, size)
+                      : gst_mcc_merge_map_rtcp (self->merge, data, size);
+}
+
+/* ---- layers: what the element tells ---- */
+
+gboolean
+gst_mcc_session_join_layer (GstMccSession *self, guint layer, MccPlace place, GError **error)
+{
+  g_return_val_if_fail (layer < GST_MCC_STREAMS_MAX, FALSE);
+  drop_membership (self, layer, FALSE);
+  gst_mcc_layers_join (self->layers, layer);
+  return open_group (self, layer, place, error);
+}
+
+void
+gst_mcc_session_leave_layer (GstMccSession *self, guint layer)
+{
+  g_return_if_fail (layer < GST_MCC_STREAMS_MAX);
+  gst_mcc_layers_leave (self->layers, layer);
+  drop_membership (self, layer, FALSE);
+}
+
+void
+gst_mcc_session_restart_layers (GstMccSession *self, guint32 ssrc)
+{
+  gst_mcc_layers_restart (self->layers, ssrc);
+  gst_mcc_session_follow (self, ssrc);
+  gst_mcc_source_wake (self->source);
+}
+
+void
+gst_mcc_session_set_layer_caps (GstMccSession *self, GstCaps *caps, guint8 order_id)
+{
+  gint clock_rate = 0;
+
+  gst_structure_get_int (gst_caps_get_structure (caps, 0), "clock-rate", &clock_rate);
+  gst_mcc_layers_set_media (self->layers, order_id, (guint)MAX (clock_rate, 0));
+  gst_mcc_session_set_caps (self, caps);
+}
+
+void
+gst_mcc_session_get_layer_stats (GstMccSession *self, MccLayerMergeStats *out)
+{
+  memset (out, 0, sizeof *out);
+  if (self->layers)
+    gst_mcc_layers_get_stats (self->layers, out);
 }
 
 /* ---- what the element tells ---- */

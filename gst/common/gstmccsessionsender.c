@@ -129,6 +129,12 @@ on_rtp (GstPad *pad, GstPadProbeInfo *info, gpointer user)
   return GST_PAD_PROBE_OK;
 }
 
+void
+gst_mcc_session_set_ect (GstMccSession *self, gboolean ect)
+{
+  gst_mcc_sockets_set_ect (&self->sockets, ect);
+}
+
 /* ---- making and unmaking ---- */
 
 gboolean

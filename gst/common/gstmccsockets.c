@@ -518,6 +518,19 @@ gst_mcc_sockets_set_ttl (GstMccSockets *self, guint8 ttl)
     g_socket_set_multicast_ttl (self->rtcp, ttl);
 }
 
+void
+gst_mcc_sockets_set_ect (GstMccSockets *self, gboolean ect)
+{
+  int level = self->ipv6 ? IPPROTO_IPV6 : IPPROTO_IP;
+  int option = self->ipv6 ? IPV6_TCLASS : IP_TOS, tos = 0;
+  socklen_t size = sizeof tos;
+
+  if (!self->rtp || getsockopt (g_socket_get_fd (self->rtp), level, option, &tos, &size) < 0)
+    return;
+  tos = (tos & 0xfc) | (ect ? MCC_ECN_ECT0 : MCC_ECN_NOT_ECT);
+  (void)setsockopt (g_socket_get_fd (self->rtp), level, option, &tos, sizeof tos);
+}
+
 static guint32
 get_meminfo (GSocket *socket, guint field)
 {

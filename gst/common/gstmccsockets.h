@@ -54,6 +54,8 @@ GSocket *gst_mcc_sockets_open_stream (GstMccSockets *self, MccPlace place, GErro
 void gst_mcc_sockets_leave_stream (GstMccSockets *self, GSocket *socket);
 /* TTL of what leaves by .rtcp. */
 void gst_mcc_sockets_set_ttl (GstMccSockets *self, guint8 ttl);
+/* Whether what leaves by .rtp is ECT(0); the DSCP stays. */
+void gst_mcc_sockets_set_ect (GstMccSockets *self, gboolean ect);
 /* Packets that the kernel dropped at @socket since it was made, 0 where it does not tell. */
 guint32 gst_mcc_sockets_get_drops (GSocket *socket);
 

@@ -16,6 +16,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_mcc_source_debug);
 #define DATAGRAM_BYTES 65536 /* untouched pages cost nothing */
 #define RETRY_MS 100         /* after an error that might stay */
 #define NO_EVENT_POLL_MS 100
+#define CONTROL_BYTES CMSG_SPACE (sizeof (int))
 #define INPUTS_MAX 9 /* streams of a session, and one that is being left */
 
 typedef union {
@@ -41,6 +42,10 @@ struct _GstMccSource {
   struct mmsghdr messages[BATCH];
   struct iovec vectors[BATCH];
   Address addresses[BATCH];
+  union {
+    struct cmsghdr align;
+    guint8 bytes[CONTROL_BYTES];
+  } controls[BATCH];
   guint8 *data; /* BATCH datagrams */
   Address last;
   MccAddress from; /* of .last */
@@ -228,7 +233,9 @@ take (GstMccSource *self, GstMccInput *input, const guint8 *data, gsize size,
 
   if (verdict == GST_MCC_SOURCE_DROP || (verdict == GST_MCC_SOURCE_WAIT && self->funcs.merge))
     return GST_FLOW_OK;
-  buffer = make_buffer (data, size, running_time, !self->started && g_queue_is_empty (&self->held));
+  /* what is merged begins with what leaves first: a depayloader begins anew at each mark */
+  buffer = make_buffer (data, size, running_time,
+      !self->started && !self->funcs.merge && g_queue_is_empty (&self->held));
   if (verdict == GST_MCC_SOURCE_WAIT) {
     keep (self, buffer, now);
     return GST_FLOW_OK;
@@ -263,6 +270,25 @@ note_address (GstMccSource *self, const Address *address)
   }
 }
 
+/* The ECN bits of what came with @message. */
+static MccEcn
+get_ecn (struct msghdr *message)
+{
+  for (struct cmsghdr *c = CMSG_FIRSTHDR (message); c; c = CMSG_NXTHDR (message, c)) {
+    if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS
+        && c->cmsg_len >= CMSG_LEN (sizeof (guint8)))
+      return (MccEcn)(*CMSG_DATA (c) & 3);
+    if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_TCLASS
+        && c->cmsg_len >= CMSG_LEN (sizeof (int))) {
+      int tclass;
+
+      memcpy (&tclass, CMSG_DATA (c), sizeof tclass);
+      return (MccEcn)(tclass & 3);
+    }
+  }
+  return MCC_ECN_NOT_ECT;
+}
+
 /* The running time now; none without a clock. */
 static GstClockTime
 get_running_time (GstMccSource *self, GstClock *clock)
@@ -285,6 +311,8 @@ gst_mcc_source_push (GstMccSource *self, GstBuffer *buffer, gboolean late)
 
   if (late)
     GST_BUFFER_PTS (buffer) = GST_BUFFER_DTS (buffer) = get_running_time (self, self->now_clock);
+  if (!self->started && g_queue_is_empty (&self->held))
+    GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
   flow = forward (self, buffer, (MccTime)g_get_monotonic_time () * MCC_USECOND);
   if (flow != GST_FLOW_OK)
     self->flow = flow;
@@ -355,8 +383,10 @@ read_batch (GstMccSource *self, GstMccInput *input, GstClock *clock)
   MccTime now;
   int n;
 
-  for (guint i = 0; i < BATCH; i++)
+  for (guint i = 0; i < BATCH; i++) {
     self->messages[i].msg_hdr.msg_namelen = sizeof self->addresses[i];
+    self->messages[i].msg_hdr.msg_controllen = sizeof self->controls[i];
+  }
   n = recvmmsg (g_socket_get_fd (input->socket), self->messages, BATCH, MSG_DONTWAIT, NULL);
   if (n <= 0) {
     handle_error (self, n < 0 ? errno : EAGAIN);
@@ -367,6 +397,7 @@ read_batch (GstMccSource *self, GstMccInput *input, GstClock *clock)
   now = (MccTime)g_get_monotonic_time () * MCC_USECOND;
   for (int i = 0; i < n && flow == GST_FLOW_OK; i++) {
     note_address (self, &self->addresses[i]);
+    input->ecn = get_ecn (&self->messages[i].msg_hdr);
     flow = take (
         self, input, self->vectors[i].iov_base, self->messages[i].msg_len, running_time, now);
   }
@@ -664,9 +695,10 @@ gst_mcc_source_init (GstMccSource *self)
   for (guint i = 0; i < BATCH; i++) {
     self->vectors[i]
         = (struct iovec){ .iov_base = self->data + i * DATAGRAM_BYTES, .iov_len = DATAGRAM_BYTES };
-    self->messages[i].msg_hdr = (struct msghdr){
-      .msg_name = &self->addresses[i], .msg_iov = &self->vectors[i], .msg_iovlen = 1
-    };
+    self->messages[i].msg_hdr = (struct msghdr){ .msg_name = &self->addresses[i],
+      .msg_iov = &self->vectors[i],
+      .msg_iovlen = 1,
+      .msg_control = &self->controls[i] };
   }
   GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_SOURCE);
   self->src = gst_pad_new_from_static_template (&src_template, "src");
@@ -696,7 +728,11 @@ GstMccInput *
 gst_mcc_input_new (GSocket *socket, guint stream)
 {
   GstMccInput *self = g_new0 (GstMccInput, 1);
+  int fd = g_socket_get_fd (socket), on = 1;
 
+  /* One of the two is of the other family. */
+  (void)setsockopt (fd, IPPROTO_IP, IP_RECVTOS, &on, sizeof on);
+  (void)setsockopt (fd, IPPROTO_IPV6, IPV6_RECVTCLASS, &on, sizeof on);
   g_atomic_ref_count_init (&self->references);
   self->socket = g_object_ref (socket);
   self->stream = stream;

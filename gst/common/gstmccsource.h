@@ -42,6 +42,7 @@ typedef struct {
   gatomicrefcount references;
   GSocket *socket;
   guint stream;
+  MccEcn ecn; /* of the datagram that `accept` is asked about; the source's thread's */
   /* The owner's, of the source's thread alone. */
   MccTime drops_checked;
   guint32 drops;

@@ -80,7 +80,7 @@ gst_mcc_stats_new_sender (const MccAsmpSenderStats *stats, const GstMccSenderExt
       "limiting-address", G_TYPE_STRING, limiting, "num-receivers", G_TYPE_UINT, stats->receivers,
       "max-rtt", G_TYPE_UINT64, stats->rtt_max, "reports", G_TYPE_UINT64, stats->reports,
       "pacer-delay", G_TYPE_UINT64, extra->pacer_delay, "pacer-overruns", G_TYPE_UINT64,
-      extra->pacer_overruns, NULL);
+      extra->pacer_overruns, "ecn", G_TYPE_BOOLEAN, (gboolean)stats->ect, NULL);
 
   g_free (limiting);
   set_receivers (s, receivers, n_receivers);
@@ -96,14 +96,16 @@ gst_mcc_stats_new_receiver (const MccAsmpReceiverStats *stats, const GstMccRecei
       "estimated-bitrate", G_TYPE_UINT64, stats->estimated_bps, "announced-bitrate", G_TYPE_UINT64,
       stats->announced_bps, "loss", G_TYPE_DOUBLE, stats->loss_ratio, "packets-received",
       G_TYPE_UINT64, stats->packets_received, "packets-lost", G_TYPE_UINT64, stats->packets_lost,
-      "duplicates", G_TYPE_UINT64, stats->duplicates, "reordered", G_TYPE_UINT64, stats->reordered,
-      "host-dropped", G_TYPE_UINT64, extra->host_dropped, "rtt", G_TYPE_UINT64, stats->rtt,
-      "rtt-measured", G_TYPE_BOOLEAN, (gboolean)stats->rtt_measured, "jitter", G_TYPE_UINT64,
-      stats->jitter, "queue-delay", G_TYPE_UINT64, stats->queue_delay, "congested", G_TYPE_BOOLEAN,
-      (gboolean)stats->congested, "reports-sent", G_TYPE_UINT64, stats->reports_sent,
-      "reports-suppressed", G_TYPE_UINT64, stats->reports_suppressed, "switches", G_TYPE_UINT64,
-      extra->switches, "joins", G_TYPE_UINT64, extra->joins, "leaves", G_TYPE_UINT64, extra->leaves,
-      "late-joins", G_TYPE_UINT64, extra->late_joins, "gaps", G_TYPE_UINT64, extra->gaps, NULL);
+      "ecn", G_TYPE_STRING, mcc_ecn_path_name (stats->ecn), "ecn-marked", G_TYPE_UINT64,
+      stats->packets_marked, "duplicates", G_TYPE_UINT64, stats->duplicates, "reordered",
+      G_TYPE_UINT64, stats->reordered, "host-dropped", G_TYPE_UINT64, extra->host_dropped, "rtt",
+      G_TYPE_UINT64, stats->rtt, "rtt-measured", G_TYPE_BOOLEAN, (gboolean)stats->rtt_measured,
+      "jitter", G_TYPE_UINT64, stats->jitter, "queue-delay", G_TYPE_UINT64, stats->queue_delay,
+      "congested", G_TYPE_BOOLEAN, (gboolean)stats->congested, "reports-sent", G_TYPE_UINT64,
+      stats->reports_sent, "reports-suppressed", G_TYPE_UINT64, stats->reports_suppressed,
+      "switches", G_TYPE_UINT64, extra->switches, "joins", G_TYPE_UINT64, extra->joins, "leaves",
+      G_TYPE_UINT64, extra->leaves, "late-joins", G_TYPE_UINT64, extra->late_joins, "gaps",
+      G_TYPE_UINT64, extra->gaps, NULL);
 
   set_dropped (s, stats->dropped);
   return s;

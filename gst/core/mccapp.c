@@ -18,7 +18,9 @@
 #define REPORT_QUEUE_DELAY 44
 #define REPORT_PACKETS_LOST 48
 #define REPORT_HIGHEST_SEQ 52
-#define REPORT_ECHO 57 /* 24 bits, behind 8 reserved ones */
+#define REPORT_ECN 56 /* 2 bits, then marked */
+#define REPORT_MARKED_MAX 63
+#define REPORT_ECHO 57 /* 24 bits */
 #define REPORT_HOLD 60
 
 #define RTT_COUNT 14 /* 16 bits */
@@ -198,7 +200,9 @@ decode_report (const uint8_t *data, size_t size, MccAppReport *out)
     .flags = data[MCC_APP_OFFSET_FLAGS],
     .rate_bps = mcc_app_get (data + REPORT_RATE, 6),
     .received_bps = mcc_app_get (data + REPORT_RECEIVED, 6),
+    .ecn = data[REPORT_ECN] >> 6,
     .loss_ratio = mcc_app_get32 (data + REPORT_LOSS) / (double)UINT32_MAX,
+    .marked_share = (data[REPORT_ECN] & REPORT_MARKED_MAX) / (double)REPORT_MARKED_MAX,
     .rtt = mcc_app_get32 (data + REPORT_RTT) * MCC_USECOND,
     .jitter = mcc_app_get32 (data + REPORT_JITTER) * MCC_USECOND,
     .queue_delay = mcc_app_get32 (data + REPORT_QUEUE_DELAY) * MCC_USECOND,
@@ -374,8 +378,12 @@ static bool
 encode_report (const MccAppReport *report, uint8_t *data)
 {
   if (report->flags > UINT8_MAX || report->echo > UINT24_MAX
-      || !(report->loss_ratio >= 0.0 && report->loss_ratio <= 1.0))
+      || !(report->loss_ratio >= 0.0 && report->loss_ratio <= 1.0)
+      || !(report->marked_share >= 0.0 && report->marked_share <= 1.0)
+      || report->ecn > MCC_REPORT_ECN_BROKEN)
     return false;
+  data[REPORT_ECN]
+      = (uint8_t)(report->ecn << 6 | (unsigned)(report->marked_share * REPORT_MARKED_MAX + 0.5));
   data[MCC_APP_OFFSET_FLAGS] = (uint8_t)report->flags;
   mcc_app_put (data + REPORT_RATE, 6, min_u64 (report->rate_bps, MCC_APP_RATE_MAX));
   mcc_app_put (data + REPORT_NUMBER, 4, report->number);

@@ -35,13 +35,23 @@
 #define MCC_REPORT_KEY_UNIT 0x40u     /* first report: has no decodable picture yet */
 #define MCC_REPORT_NO_CAPS 0x80u      /* has not heard the strings of an announcement yet */
 
+/* MccAppReport.ecn: what the receiver makes of ECN marks. */
+typedef enum {
+  MCC_REPORT_ECN_NONE,     /* it does not see or heed them */
+  MCC_REPORT_ECN_HEEDED,   /* it answers them as losses */
+  MCC_REPORT_ECN_BLEACHED, /* it would, but its path takes ECT away */
+  MCC_REPORT_ECN_BROKEN    /* it does not: its path's marks say nothing */
+} MccReportEcn;
+
 /* Receiver's report (subtype 1). */
 typedef struct {
   uint32_t number;        /* report number, +1 each report, wraps */
   uint32_t flags;         /* 8 bits on the wire */
   uint64_t rate_bps;      /* TCP-friendly rate */
   uint64_t received_bps;  /* rate received lately */
-  double loss_ratio;      /* 0..1, in steps of 1 / (2^32 - 1) */
+  double loss_ratio;      /* 0..1, in steps of 1 / (2^32 - 1); marks (ECN) included */
+  double marked_share;    /* 0..1, in steps of 1/63: of loss_ratio, what marks alone made */
+  unsigned ecn;           /* MccReportEcn */
   MccTime rtt;            /* us on the wire, saturated at 1 us and MCC_RTT_MAX */
   MccTime jitter;         /* us */
   MccTime queue_delay;    /* us */
@@ -51,6 +61,7 @@ typedef struct {
   MccTime hold;           /* us from its arrival to this report */
   uint64_t potential_bps; /* ASSP only: what the path may carry if more were sent, as far as known;
                              0 = not known, MCC_APP_RATE_MAX = nothing speaks against any rate */
+  uint8_t level;          /* ELM only (mccelmapp.h) */
 } MccAppReport;
 
 /* Sender's RTT list (subtype 2). */
@@ -70,6 +81,7 @@ typedef struct {
 /* MccAppSession.flags */
 #define MCC_SESSION_STOPPED 0x01u  /* no-feedback=stop has stopped the media */
 #define MCC_SESSION_ENHANCED 0x02u /* the sender's variant */
+#define MCC_SESSION_ECT 0x04u      /* media packets are sent as ECT(0) */
 
 #define MCC_APP_ENCODING_MAX 32
 #define MCC_APP_MEDIA_MAX 16

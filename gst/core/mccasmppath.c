@@ -14,6 +14,7 @@
 #define FAST_MIN (200 * MCC_MSECOND)
 #define FAST_PACKETS 20 /* ours; fewer: steady loss on slow links doubles */
 #define FAST_SPAN (1 * MCC_SECOND)
+#define HOLD_MAX (2 * MCC_SECOND) /* the packet that a report echoes is still known */
 #define SLOW_MIN (1 * MCC_SECOND)
 #define SLOW_SPAN (4 * MCC_SECOND)
 
@@ -54,6 +55,7 @@ mcc_asmp_path_reset (MccAsmpPath *self)
   mcc_meter_init (&self->fast, FAST_SPAN);
   mcc_meter_init (&self->slow, SLOW_SPAN);
   mcc_capacity_init (&self->capacity);
+  mcc_ecn_init (&self->ecn);
   self->last = self->absorb_until = self->queue_min = MCC_TIME_NONE;
 }
 
@@ -97,14 +99,31 @@ map_sequence (MccAsmpPath *self, const MccRtpPacket *packet, MccTime now, uint64
   return true;
 }
 
+/* Whether @packet counts as a loss in the equation. Where gaps are excused marks are: the queue is
+ * that of two streams. */
+static bool
+is_marked (MccAsmpPath *self, const MccRtpPacket *packet, MccTime now)
+{
+  if (self->variant != MCC_VARIANT_ENHANCED)
+    return false;
+  bool was_broken = self->ecn.broken;
+  bool marked = mcc_ecn_handle_packet (&self->ecn, packet->ecn, mcc_rtt_get (&self->rtt), now);
+  if (self->ecn.broken && !was_broken)
+    mcc_loss_seed (self->loss, 0.0);
+  return marked && now >= self->excuse_until;
+}
+
 bool
 mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccTime now)
 {
   uint64_t number;
   if (!map_sequence (self, packet, now, &number))
     return false;
-  MccTime rtt = mcc_rtt_get (&self->rtt);
-  mcc_loss_handle_packet (self->loss, number, packet->bytes, now, mcc_time_max (rtt, 1));
+  MccTime rtt = mcc_time_max (mcc_rtt_get (&self->rtt), 1);
+  if (is_marked (self, packet, now))
+    mcc_loss_handle_marked_packet (self->loss, number, packet->bytes, now, rtt);
+  else
+    mcc_loss_handle_packet (self->loss, number, packet->bytes, now, rtt);
   mcc_meter_add (&self->fast, packet->bytes, now);
   mcc_meter_add (&self->slow, packet->bytes, now);
   mcc_capacity_handle_packet (&self->capacity, packet->bytes, now);
@@ -123,6 +142,9 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
   self->queue_newest = mcc_queue_handle_packet (&self->queue, transit, now);
   self->queue_min = mcc_time_min (self->queue_min, self->queue_newest);
   self->queue_max = mcc_time_max (self->queue_max, self->queue_newest);
+  mcc_slump_handle_packet (&self->slump, packet->bytes, self->queue_newest, now);
+  if (self->variant == MCC_VARIANT_ENHANCED)
+    mcc_neighbours_handle_packet (&self->neighbours, packet->send_time, transit, now);
   self->has_echo = true;
   self->echo = packet->send_time;
   self->echo_time = now;
@@ -145,6 +167,7 @@ mcc_asmp_path_excuse (MccAsmpPath *self, MccTime now)
   mcc_meter_init (&self->fast, FAST_SPAN);
   mcc_meter_init (&self->slow, SLOW_SPAN);
   mcc_capacity_init (&self->capacity); /* what waited in our socket proves nothing */
+  mcc_slump_clear (&self->slump);
   self->queue_max = 0;
   self->queue_min = MCC_TIME_NONE;
   self->absent_until = now + ABSENCE_ECHO;
@@ -156,6 +179,7 @@ mcc_asmp_path_splice (MccAsmpPath *self)
   self->splice = self->seq.started;
   mcc_meter_init (&self->fast, FAST_SPAN);
   mcc_meter_init (&self->slow, SLOW_SPAN);
+  mcc_slump_clear (&self->slump);
   self->queue_max = 0;
   self->queue_min = MCC_TIME_NONE;
 }
@@ -164,7 +188,7 @@ void
 mcc_asmp_path_forget_losses (MccAsmpPath *self)
 {
   mcc_loss_reset (self->loss);
-  self->lost_before = self->events = 0;
+  self->lost_before = self->marked_before = self->events = 0;
   self->seeded = false;
 }
 
@@ -174,6 +198,46 @@ mcc_asmp_path_excuse_losses (MccAsmpPath *self, MccTime until)
   self->excuse_until = until;
 }
 
+/* The transit of what was stamped @send_time, had it come at @arrival. */
+static MccTimeDelta
+transit_of (const MccAsmpPath *self, uint32_t send_time, MccTime arrival)
+{
+  MccTimeDelta sent = mcc_abs_send_time_diff (send_time, self->jitter.last_send);
+  MccTimeDelta came = (MccTimeDelta)(arrival - self->jitter.last_arrival);
+  return self->jitter.cumulative + (came - sent);
+}
+
+void
+mcc_asmp_path_hear_report (
+    MccAsmpPath *self, uint32_t ssrc, const MccAppReport *report, MccTime now)
+{
+  if (self->jitter.started && (report->flags & MCC_REPORT_ECHO) && report->hold < HOLD_MAX)
+    mcc_neighbours_handle_report (&self->neighbours, ssrc, report->number, report->echo,
+        transit_of (self, report->echo, now - report->hold), report->queue_delay, self->standing);
+}
+
+void
+mcc_asmp_path_hear_rtt (MccAsmpPath *self, const MccAppRtt *entry, MccTime now)
+{
+  MccTime rtt;
+  MccTimeDelta transit;
+  if (mcc_neighbours_handle_rtt (
+          &self->neighbours, entry->ssrc, entry->number, entry->rtt, &rtt, &transit))
+    mcc_rtt_borrow (&self->rtt, rtt, transit, now);
+}
+
+void
+mcc_asmp_path_handle_ect (MccAsmpPath *self, bool ect)
+{
+  mcc_ecn_handle_announced (&self->ecn, ect);
+}
+
+double
+mcc_asmp_path_lost_ratio (const MccAsmpPath *self)
+{
+  return mcc_loss_ratio (self->loss) * (1.0 - mcc_loss_marked_share (self->loss));
+}
+
 void
 mcc_asmp_path_handle_announcement (MccAsmpPath *self, uint32_t send_time, MccTime now)
 {
@@ -181,12 +245,10 @@ mcc_asmp_path_handle_announcement (MccAsmpPath *self, uint32_t send_time, MccTim
     return;
   if (!self->jitter.started) /* an announcement may come long before the stream */
     mcc_jitter_handle_packet (&self->jitter, send_time, now);
-  MccTimeDelta sent = mcc_abs_send_time_diff (send_time, self->jitter.last_send);
-  MccTimeDelta came = (MccTimeDelta)(now - self->jitter.last_arrival);
   self->has_echo = true;
   self->echo = send_time;
   self->echo_time = now;
-  self->echo_transit = self->jitter.cumulative + (came - sent);
+  self->echo_transit = transit_of (self, send_time, now);
 }
 
 void
@@ -197,13 +259,16 @@ mcc_asmp_path_handle_report (MccAsmpPath *self, uint32_t number)
 }
 
 /* The first loss event has no interval before it: the one that gives the rate which the path
- * carried (RFC 5348 6.3.1); but where no queue was near no longer than what arrived so far. */
+ * carried (RFC 5348 6.3.1); but where no queue was near no longer than what arrived so far. Where
+ * others kept that rate down it says nothing: what arrived so far counts, if that is longer. */
 static double
 first_loss_ratio (const MccAsmpPath *self, const MccRateInput *input)
 {
   double carried = mcc_tcp_loss_ratio (&mcc_tcp_model_default, input->packet_bytes,
       mcc_time_to_seconds (input->rtt), (double)input->received_now_bps);
   uint64_t arrived = mcc_loss_packets_received (self->loss);
+  if (input->held_down && arrived > 0)
+    return fmin (carried, 1.0 / (double)arrived);
   if (input->queue_peak > SEED_QUEUE || arrived == 0)
     return carried;
   return fmax (carried, 1.0 / (double)arrived);
@@ -214,6 +279,7 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
 {
   MccTime rtt = mcc_rtt_get (&self->rtt);
   uint64_t lost = mcc_loss_packets_lost (self->loss);
+  uint64_t marked = mcc_loss_packets_marked (self->loss);
   if (self->queue_min != MCC_TIME_NONE)
     self->standing = self->queue_min;
   self->queue_min = MCC_TIME_NONE;
@@ -221,7 +287,8 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
   input->now = now;
   input->rtt = rtt;
   input->rtt_measured = self->rtt.measured;
-  input->loss_in_interval = lost > self->lost_before;
+  input->marked_alone = marked > self->marked_before && lost <= self->lost_before;
+  input->loss_in_interval = lost > self->lost_before || marked > self->marked_before;
   input->last_loss_event = mcc_loss_last_event (self->loss);
   input->packet_bytes = mcc_loss_mean_packet_bytes (self->loss);
   input->queue_delay = self->standing;
@@ -234,6 +301,7 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
   input->received_now_bps
       = mcc_meter_rate_bps (&self->fast, mcc_time_clamp (window, FAST_MIN, FAST_SPAN), now);
   self->lost_before = lost;
+  self->marked_before = marked;
 
   /* Where the RTT came late there are real intervals. */
   uint64_t loss_events = mcc_loss_events (self->loss);
@@ -244,6 +312,7 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
       mcc_loss_seed (self->loss, first_loss_ratio (self, input));
   }
   input->loss_ratio = mcc_loss_ratio (self->loss);
+  input->marked_share = mcc_loss_marked_share (self->loss);
   input->capacity = &self->capacity;
 }
 

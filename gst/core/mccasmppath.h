@@ -5,19 +5,25 @@
  *
  * Laws: packets that our own socket dropped, gaps of an outage (silence of MCC_ASMP_PATH_OUTAGE)
  * and jumps of the sequence space (RFC 3550 A.1: MAX_DROPOUT 3000, MAX_MISORDER 100, taken when two
- * packets in sequence confirm them) are no network loss. Constant cost a packet.
+ * packets in sequence confirm them) are no network loss. Marks (mccecn.h) count as losses do, with
+ * `enhanced` alone; where the path turns out to be broken the loss history begins anew. Constant
+ * cost a packet.
  */
 #pragma once
 
+#include "mccapp.h"
 #include "mcccapacity.h"
 #include "mcccongestion.h"
+#include "mccecn.h"
 #include "mccjitter.h"
 #include "mccloss.h"
 #include "mccmeter.h"
+#include "mccneighbours.h"
 #include "mccqueue.h"
 #include "mccrate.h"
 #include "mccrtt.h"
 #include "mccseq.h"
+#include "mccslump.h"
 
 #define MCC_ASMP_PATH_OUTAGE (2 * MCC_SECOND)
 
@@ -35,16 +41,20 @@ typedef struct {
   MccJitter jitter;
   MccQueue queue;
   MccRtt rtt;
+  MccEcnJudge ecn;
   MccCongestion congestion;
+  MccNeighbours neighbours;
   MccMeter fast, slow;
   MccCapacity capacity;
+  MccSlump slump;
   MccTime last; /* newest packet; MCC_TIME_NONE before the first */
   MccTime queue_newest;
   MccTime queue_max;
   MccTime queue_min;    /* since the last decision; MCC_TIME_NONE without a packet */
   MccTime standing;     /* queue of the last decision interval */
   uint64_t lost_before; /* packets lost at the last decision */
-  uint64_t events;      /* loss events known */
+  uint64_t marked_before;
+  uint64_t events; /* loss events known */
   bool seeded;
   /* What a report echoes. */
   bool has_echo;
@@ -69,6 +79,10 @@ void mcc_asmp_path_excuse_losses (MccAsmpPath *self, MccTime until);
 /* False: not in the sequence (a jump not yet confirmed), nothing was measured. */
 bool mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccTime now);
 void mcc_asmp_path_handle_host_dropped (MccAsmpPath *self, uint64_t packets, MccTime now);
+/* The sender says whether it sends ECT. */
+void mcc_asmp_path_handle_ect (MccAsmpPath *self, bool ect);
+/* The part of the loss ratio that is losses, without marks. */
+double mcc_asmp_path_lost_ratio (const MccAsmpPath *self);
 /* A stamped announcement came. */
 void mcc_asmp_path_handle_announcement (MccAsmpPath *self, uint32_t send_time, MccTime now);
 /* We were absent until @now: the received rate is measured anew, and for a while no announcement is
@@ -76,6 +90,10 @@ void mcc_asmp_path_handle_announcement (MccAsmpPath *self, uint32_t send_time, M
 void mcc_asmp_path_excuse (MccAsmpPath *self, MccTime now);
 /* Our report @number leaves, echoing. */
 void mcc_asmp_path_handle_report (MccAsmpPath *self, uint32_t number);
+/* Another receiver's report; and what the sender measured from one. */
+void mcc_asmp_path_hear_report (
+    MccAsmpPath *self, uint32_t ssrc, const MccAppReport *report, MccTime now);
+void mcc_asmp_path_hear_rtt (MccAsmpPath *self, const MccAppRtt *entry, MccTime now);
 /* Fills in what the path knows; ends the decision interval. */
 void mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now);
 /* Whether a loss event has begun since the last call. */

@@ -4,8 +4,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define START_BPS 150000                 /* ASMP: start rate */
-#define COMPOUND_BYTES 152               /* RR + SDES + report + IP + UDP */
+#define AT_FLOOR 1.05      /* times the stream's lower bound: nobody could ask for less */
+#define START_BPS 150000   /* ASMP: start rate */
+#define COMPOUND_BYTES 152 /* RR + SDES + report + IP + UDP */
 #define DECISION_MIN (100 * MCC_MSECOND) /* ours, as all below */
 #define DECISION_MAX (500 * MCC_MSECOND)
 #define EVENT_QUEUE (7 * MCC_MSECOND) /* a loss with less queue is no overflow */
@@ -81,6 +82,41 @@ mcc_asmp_receiver_activate (MccAsmpReceiver *self)
   }
 }
 
+/* What the link carries all of a sudden; 0: it carries what it did. Of several streams (ASSP): the
+ * lower ones are safe, so that too low a guess costs little. */
+static uint64_t
+slump_bps (const MccAsmpReceiver *self)
+{
+  bool asked = self->config.unbounded && mcc_asmp_receiver_is_enhanced (self)
+               && mcc_rate_mode (self->rate) == MCC_RATE_DELAY;
+  return asked ? mcc_slump_bps (&self->path.slump) : 0;
+}
+
+/* The means that a decision takes still tell of before. */
+static void
+notice_slump (MccAsmpReceiver *self, MccRateInput *input)
+{
+  uint64_t bps = slump_bps (self);
+  if (bps == 0 || bps >= input->received_now_bps)
+    return;
+  input->received_now_bps = bps;
+  input->queue_delay = mcc_time_max (input->queue_delay, self->path.queue_newest);
+  self->slumped = self->now;
+  mcc_slump_clear (&self->path.slump); /* once */
+}
+
+/* Of a sender's streams: what it sends in this one is not what we asked for. */
+static bool
+held_down (const MccAsmpReceiver *self)
+{
+  const MccAppSession *session = &self->session;
+  if (!self->has_session)
+    return false;
+  bool others = session->receivers > MCC_ASMP_FEW_RECEIVERS && session->limiting_ssrc != 0
+                && session->limiting_ssrc != self->config.ssrc;
+  return others || (double)session->target_bps < AT_FLOOR * (double)session->min_bps;
+}
+
 static void
 decide (MccAsmpReceiver *self)
 {
@@ -90,8 +126,11 @@ decide (MccAsmpReceiver *self)
     .min_bps = self->has_session ? self->session.min_bps : 0,
     .max_bps = self->has_session ? self->session.max_bps : 0,
   };
-  if (self->config.unbounded)
+  if (self->config.unbounded) {
+    input.floor_bps = input.min_bps;
+    input.held_down = held_down (self);
     input.min_bps = input.max_bps = 0;
+  }
   if (input.max_bps > 0 && input.min_bps > input.max_bps)
     input.min_bps = input.max_bps;
   if (!mcc_asmp_receiver_is_enhanced (self)) {
@@ -101,6 +140,7 @@ decide (MccAsmpReceiver *self)
       input.gamma = 1.0;
   }
   mcc_asmp_path_decide (&self->path, &input, self->now);
+  notice_slump (self, &input);
   self->loss_ratio = input.loss_ratio;
   mcc_rate_decide (self->rate, &input);
   mcc_asmp_receiver_note_freedom (self, &input);
@@ -160,10 +200,11 @@ mcc_asmp_receiver_new (const MccAsmpReceiverConfig *config, MccTime now)
   mcc_asmp_source_init (&self->source, config->source_ssrc, MCC_ASMP_SOURCE_TIMEOUT);
   mcc_asmp_schedule_init (&self->schedule, config->variant, config->hears_group,
       config->report_interval, self->config.compound_bytes, config->seed);
+  self->schedule.wary = config->unbounded;
   if (config->least_interval > 0)
     self->schedule.least = config->least_interval;
   self->now = now;
-  self->next_decision = self->event = self->free_since = MCC_TIME_NONE;
+  self->next_decision = self->event = self->free_since = self->others_since = MCC_TIME_NONE;
   return self;
 }
 
@@ -251,9 +292,14 @@ mcc_asmp_receiver_handle_rtp (
     case MCC_SOURCE_OTHER:
       return mcc_asmp_receiver_drop (self, MCC_DROP_OTHER_SENDER, packet->ssrc);
   }
+  if (self->has_session)
+    mcc_asmp_path_handle_ect (&self->path, (self->session.flags & MCC_SESSION_ECT) != 0);
   if (mcc_asmp_path_handle_packet (&self->path, packet, now)
       && mcc_asmp_path_poll_loss_event (&self->path))
     begin_loss_event (self);
+  if (self->next_decision != MCC_TIME_NONE && self->next_decision > now && now >= self->hold_until
+      && slump_bps (self) > 0)
+    self->next_decision = now; /* each decision's time of it is lost */
   return MCC_DROP_NONE;
 }
 
@@ -297,6 +343,8 @@ mcc_asmp_receiver_handle_timeout (MccAsmpReceiver *self, MccTime now)
   mcc_asmp_receiver_advance (self, now);
   if (mcc_asmp_source_handle_timeout (&self->source, now)) {
     self->next_decision = MCC_TIME_NONE;
+    if (self->has_session && now - self->session_time < MCC_ASMP_SOURCE_TIMEOUT)
+      mcc_ecn_handle_silence (&self->path.ecn, now);
     mcc_asmp_receiver_push_simple (self, MCC_RECEIVER_SOURCE_LOST, self->source.ssrc);
     if (!self->has_session)
       mcc_asmp_receiver_stop (self);

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "mccapp.h"
+#include "mccecn.h"
 #include "mccloss.h"
 #include "mccrate.h"
 #include "mcctrace.h"
@@ -39,6 +40,7 @@ typedef struct {
   bool unsmoothed;         /* published, experiments: gamma = 1 in ASMP eq. 14 */
   uint32_t compound_bytes; /* IP bytes of one of our compounds; 0 = 152 */
   uint64_t start_bps;      /* until the sender announces one; 0 = 150000 */
+  bool ecn;                /* the host reads the ECN bits of what comes */
   bool hears_group;        /* false with SSM or unicast feedback: nobody's reports are heard */
   bool unbounded;          /* the rate is not held within the announced bounds: of the sender's
                               streams this is one (ASSP) */
@@ -64,8 +66,10 @@ typedef struct {
 typedef struct {
   uint32_t source_ssrc; /* 0 = none yet */
   uint64_t received_bps, estimated_bps, announced_bps;
-  double loss_ratio;
+  double loss_ratio; /* without marks */
   uint64_t packets_received, packets_lost, duplicates, reordered;
+  uint64_t packets_marked; /* by queues (ECN); received, not lost */
+  MccEcnPath ecn;
   MccTime rtt;
   bool rtt_measured;
   MccTime jitter, queue_delay;
@@ -107,6 +111,12 @@ uint64_t mcc_asmp_receiver_potential_bps (const MccAsmpReceiver *self);
 uint64_t mcc_asmp_receiver_known_bps (const MccAsmpReceiver *self);
 /* The path was seen to carry so much and no more. */
 void mcc_asmp_receiver_note_carried (MccAsmpReceiver *self, uint64_t bps, MccTime now);
+/* Another receiver's report, of any stream, and what the sender measured from one: who is near has
+ * about our RTT, until that is known (mccneighbours.h). `enhanced` only, and in groups of more than
+ * MCC_ASMP_FEW_RECEIVERS: in a small one all have their own within seconds. */
+void mcc_asmp_receiver_hear_report (
+    MccAsmpReceiver *self, uint32_t ssrc, const MccAppReport *report, MccTime now);
+void mcc_asmp_receiver_hear_rtts (MccAsmpReceiver *self, const MccAppRttList *list, MccTime now);
 /* Whether packets were lost, or a queue stood, within the last seconds. */
 bool mcc_asmp_receiver_is_pressed (const MccAsmpReceiver *self);
 /* Packets that our own socket dropped (SO_RXQ_OVFL) since the last call: not network loss. */

@@ -78,6 +78,7 @@ handle_session (MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession *annou
   } else {
     mcc_asmp_receiver_adopt_session (self, ssrc, session);
   }
+  mcc_asmp_path_handle_ect (&self->path, (session->flags & MCC_SESSION_ECT) != 0);
   mcc_asmp_path_handle_announcement (
       &self->path, session->send_time & MCC_ABS_SEND_TIME_MASK, self->now);
   if (self->event != MCC_TIME_NONE && session->target_bps <= self->reported_bps
@@ -114,6 +115,28 @@ handle_rtt_list (MccAsmpReceiver *self, uint32_t ssrc, const MccAppRttList *list
                                      .y = self->path.rtt.rtt_s });
   }
   return MCC_DROP_NONE;
+}
+
+void
+mcc_asmp_receiver_hear_report (
+    MccAsmpReceiver *self, uint32_t ssrc, const MccAppReport *report, MccTime now)
+{
+  mcc_asmp_receiver_advance (self, now);
+  if (mcc_asmp_receiver_is_enhanced (self) && ssrc != self->config.ssrc)
+    mcc_asmp_path_hear_report (&self->path, ssrc, report, now);
+}
+
+void
+mcc_asmp_receiver_hear_rtts (MccAsmpReceiver *self, const MccAppRttList *list, MccTime now)
+{
+  mcc_asmp_receiver_advance (self, now);
+  /* In a small group all have their own within seconds. */
+  if (!mcc_asmp_receiver_is_enhanced (self) || !self->has_session
+      || self->session.receivers <= MCC_ASMP_FEW_RECEIVERS)
+    return;
+  for (unsigned i = 0; i < list->count && i < MCC_APP_RTT_MAX; i++)
+    if (list->entry[i].ssrc != self->config.ssrc)
+      mcc_asmp_path_hear_rtt (&self->path, &list->entry[i], now);
 }
 
 MccDrop

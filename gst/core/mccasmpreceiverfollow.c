@@ -9,12 +9,14 @@
 #define QUEUE_PRESSED (40 * MCC_MSECOND)
 #define PRESSED_TIME (3 * MCC_SECOND)
 #define FAR_BELOW 2
+#define FAR_ABOVE 1.3              /* times what is sent: the rate is bounded by twice that */
+#define LOSSLESS_PACKETS 100       /* fewer say nothing */
 #define UNLIMITED 1.1              /* times the sender's target: it is not we who limit */
 #define AT_END 0.97                /* of the stream's upper bound */
 #define FREE_TIME (4 * MCC_SECOND) /* ... for so long: a rate that grows runs ahead of it */
-#define TCP_SHARE 0.9              /* of the equation, as the controller takes */
 #define OVERLOAD 0.9               /* of what is sent: less arrives, with losses */
 #define RAISED 1.15
+#define DISPROVED 1.0 /* times the ceiling, and neither a queue nor losses for FREE_TIME */
 #define SAME_CEILING 0.25
 #define CEILING_SHARE 0.93 /* of it, a rate keeps to */
 #define KNOWN_LIVES 1      /* so much longer the sender counts on it than we do */
@@ -48,7 +50,7 @@ mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc, const MccA
     self->loss_ratio = 0.0;
     self->lost_reported = 0;
   }
-  self->event = self->next_decision = self->free_since = MCC_TIME_NONE;
+  self->event = self->next_decision = self->free_since = self->others_since = MCC_TIME_NONE;
   self->key_unit = true;
   mcc_asmp_schedule_stop (&self->schedule);
   if (session == NULL)
@@ -87,6 +89,30 @@ set_ceiling (MccAsmpReceiver *self, double bps)
   self->ceiling_time = self->now;
 }
 
+/* For a while what we would take was far above what is sent, nothing was lost, and only twice what
+ * arrives bounded it: a queue that stands, and stood higher than any of ours would, is others'. */
+static bool
+others_queue (const MccAsmpReceiver *self)
+{
+  return self->others_since != MCC_TIME_NONE && self->now - self->others_since >= FREE_TIME
+         && self->pressed > self->others_since;
+}
+
+static void
+note_others (MccAsmpReceiver *self, const MccRateInput *input)
+{
+  MccRateMode mode = mcc_rate_mode (self->rate);
+  if (!self->config.unbounded || !self->has_session || input->loss_in_interval
+      || self->session.receivers <= MCC_ASMP_FEW_RECEIVERS
+      || (mode != MCC_RATE_SLOW_START && mode != MCC_RATE_DELAY)
+      || (double)mcc_rate_get_bps (self->rate) < FAR_ABOVE * (double)self->session.target_bps)
+    self->others_since = MCC_TIME_NONE;
+  else if (self->others_since == MCC_TIME_NONE)
+    self->others_since = self->now;
+  if (others_queue (self) && self->ceiling_of_queue)
+    self->ceiling_bps = 0; /* it was not ours */
+}
+
 /* What the path was seen to carry and no more, lately: a stream that was too much, or a link that
  * only we fill. Seen again when it had been forgotten it lasts longer. */
 static void
@@ -98,22 +124,31 @@ note_ceiling (MccAsmpReceiver *self, const MccRateInput *input)
                   && received < OVERLOAD * (double)self->session.target_bps;
   /* A slow link's queue stands by a packet. */
   MccTime packet = mcc_time_from_seconds (8.0 * input->packet_bytes / fmax (received, 1.0));
-  bool full = mode != MCC_RATE_TCP && self->path.standing > QUEUE_FREE + packet;
-  if ((double)input->received_bps > RAISED * ceiling)
+  bool full
+      = mode != MCC_RATE_TCP && self->path.standing > QUEUE_FREE + packet && !others_queue (self);
+  bool no_sign = self->free_since != MCC_TIME_NONE && self->now - self->free_since >= FREE_TIME;
+  if ((double)input->received_bps > (no_sign ? DISPROVED : RAISED) * ceiling)
     self->ceiling_bps = 0; /* it carries more by now */
   if (mode == MCC_RATE_START || !(received > 0.0) || !(too_much || full))
     return;
+  /* A link that became slow by itself may become fast as well. */
+  if (self->slumped > 0 && self->now - self->slumped < EPISODE)
+    return;
   if (self->now - self->ceiling_time < EPISODE)
     received = fmax (received, ceiling); /* one episode: its highest */
+  bool of_queue = !too_much && (self->ceiling_of_queue || self->ceiling_bps == 0);
   set_ceiling (self, received);
+  self->ceiling_of_queue = of_queue;
 }
 
 void
 mcc_asmp_receiver_note_carried (MccAsmpReceiver *self, uint64_t bps, MccTime now)
 {
   mcc_asmp_receiver_advance (self, now);
-  if (bps > 0)
-    set_ceiling (self, (double)bps);
+  if (bps == 0)
+    return;
+  set_ceiling (self, (double)bps);
+  self->ceiling_of_queue = false;
 }
 
 /* Whether it is we who keep the stream where it is; nobody does where it is at its end. */
@@ -131,6 +166,7 @@ we_limit (const MccAsmpReceiver *self)
 void
 mcc_asmp_receiver_note_freedom (MccAsmpReceiver *self, const MccRateInput *input)
 {
+  note_others (self, input);
   note_ceiling (self, input);
   if (input->loss_in_interval || self->path.standing > QUEUE_PRESSED)
     self->pressed = self->now;
@@ -169,15 +205,35 @@ mcc_asmp_receiver_rate_bps (const MccAsmpReceiver *self)
 }
 
 static uint64_t
-equation_bps (const MccAsmpReceiver *self)
+allowed_bps (const MccAsmpReceiver *self, double loss_ratio)
 {
   double bytes = mcc_loss_mean_packet_bytes (self->path.loss);
-  if (!(self->loss_ratio > 0.0) || !(bytes > 0.0))
+  if (!(loss_ratio > 0.0) || !(bytes > 0.0))
     return UINT64_MAX;
-  double bps = TCP_SHARE
+  double bps = mcc_rate_tcp_share (mcc_loss_marked_share (self->path.loss))
                * mcc_tcp_rate_bps (&mcc_tcp_model_default, bytes,
-                   mcc_time_to_seconds (mcc_rtt_get (&self->path.rtt)), self->loss_ratio);
+                   mcc_time_to_seconds (mcc_rtt_get (&self->path.rtt)), loss_ratio);
   return bps < (double)MCC_APP_RATE_MAX ? (uint64_t)bps : UINT64_MAX;
+}
+
+static uint64_t
+equation_bps (const MccAsmpReceiver *self)
+{
+  return allowed_bps (self, self->loss_ratio);
+}
+
+/* Others' queue stands, but of so many packets none was lost: a TCP flow would have what the
+ * equation gives for one loss in that many. */
+static uint64_t
+lossless_bps (const MccAsmpReceiver *self)
+{
+  uint64_t rate_bps = mcc_rate_get_bps (self->rate);
+  uint64_t packets = mcc_loss_packets_received (self->path.loss);
+  if (!self->config.unbounded || !self->path.rtt.measured || self->loss_ratio > 0.0
+      || packets < LOSSLESS_PACKETS || !others_queue (self))
+    return rate_bps;
+  uint64_t bps = allowed_bps (self, 1.0 / (double)packets);
+  return bps > rate_bps ? bps : rate_bps;
 }
 
 static bool
@@ -216,7 +272,8 @@ mcc_asmp_receiver_potential_bps (const MccAsmpReceiver *self)
       break;
   }
   /* Before the RTT is measured no rate is TCP's. */
-  uint64_t most = is_free (self) && self->path.rtt.measured ? equation_bps (self) : rate_bps;
+  uint64_t most
+      = is_free (self) && self->path.rtt.measured ? equation_bps (self) : lossless_bps (self);
   uint64_t ceiling = ceiling_bps (self, self->ceiling_life);
   return ceiling < most && !we_limit (self) ? ceiling : most;
 }
@@ -229,6 +286,8 @@ mcc_asmp_receiver_known_bps (const MccAsmpReceiver *self)
   MccRateMode mode = mcc_rate_mode (self->rate);
   if (!mcc_asmp_receiver_is_enhanced (self) || mode == MCC_RATE_START)
     return 0;
+  if (mode == MCC_RATE_TCP && !self->path.rtt.measured)
+    return 0;                 /* what the initial RTT gives is no measurement */
   if (mode == MCC_RATE_TCP) { /* few losses far below the equation's rate say little about it */
     uint64_t bps = mcc_asmp_receiver_potential_bps (self);
     bool far = self->has_session && bps / FAR_BELOW > self->session.target_bps;
@@ -236,7 +295,7 @@ mcc_asmp_receiver_known_bps (const MccAsmpReceiver *self)
   }
   if (ceiling != UINT64_MAX)
     return ceiling;
-  if (we_limit (self))
-    return rate_bps;
+  if (we_limit (self)) /* a rate that doubles says nothing of the path */
+    return mode == MCC_RATE_SLOW_START ? 0 : rate_bps;
   return is_free (self) && self->path.rtt.measured ? UINT64_MAX : 0;
 }

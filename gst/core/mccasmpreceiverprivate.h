@@ -30,13 +30,16 @@ struct MccAsmpReceiver {
   MccTime next_decision;
   MccTime hold_until;   /* no decision before */
   MccTime free_since;   /* no sign that the path limits; MCC_TIME_NONE: there is one */
+  MccTime slumped;      /* the link became slow all of a sudden, newest; 0: never */
+  MccTime others_since; /* the queue that stands is others'; MCC_TIME_NONE: not, as far as seen */
   MccTime pressed;      /* losses or a queue, newest; 0: never */
   uint64_t claim_bps;   /* our limit while we hold; 0: none is known */
   uint64_t ceiling_bps; /* what the path was seen to carry and no more; 0: nothing */
   MccTime ceiling_time, ceiling_life;
-  bool spliced_once; /* this stream is not the first */
-  bool spliced;      /* another stream of the same sender comes: the path stays */
-  uint64_t told_bps; /* last MCC_RECEIVER_RATE */
+  bool ceiling_of_queue; /* no loss said so, only a queue that stood */
+  bool spliced_once;     /* this stream is not the first */
+  bool spliced;          /* another stream of the same sender comes: the path stays */
+  uint64_t told_bps;     /* last MCC_RECEIVER_RATE */
   double loss_ratio;
   /* The sender's announcements. */
   bool has_session, has_other;

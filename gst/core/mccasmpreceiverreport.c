@@ -91,6 +91,21 @@ is_congested (const MccAsmpReceiver *self)
                                               : self->path.congestion.congested;
 }
 
+static MccReportEcn
+report_ecn (const MccAsmpReceiver *self)
+{
+  if (!mcc_asmp_receiver_is_enhanced (self) || !self->config.ecn)
+    return MCC_REPORT_ECN_NONE;
+  switch (mcc_ecn_path (&self->path.ecn)) {
+    case MCC_ECN_PATH_BROKEN:
+      return MCC_REPORT_ECN_BROKEN;
+    case MCC_ECN_PATH_BLEACHES:
+      return MCC_REPORT_ECN_BLEACHED;
+    default:
+      return MCC_REPORT_ECN_HEEDED;
+  }
+}
+
 static void
 fill_report (MccAsmpReceiver *self, MccAppReport *out)
 {
@@ -101,6 +116,8 @@ fill_report (MccAsmpReceiver *self, MccAppReport *out)
   out->rate_bps = mcc_asmp_receiver_stated_bps (self);
   out->received_bps = mcc_asmp_path_received_bps (path, self->now);
   out->loss_ratio = self->loss_ratio;
+  out->marked_share = mcc_loss_marked_share (path->loss);
+  out->ecn = report_ecn (self);
   out->rtt = mcc_rtt_get (&path->rtt);
   out->jitter = mcc_time_from_seconds (path->jitter.jitter_s);
   out->queue_delay = path->standing;
@@ -161,9 +178,11 @@ mcc_asmp_receiver_get_stats (const MccAsmpReceiver *self, MccTime now, MccAsmpRe
                            ? self->told_bps
                            : mcc_rate_get_bps (self->rate);
   out->announced_bps = self->has_session ? self->session.target_bps : 0;
-  out->loss_ratio = mcc_loss_ratio (path->loss);
+  out->loss_ratio = mcc_asmp_path_lost_ratio (path);
   out->packets_received = mcc_loss_packets_received (path->loss);
   out->packets_lost = mcc_loss_packets_lost (path->loss);
+  out->packets_marked = path->ecn.marked;
+  out->ecn = mcc_ecn_path (&path->ecn);
   out->duplicates = mcc_loss_duplicates (path->loss);
   out->reordered = mcc_loss_reordered (path->loss);
   out->rtt = mcc_rtt_get (&path->rtt);

@@ -131,6 +131,7 @@ plan_first (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
 {
   MccTime wait = mcc_time_clamp (self->interval / 2, MCC_RTCP_MIN_INTERVAL, JOIN_MAX);
   self->crowd = input->members == 0 || input->members > MCC_ASMP_FEW_RECEIVERS;
+  self->uncounted = self->uncounted || (self->wary && input->members == 0);
   if (self->crowd) {
     wait = input->members == 0 ? JOIN_UNKNOWN : JOIN_MAX;
     wait = mcc_suppress_wait_within (&self->rng, JOIN_CROWD, wait);
@@ -334,6 +335,8 @@ mcc_asmp_schedule_update (MccAsmpSchedule *self, const MccAsmpScheduleInput *inp
   if (!input->limiting && !self->unconfirmed
       && (n > MCC_ASMP_FEW_RECEIVERS || self->interval >= MCC_SUPPRESS_INTERVAL))
     wait = suppression_wait (self, input);
+  else if (self->last == MCC_TIME_NONE && self->uncounted) /* as for plan_first() */
+    wait = mcc_suppress_wait_within (&self->rng, JOIN_CROWD, JOIN_UNKNOWN);
   self->early = mcc_time_max (input->now + wait, early_after (self, input));
   return MCC_SCHEDULE_WAIT;
 }

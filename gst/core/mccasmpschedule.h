@@ -74,9 +74,11 @@ typedef struct {
   MccTime counted;                          /* ... since then */
   unsigned members_before;                  /* announced then, or by the first announcement */
   bool counts_members;                      /* ... which was heard */
-  bool crowd;                               /* the first report waits as if many joined */
-  uint64_t reported_bps;                    /* UINT64_MAX: no limit */
-  uint64_t heard_bps;                       /* lowest lately heard; UINT64_MAX none */
+  bool wary;             /* several streams: whoever joins does so with everybody */
+  bool uncounted;        /* ... and joined before a sender counted anybody */
+  bool crowd;            /* the first report waits as if many joined */
+  uint64_t reported_bps; /* UINT64_MAX: no limit */
+  uint64_t heard_bps;    /* lowest lately heard; UINT64_MAX none */
   uint32_t heard_ssrc;
   MccTime heard_time;
   uint32_t round;

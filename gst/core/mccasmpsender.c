@@ -123,6 +123,13 @@ mcc_asmp_sender_set_session_bandwidth (
 }
 
 void
+mcc_asmp_sender_set_report_interval (MccAsmpSender *self, MccTime report_interval, MccTime now)
+{
+  mcc_asmp_sender_advance (self, now);
+  self->report_interval = report_interval;
+}
+
+void
 mcc_asmp_sender_set_no_feedback (MccAsmpSender *self, MccNoFeedback policy, MccTime now)
 {
   mcc_asmp_sender_advance (self, now);

@@ -34,6 +34,9 @@
  *  - The largest RTT, which rounds, announcements and key units wait for, counts up to 2 s: one
  *    receiver's claim must not slow all.
  *  - Key-unit requests: at most one per max (0.7 s, 2 x the largest RTT); see mcckeyunit.h.
+ *  - ECN (enhanced, config.ecn): ECT(0) while there are receivers, and all of them say that they
+ *    heed marks (RFC 6679 7.2: not before all are known to). One that does not, be it a plain
+ *    player or behind a path whose marks say nothing, ends it for all.
  *  - Announcements: mccasmpsendersession.c.
  * Allocates only when the receiver table grows.
  */
@@ -54,6 +57,7 @@ typedef struct {
   uint64_t session_bandwidth_bps; /* 0 = max_bps */
   uint32_t max_receivers;         /* 4096 */
   MccNoFeedback no_feedback;
+  bool ecn;            /* enhanced: media may be sent as ECT(0); mcc_asmp_sender_ect() */
   MccAddress feedback; /* announced; family 0 = none */
   uint8_t ttl;
   uint32_t more_bytes; /* of what the host adds to each announcement: the budget pays for it */
@@ -112,7 +116,8 @@ typedef struct {
   bool no_limit;
   uint64_t rate_bps, received_bps;
   uint64_t potential_bps; /* ASSP: what it could take; 0 = not known; MCC_APP_RATE_MAX = any rate */
-  double loss_ratio;
+  unsigned level;         /* ELM */
+  double loss_ratio;      /* without ECN marks */
   MccTime rtt;
   bool rtt_measured;
   MccTime jitter;
@@ -128,6 +133,7 @@ typedef struct {
   uint32_t receivers;
   MccTime rtt_max;
   uint64_t reports; /* accepted */
+  bool ect;         /* mcc_asmp_sender_ect() */
   uint64_t dropped[MCC_DROP_COUNT];
 } MccAsmpSenderStats;
 
@@ -153,6 +159,12 @@ MccDrop mcc_asmp_sender_handle_plain_report (MccAsmpSender *self, uint32_t ssrc,
     double fraction_lost, uint32_t highest_seq, MccTime rtt, const MccAddress *from, MccTime now);
 MccDrop mcc_asmp_sender_handle_bye (
     MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccTime now);
+/* All are asked to report so often (ELM's t_fb), whatever the budget would give them; 0: not. */
+void mcc_asmp_sender_set_report_interval (
+    MccAsmpSender *self, MccTime report_interval, MccTime now);
+/* The level of its newest report (ELM); false: no such receiver. */
+bool mcc_asmp_sender_get_level (
+    const MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, unsigned *level);
 /* The number of its newest report; false: no such receiver. */
 bool mcc_asmp_sender_get_number (
     const MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, uint32_t *number);
@@ -171,6 +183,9 @@ bool mcc_asmp_sender_poll_trace (MccAsmpSender *self, MccTraceEvent *out);
 /* Something outside the announcement that goes with it has changed: the next one does not wait. */
 void mcc_asmp_sender_announce (MccAsmpSender *self, MccTime now);
 uint64_t mcc_asmp_sender_target_bps (const MccAsmpSender *self);
+/* Whether media packets leave as ECT(0) now; to be asked after each call, for it is what the newest
+ * announcement says, or less. */
+bool mcc_asmp_sender_ect (const MccAsmpSender *self);
 /* Receivers, those on probation included. */
 uint32_t mcc_asmp_sender_members (const MccAsmpSender *self);
 void mcc_asmp_sender_get_stats (const MccAsmpSender *self, MccTime now, MccAsmpSenderStats *out);

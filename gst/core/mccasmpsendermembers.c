@@ -39,6 +39,7 @@ mcc_asmp_sender_group_interval (const MccAsmpSender *self)
   MccTime interval = mcc_rtcp_interval (self->target_bps, self->config.session_bandwidth_bps,
       enhanced ? ours - MCC_RTCP_LIMITING_SHARE : ours, self->receivers.count + 1,
       MCC_SENDER_REPORT_BYTES);
+  interval = mcc_time_max (interval, self->report_interval);
   return enhanced ? interval : mcc_time_max (interval, MCC_SENDER_RTCP_INTERVAL);
 }
 
@@ -51,7 +52,7 @@ mcc_asmp_sender_interval (const MccAsmpSender *self, const MccReceiver *receiver
     return mcc_time_max (own, MCC_SENDER_RTCP_INTERVAL);
   /* published: a fixed interval may be set there (1 s in the papers' runs): its spacing says. */
   if (own > 0 && !mcc_asmp_sender_enhanced (self))
-    return own;
+    return mcc_time_max (own, self->report_interval);
   if (receiver == mcc_asmp_sender_limiting (self) && mcc_asmp_sender_enhanced (self))
     budget = mcc_rtcp_interval (self->target_bps, self->config.session_bandwidth_bps,
         MCC_RTCP_LIMITING_SHARE, 1, MCC_SENDER_REPORT_BYTES);
@@ -199,6 +200,7 @@ activate (MccAsmpSender *self, MccReceiver *receiver)
   mcc_receivers_unlink (&self->receivers, receiver, MCC_LIST_PROBATION);
   self->active++;
   self->active_plain += receiver->plain;
+  self->active_deaf += receiver->deaf;
   mcc_asmp_sender_push_receiver (self, receiver);
 }
 
@@ -253,6 +255,7 @@ mcc_asmp_sender_remove (MccAsmpSender *self, MccReceiver *receiver, MccReceiverS
   if (active) {
     self->active--;
     self->active_plain -= receiver->plain;
+    self->active_deaf -= receiver->deaf;
     mcc_asmp_sender_push_receiver (self, receiver);
   }
   mcc_receivers_remove (&self->receivers, receiver);

@@ -91,6 +91,7 @@ struct MccAsmpSender {
   MccRng rng;
   MccReceivers receivers;
   uint32_t active, active_plain;
+  uint32_t active_deaf; /* ... that do not heed ECN marks */
 
   /* Target. */
   uint64_t start_bps; /* config.start_bps within the bounds */
@@ -109,8 +110,9 @@ struct MccAsmpSender {
   /* Feedback. */
   MccTime last_feedback; /* newest report of an active receiver, or the start */
   MccTime feedback_interval;
-  MccTime halve_next;   /* while lost */
-  MccTime absent_until; /* nobody expires, no RTT is measured before */
+  MccTime report_interval; /* all are asked for; 0: not */
+  MccTime halve_next;      /* while lost */
+  MccTime absent_until;    /* nobody expires, no RTT is measured before */
   bool heard, lost, stopped;
   bool told_heard, told_lost, told_stopped;
 
@@ -168,6 +170,8 @@ mcc_asmp_sender_named (const MccAsmpSender *self)
 }
 
 /* mccasmpsender.c */
+/* Whether media packets should be ECT from the next announcement on. */
+bool mcc_asmp_sender_wants_ect (const MccAsmpSender *self);
 void mcc_asmp_sender_advance (MccAsmpSender *self, MccTime now);
 MccDrop mcc_asmp_sender_drop (MccAsmpSender *self, MccDrop drop, uint32_t ssrc);
 void mcc_asmp_sender_push_target (MccAsmpSender *self, uint64_t previous_bps);

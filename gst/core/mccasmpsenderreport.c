@@ -61,7 +61,12 @@ take_report (MccAsmpSender *self, MccReceiver *receiver, const MccAppReport *rep
   receiver->rate_bps = report->rate_bps;
   receiver->received_bps = report->received_bps;
   receiver->potential_bps = report->potential_bps;
+  receiver->level = report->level;
   receiver->loss_ratio = (float)report->loss_ratio;
+  receiver->marked_share = (uint8_t)(report->marked_share * UINT8_MAX + 0.5);
+  self->active_deaf -= receiver->deaf && receiver->state == MCC_RECEIVER_ACTIVE;
+  receiver->deaf = report->ecn != MCC_REPORT_ECN_HEEDED && report->ecn != MCC_REPORT_ECN_BLEACHED;
+  self->active_deaf += receiver->deaf && receiver->state == MCC_RECEIVER_ACTIVE;
   receiver->rtt_measured = (report->flags & MCC_REPORT_RTT_MEASURED) != 0 && report->rtt > 0;
   receiver->rtt_us = saturate_us (report->rtt);
   receiver->jitter_us = saturate_us (report->jitter);
@@ -162,7 +167,7 @@ plain_loss (MccReceiver *receiver, double fraction_lost)
 static void
 take_plain_report (MccAsmpSender *self, MccReceiver *receiver, double fraction_lost, MccTime rtt)
 {
-  receiver->plain = true;
+  receiver->plain = receiver->deaf = true;
   receiver->loss_ratio = (float)plain_loss (receiver, fraction_lost);
   receiver->no_limit = !(receiver->loss_ratio > 0.0f);
   receiver->rtt_measured = rtt > 0;
@@ -234,5 +239,17 @@ mcc_asmp_sender_get_number (
   if (receiver == NULL)
     return false;
   *number = receiver->number;
+  return true;
+}
+
+bool
+mcc_asmp_sender_get_level (
+    const MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, unsigned *level)
+{
+  const MccReceiver *receiver
+      = mcc_receivers_find (&self->receivers, ssrc, from != NULL ? from : &no_address);
+  if (receiver == NULL)
+    return false;
+  *level = receiver->level;
   return true;
 }

@@ -33,7 +33,8 @@ fill_in (const MccAsmpSender *self, MccAppSession *session, bool strings)
   const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
 
   session->flags = (self->stopped ? MCC_SESSION_STOPPED : 0)
-                   | (mcc_asmp_sender_enhanced (self) ? MCC_SESSION_ENHANCED : 0);
+                   | (mcc_asmp_sender_enhanced (self) ? MCC_SESSION_ENHANCED : 0)
+                   | (mcc_asmp_sender_wants_ect (self) ? MCC_SESSION_ECT : 0);
   session->send_time = mcc_abs_send_time (self->now);
   session->target_bps = self->target_bps;
   session->min_bps = self->config.min_bps;
@@ -228,7 +229,8 @@ urgency (const MccAsmpSender *self)
     return MCC_SENDER_SESSION_BURST - 1;
   if (limiting_waits (self))
     return MCC_SENDER_SESSION_BORROW;
-  if (self->session_urgent)
+  bool announced_ect = (self->session.flags & MCC_SESSION_ECT) != 0;
+  if (self->session_urgent || mcc_asmp_sender_wants_ect (self) != announced_ect)
     return self->receivers.count > MCC_SENDER_LARGE ? 1 : MCC_SENDER_SESSION_BORROW;
   return 0;
 }

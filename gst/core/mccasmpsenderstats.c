@@ -21,6 +21,7 @@ mcc_asmp_sender_get_stats (const MccAsmpSender *self, MccTime now, MccAsmpSender
   out->receivers = self->active;
   out->rtt_max = mcc_asmp_sender_rtt_max (self);
   out->reports = self->reports;
+  out->ect = mcc_asmp_sender_ect (self);
   memcpy (out->dropped, self->dropped, sizeof out->dropped);
 }
 
@@ -28,6 +29,19 @@ uint64_t
 mcc_asmp_sender_target_bps (const MccAsmpSender *self)
 {
   return self->target_bps;
+}
+
+bool
+mcc_asmp_sender_wants_ect (const MccAsmpSender *self)
+{
+  return self->config.ecn && mcc_asmp_sender_enhanced (self) && self->active > 0
+         && self->active_deaf == 0;
+}
+
+bool
+mcc_asmp_sender_ect (const MccAsmpSender *self)
+{
+  return mcc_asmp_sender_wants_ect (self) && (self->session.flags & MCC_SESSION_ECT) != 0;
 }
 
 uint32_t
@@ -46,7 +60,9 @@ fill_info (const MccReceiver *receiver, MccTime now, MccReceiverInfo *out)
     .rate_bps = receiver->rate_bps,
     .received_bps = receiver->received_bps,
     .potential_bps = receiver->potential_bps,
-    .loss_ratio = (double)receiver->loss_ratio,
+    .level = receiver->level,
+    .loss_ratio
+    = (double)receiver->loss_ratio * (UINT8_MAX - receiver->marked_share) / (double)UINT8_MAX,
     .rtt = receiver->rtt_us * MCC_USECOND,
     .rtt_measured = receiver->rtt_measured,
     .jitter = receiver->jitter_us * MCC_USECOND,

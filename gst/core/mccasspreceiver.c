@@ -332,8 +332,12 @@ mcc_assp_receiver_handle_app (MccAsspReceiver *self, const MccAsspApp *app, MccT
     return drop (self, MCC_DROP_OTHER_SENDER);
   if (app->stream >= self->streams.count)
     return drop (self, MCC_DROP_BAD_VALUE);
-  if (app->subtype == MCC_APP_REPORT && self->config.asmp.variant == MCC_VARIANT_ENHANCED)
+  if (app->subtype == MCC_APP_REPORT && self->config.asmp.variant == MCC_VARIANT_ENHANCED) {
+    mcc_asmp_receiver_hear_report (self->asmp, app->ssrc, &app->asmp.report, now);
     mcc_assp_receiver_note_other (self, app->stream, app->ssrc, &app->asmp.report);
+  } else if (app->subtype == MCC_APP_RTT && lists (&self->streams, app->ssrc)) {
+    mcc_asmp_receiver_hear_rtts (self->asmp, &app->asmp.rtt, now);
+  }
   if (app->subtype == MCC_APP_SESSION)
     verdict = handle_session (self, app->stream, &app->asmp);
   else if (app->stream == mcc_assp_receiver_current (self))

@@ -3,12 +3,11 @@
 
 #define LED_TIME (4 * MCC_SECOND) /* a switch of another one counts so long; ours */
 #define LED_NEAR 1.15             /* times what the stream needs */
+#define LED_ONSET MCC_SECOND      /* one queue is seen by all behind it */
 #define TRIAL_TIME                                                                                 \
   (4 * MCC_SECOND) /* one who went up knows by then; and what it did to us is over */
 #define TRIAL_REST (30 * MCC_SECOND) /* trials follow each other: no more patience before */
 
-/* Where one goes down soon after an up, or near the bound, while we have losses too, its bottleneck
- * is ours: a link that carries both streams serves nobody. Down together. */
 /* One of ours has gone up, or come back: what we suffer now may be its trial, on our link. */
 static void
 note_trial (MccAsspReceiver *self, unsigned from, unsigned to, unsigned own)
@@ -27,6 +26,12 @@ bool
 mcc_assp_receiver_is_patient (const MccAsspReceiver *self)
 {
   return self->now < self->trial_until;
+}
+
+static bool
+is_pressed (const MccAsspReceiver *self)
+{
+  return mcc_asmp_receiver_is_pressed (self->asmp);
 }
 
 void
@@ -48,16 +53,23 @@ mcc_assp_receiver_note_other (
       || !mcc_assp_streams_lower (&self->streams, stream, own))
     return;
   self->led_to = stream;
-  self->led_until = self->now + LED_TIME;
+  self->led_until = self->now + (is_pressed (self) ? LED_TIME : LED_ONSET);
+  self->led_onset = !is_pressed (self);
 }
 
+/* Where one goes down soon after an up, or near the bound, while we have losses too, its bottleneck
+ * is ours: a link that carries both streams serves nobody. Down together. Losses that we have only
+ * later are of our own making. */
 bool
-mcc_assp_receiver_is_led (const MccAsspReceiver *self)
+mcc_assp_receiver_is_led (MccAsspReceiver *self)
 {
+  if (self->led_onset && self->now < self->led_until && is_pressed (self)) {
+    self->led_until += LED_TIME - LED_ONSET;
+    self->led_onset = false;
+  }
   if (self->led_to == MCC_ASSP_NO_STREAM || self->now >= self->led_until
       || !mcc_assp_streams_open (&self->streams, self->led_to)
-      || !mcc_assp_streams_lower (&self->streams, self->led_to, self->stream)
-      || !mcc_asmp_receiver_is_pressed (self->asmp))
+      || !mcc_assp_streams_lower (&self->streams, self->led_to, self->stream) || !is_pressed (self))
     return false;
   double needed = mcc_assp_level_least_bps (&self->level, &self->streams, self->stream, self->now);
   return (double)mcc_asmp_receiver_stated_bps (self->asmp) < LED_NEAR * needed;

@@ -27,6 +27,7 @@ struct MccAsspReceiver {
   } other[MCC_ASSP_OTHERS];
   unsigned led_to; /* one of our stream has gone down to that; MCC_ASSP_NO_STREAM: none lately */
   MccTime led_until;
+  bool led_onset;                  /* we were not pressed when that one went */
   MccTime trial_until, trial_rest; /* what another one's up does to us is waited for; not again */
   /* What we could take, as far as known. */
   bool unlimited;
@@ -122,4 +123,4 @@ void mcc_assp_receiver_note_other (
 /* Whether a trouble may be another one's trial, which will soon be over. */
 bool mcc_assp_receiver_is_patient (const MccAsspReceiver *self);
 /* Whether to go down to `led_to` because others did. */
-bool mcc_assp_receiver_is_led (const MccAsspReceiver *self);
+bool mcc_assp_receiver_is_led (MccAsspReceiver *self);

@@ -72,7 +72,9 @@ sent_bps (const MccAsspReceiver *self, unsigned stream)
 static bool
 has_room (const MccAsspReceiver *self, unsigned from, unsigned to)
 {
-  uint64_t sum = sent_bps (self, from) + sent_bps (self, to);
+  /* A stream that nobody is in may be quiet. */
+  uint64_t next = sent_bps (self, to), low = self->streams.stream[to].low_bps;
+  uint64_t sum = sent_bps (self, from) + (next > low ? next : low);
   return mcc_asmp_receiver_potential_bps (self->asmp) >= sum;
 }
 

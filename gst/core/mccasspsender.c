@@ -46,35 +46,16 @@ share_rtcp (MccAsspSender *self, bool force)
   }
 }
 
-/* A stream without receivers is held at low_j. */
-void
-mcc_assp_sender_apply_bounds (MccAsspSender *self, unsigned j)
-{
-  const MccAsspStream *bounds = &self->streams.stream[j];
-  MccAsspSenderStream *stream = &self->stream[j];
-  bool spared = stream->occupied && self->now < stream->spared_until;
-  uint64_t low_bps
-      = spared && stream->spared_bps < bounds->low_bps ? stream->spared_bps : bounds->low_bps;
-  uint64_t high_bps = stream->occupied ? bounds->high_bps : low_bps;
-  stream->spared = low_bps < bounds->low_bps;
-  mcc_asmp_sender_set_bounds (stream->asmp, low_bps, high_bps, self->now);
-}
-
 /* After anything that may have changed who is where, or a target. */
 static void
 look (MccAsspSender *self)
 {
   bool changed = false, lost = true;
   for (unsigned j = 0; j < count (self); j++) {
-    MccAsspSenderStream *stream = &self->stream[j];
-    bool occupied = mcc_asmp_sender_members (stream->asmp) > 0;
-    if (occupied != stream->occupied) {
-      stream->occupied = occupied;
-      mcc_assp_sender_apply_bounds (self, j);
-      changed = true;
-    } else if (stream->spared && self->now >= stream->spared_until)
-      mcc_assp_sender_apply_bounds (self, j);
-    lost = lost && stream->lost;
+    bool occupied = self->stream[j].occupied;
+    mcc_assp_sender_look_at (self, j);
+    changed = changed || self->stream[j].occupied != occupied;
+    lost = lost && self->stream[j].lost;
   }
   self->lost = lost;
   share_rtcp (self, changed);
@@ -133,6 +114,7 @@ new_stream (const MccAsspSender *self, unsigned j, uint64_t seed)
     .session_bandwidth_bps = config->session_bandwidth_bps,
     .max_receivers = config->max_receivers,
     .no_feedback = MCC_NO_FEEDBACK_MINIMUM,
+    .ecn = config->ecn,
     .feedback = config->feedback,
     .ttl = config->ttl,
     .more_bytes = (uint32_t)description_bytes (&self->streams) };
@@ -156,6 +138,7 @@ mcc_assp_sender_new (const MccAsspSenderConfig *config, MccTime now)
   for (unsigned j = 0; j < count (self); j++) {
     self->streams.stream[j].flags &= MCC_ASSP_RUNNING;
     self->stream[j].told_bounds = true;
+    self->stream[j].quiet_until = self->stream[j].left = self->stream[j].tried = MCC_TIME_NONE;
   }
   mcc_assp_sender_init_ladder (self);
   /* Random, so that a restarted sender's are not taken for old ones. */
@@ -260,6 +243,9 @@ remove_from_others (MccAsspSender *self, unsigned stream, uint32_t ssrc, const M
     if (j == stream || !mcc_asmp_sender_get_number (self->stream[j].asmp, ssrc, from, &number))
       continue;
     mcc_asmp_sender_handle_bye (self->stream[j].asmp, ssrc, from, self->now);
+    self->stream[j].left = self->now;
+    if (stream < count (self) && mcc_assp_streams_lower (&self->streams, j, stream))
+      self->stream[j].tried = self->now;
     found = true;
   }
   return found;
@@ -285,6 +271,8 @@ mcc_assp_sender_handle_report (MccAsspSender *self, unsigned stream, uint32_t ss
       = mcc_asmp_sender_handle_report (self->stream[stream].asmp, ssrc, report, from, now);
   if (verdict == MCC_DROP_NONE || verdict == MCC_DROP_PROBATION)
     remove_from_others (self, stream, ssrc, from);
+  if (verdict == MCC_DROP_NONE && (report->flags & MCC_REPORT_LEAVING))
+    self->stream[stream].left = now;
   look (self);
   return verdict;
 }
@@ -357,8 +345,7 @@ mcc_assp_sender_next_timeout (const MccAsspSender *self)
   MccTime next = self->round_start + MCC_ASSP_ROUND;
   for (unsigned j = 0; j < count (self); j++) {
     next = mcc_time_min (next, mcc_asmp_sender_next_timeout (self->stream[j].asmp));
-    if (self->stream[j].spared)
-      next = mcc_time_min (next, self->stream[j].spared_until);
+    next = mcc_time_min (next, mcc_assp_sender_floor_next (self, j));
   }
   return next;
 }
@@ -433,6 +420,21 @@ mcc_assp_sender_average_bps (const MccAsspSender *self, unsigned stream)
 {
   assert (stream < count (self));
   return self->streams.stream[stream].average_bps;
+}
+
+bool
+mcc_assp_sender_ect (const MccAsspSender *self)
+{
+  bool any = false;
+
+  for (unsigned j = 0; j < count (self); j++) {
+    MccAsmpSenderStats stats;
+    mcc_asmp_sender_get_stats (self->stream[j].asmp, self->now, &stats);
+    if (stats.receivers > 0 && !stats.ect)
+      return false;
+    any = any || stats.ect;
+  }
+  return any;
 }
 
 bool

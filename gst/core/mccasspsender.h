@@ -4,7 +4,8 @@
  *
  * Laws:
  *  - tx_j, the target of stream j, is its ASMP sender's, within [low_j, high_j] (ASSP eq. 4). A
- *    stream without receivers is at low_j at once.
+ *    stream without receivers is at low_j at once. enhanced: below low_j where that is far too much
+ *    for all who are in it, or were until just now (mccasspsenderfloor.c).
  *  - avg_tx_j is the mean of tx_j over the last round of MCC_ASSP_ROUND (eq. 5); low_j when the
  *    stream has no receiver at its end.
  *  - Every announcement carries the description of all streams with the number of the round. From
@@ -37,6 +38,7 @@ typedef struct {
                                      as many as given) */
   uint64_t session_bandwidth_bps; /* 0 = the highest bound */
   uint32_t max_receivers;         /* of each stream; 0 = 4096 */
+  bool ecn;                       /* as MccAsmpSenderConfig's, for each stream by itself */
   MccAddress feedback;
   uint8_t ttl;
 } MccAsspSenderConfig;
@@ -93,6 +95,9 @@ bool mcc_assp_sender_poll (MccAsspSender *self, MccAsspSenderAction *out);
 unsigned mcc_assp_sender_count (const MccAsspSender *self);
 /* The stream's ASMP sender, for its stats. */
 const MccAsmpSender *mcc_assp_sender_stream (const MccAsspSender *self, unsigned stream);
+/* Where one socket sends all streams: each that has receivers may leave as ECT(0), and there is
+ * one. (Each by itself: mcc_asmp_sender_ect().) */
+bool mcc_assp_sender_ect (const MccAsspSender *self);
 /* avg_tx of the last round. */
 uint64_t mcc_assp_sender_average_bps (const MccAsspSender *self, unsigned stream);
 bool mcc_assp_sender_occupied (const MccAsspSender *self, unsigned stream);

@@ -3,7 +3,9 @@
 
 /* Ours. */
 #define GUESS 1.5 /* times what is sent: what those may take whom nothing limits */
-#define SPARE_TIME (6 * MCC_SECOND) /* until all have heard of the new bounds and have gone */
+#define SAID_TIME (600 * MCC_SECOND) /* so long counts what somebody said who says nothing now */
+#define TRY_TIME (20 * MCC_SECOND)   /* who could go up has, by then, or its rules keep it */
+#define SPARE_TIME (6 * MCC_SECOND)  /* until all have heard of the new bounds and have gone */
 
 static void
 overall_bounds (const MccAsspStreams *streams, uint64_t *low_bps, uint64_t *high_bps)
@@ -44,28 +46,55 @@ mcc_assp_sender_bounds_set (MccAsspSender *self)
   self->ladder.changed = self->now;
 }
 
-/* What a receiver of stream @j could take, as it says. */
+static MccAsspSenderSaid *
+said_of (MccAsspSender *self, uint32_t ssrc)
+{
+  MccAsspSenderSaid *said = &self->said[(ssrc ^ ssrc >> 16) % MCC_ASSP_SENDER_SAID];
+  if (said->ssrc != ssrc || (said->bps > 0 && self->now - said->time >= SAID_TIME))
+    *said = (MccAsspSenderSaid){ .ssrc = ssrc, .any_since = MCC_TIME_NONE };
+  return said;
+}
+
+/* Says that it could take any rate, or nothing. */
+static void
+add_unlimited (MccAsspSender *self, unsigned j, MccAsspSenderSaid *said, bool any)
+{
+  uint64_t average_bps = self->streams.stream[j].average_bps;
+  bool top = mcc_assp_streams_above (&self->streams, j) == MCC_ASSP_STREAMS_MAX;
+  if (!any)
+    said->any_since = MCC_TIME_NONE;
+  else if (said->any_since == MCC_TIME_NONE || said->stream != j)
+    said->any_since = self->now;
+  said->stream = j;
+  if (any && said->bps < average_bps)
+    said->bps = 0; /* disproved */
+  MccTime since = mcc_time_max (any ? said->any_since : self->now, self->ladder.changed);
+  if (said->bps > 0)
+    mcc_assp_ladder_add (&self->ladder, j, said->bps, said->bps);
+  else if (any && top)
+    mcc_assp_ladder_add (&self->ladder, j, (uint64_t)(GUESS * (double)average_bps), average_bps);
+  else if (any && self->now - since >= TRY_TIME)
+    mcc_assp_ladder_add (&self->ladder, j, average_bps, average_bps);
+  else /* where there is another stream above it is about to try that */
+    mcc_assp_ladder_add_unsettled (&self->ladder);
+}
+
+/* What a receiver of stream @j could take, as it says, or said. */
 static void
 add_receiver (MccAsspSender *self, unsigned j, const MccReceiverInfo *info)
 {
-  const MccAsspStream *stream = &self->streams.stream[j];
-  unsigned above = mcc_assp_streams_above (&self->streams, j);
   if (info->plain)
     return; /* goes nowhere */
-  if (info->state != MCC_RECEIVER_ACTIVE || info->potential_bps == 0) {
-    mcc_assp_ladder_add_unsettled (&self->ladder);
+  MccAsspSenderSaid *said = said_of (self, info->ssrc);
+  uint64_t bps = info->state == MCC_RECEIVER_ACTIVE ? info->potential_bps : 0;
+  if (bps == 0 || bps >= MCC_APP_RATE_MAX) {
+    add_unlimited (self, j, said, bps > 0);
     return;
   }
-  if (info->potential_bps < MCC_APP_RATE_MAX) {
-    mcc_assp_ladder_add (&self->ladder, j, info->potential_bps, info->potential_bps);
-    return;
-  }
-  /* Where there is another stream above it is about to try that. */
-  if (above == MCC_ASSP_STREAMS_MAX)
-    mcc_assp_ladder_add (
-        &self->ladder, j, (uint64_t)(GUESS * (double)stream->average_bps), stream->average_bps);
-  else
-    mcc_assp_ladder_add_unsettled (&self->ladder);
+  *said = (MccAsspSenderSaid){
+    .ssrc = info->ssrc, .bps = bps, .time = self->now, .any_since = MCC_TIME_NONE
+  };
+  mcc_assp_ladder_add (&self->ladder, j, bps, bps);
 }
 
 static void

@@ -4,6 +4,7 @@
  *
  *   mccasspsender.c        what comes, when: handle, next_timeout, poll
  *   mccasspsenderladder.c  which streams there are
+ *   mccasspsenderfloor.c   how low a stream may go
  */
 #pragma once
 
@@ -21,7 +22,23 @@ typedef struct {
   bool spared;
   uint64_t spared_bps;
   MccTime spared_until;
+  bool sinks;          /* nobody in it bears nearly its lower bound */
+  MccTime tried;       /* when somebody of it went up, newest; MCC_TIME_NONE: never */
+  MccTime left;        /* when somebody of it said so, newest; MCC_TIME_NONE: never */
+  MccTime quiet_until; /* they have left, the network may not know yet; MCC_TIME_NONE: no */
 } MccAsspSenderStream;
+
+/* What receivers said they could take, for when they say nothing of use: as many as this, the
+ * newest of those that fall on a place. */
+#define MCC_ASSP_SENDER_SAID 1024
+
+typedef struct {
+  uint32_t ssrc;
+  uint64_t bps; /* 0: nothing yet */
+  MccTime time;
+  unsigned stream;   /* where it last said "any rate" ... */
+  MccTime any_since; /* ... since; MCC_TIME_NONE: it says something else */
+} MccAsspSenderSaid;
 
 struct MccAsspSender {
   MccAsspSenderConfig config;
@@ -33,10 +50,15 @@ struct MccAsspSender {
   bool lost, told_lost; /* no stream has feedback */
   bool live;            /* the ladder changes */
   MccAsspLadder ladder;
+  MccAsspSenderSaid said[MCC_ASSP_SENDER_SAID];
 };
 
-/* mccasspsender.c */
+/* mccasspsenderfloor.c */
+/* What the stream's bounds are now. */
 void mcc_assp_sender_apply_bounds (MccAsspSender *self, unsigned j);
+/* Who is in it, or what they say, may have changed. */
+void mcc_assp_sender_look_at (MccAsspSender *self, unsigned j);
+MccTime mcc_assp_sender_floor_next (const MccAsspSender *self, unsigned j);
 
 /* mccasspsenderladder.c */
 void mcc_assp_sender_init_ladder (MccAsspSender *self);

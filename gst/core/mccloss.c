@@ -165,7 +165,10 @@ deliver_first_waiting (MccLoss *self)
   self->sizes[self->size_slot].bytes += packet.bytes;
   self->size_total.packets++;
   self->size_total.bytes += packet.bytes;
-  self->measure->handle_received (self, packet.index, packet.bytes, self->stream_time);
+  if (packet.marked)
+    self->measure->handle_marked (self, packet.index, packet.bytes, self->stream_time);
+  else
+    self->measure->handle_received (self, packet.index, packet.bytes, self->stream_time);
 }
 
 /* False for a duplicate. */
@@ -185,20 +188,19 @@ insert_waiting (MccLoss *self, const MccLossPacket *packet)
 }
 
 static void
-handle_new (MccLoss *self, uint64_t index, uint32_t bytes, MccTime arrival)
+handle_new (MccLoss *self, const MccLossPacket *packet)
 {
-  MccLossPacket packet = { .index = index, .bytes = bytes, .arrival = arrival };
-
-  if (!insert_waiting (self, &packet)) {
+  if (!insert_waiting (self, packet)) {
     self->duplicates++;
     return;
   }
   self->stray_run = 0;
   self->received++;
-  if (index < self->highest)
+  self->marked += packet->marked;
+  if (packet->index < self->highest)
     self->reordered++;
   else
-    self->highest = index;
+    self->highest = packet->index;
 
   while (self->num_waiting > 0) {
     if (self->waiting[0].index == self->next)
@@ -233,21 +235,24 @@ resync (MccLoss *self, uint64_t seq)
 
 /* A packet of the past: repaired, a duplicate, or from before the stream. */
 static void
-handle_past (MccLoss *self, uint64_t index)
+handle_past (MccLoss *self, uint64_t index, bool marked)
 {
   if (!mcc_loss_is_lost (self, index)) {
     self->duplicates++;
     return;
   }
-  self->measure->handle_repaired (self, index);
+  if (!marked)
+    self->measure->handle_repaired (self, index);
+  self->marked += marked;
   set_lost (self, index, false);
   self->lost--;
   self->received++;
   self->reordered++;
 }
 
-void
-mcc_loss_handle_packet (MccLoss *self, uint64_t seq, uint32_t bytes, MccTime arrival, MccTime rtt)
+static void
+handle_packet (
+    MccLoss *self, uint64_t seq, uint32_t bytes, MccTime arrival, MccTime rtt, bool marked)
 {
   if (arrival != MCC_TIME_NONE && arrival > self->now)
     self->now = arrival;
@@ -284,9 +289,23 @@ mcc_loss_handle_packet (MccLoss *self, uint64_t seq, uint32_t bytes, MccTime arr
   }
 
   if (index < self->next)
-    handle_past (self, index);
+    handle_past (self, index, marked);
   else
-    handle_new (self, index, bytes, self->now);
+    handle_new (self,
+        &(MccLossPacket){ .index = index, .bytes = bytes, .arrival = self->now, .marked = marked });
+}
+
+void
+mcc_loss_handle_packet (MccLoss *self, uint64_t seq, uint32_t bytes, MccTime arrival, MccTime rtt)
+{
+  handle_packet (self, seq, bytes, arrival, rtt, false);
+}
+
+void
+mcc_loss_handle_marked_packet (
+    MccLoss *self, uint64_t seq, uint32_t bytes, MccTime arrival, MccTime rtt)
+{
+  handle_packet (self, seq, bytes, arrival, rtt, true);
 }
 
 void
@@ -306,6 +325,12 @@ double
 mcc_loss_ratio (const MccLoss *self)
 {
   return self->measure->ratio (self);
+}
+
+double
+mcc_loss_marked_share (const MccLoss *self)
+{
+  return self->marked > 0 ? self->measure->marked_share (self) : 0.0;
 }
 
 void
@@ -331,6 +356,12 @@ uint64_t
 mcc_loss_packets_lost (const MccLoss *self)
 {
   return self->lost;
+}
+
+uint64_t
+mcc_loss_packets_marked (const MccLoss *self)
+{
+  return self->marked;
 }
 
 uint64_t

@@ -10,6 +10,10 @@
  * A packet is lost when 3 later ones have arrived (RFC 5348 NDUPACK); a late arrival repairs it as
  * long as its event is in the history. Duplicates change nothing. Shifting the sequence base or the
  * time base changes nothing. No allocation after _new().
+ *
+ * A packet that a queue marked (ECN, RFC 3168) has arrived, but begins or joins a loss event where
+ * it would if it were lost (RFC 5348 5.2, RFC 6679 7.3.2): the ratio is that of the same stream
+ * with the marked packets lost. What was marked and late repairs the data, not the event.
  */
 #pragma once
 
@@ -41,6 +45,8 @@ struct MccLossMeasure {
   size_t size;
   void (*init) (MccLoss *self);
   void (*handle_received) (MccLoss *self, uint64_t seq, uint32_t bytes, MccTime arrival);
+  /* ... and was marked. */
+  void (*handle_marked) (MccLoss *self, uint64_t seq, uint32_t bytes, MccTime arrival);
   /* @seq is lost; @time is interpolated between its neighbours' arrivals. In order of seq. */
   void (*handle_lost) (MccLoss *self, uint64_t seq, MccTime time);
   /* @seq was reported lost before and has come after all. */
@@ -48,6 +54,8 @@ struct MccLossMeasure {
   /* A report interval ends (interval loss only; may be NULL). */
   void (*handle_interval) (MccLoss *self);
   double (*ratio) (const MccLoss *self);
+  /* Which part of the ratio marks alone made, 0..1. */
+  double (*marked_share) (const MccLoss *self);
   /* Replace the history by one interval that gives @loss_ratio; may be NULL. */
   void (*seed) (MccLoss *self, double loss_ratio);
 };
@@ -70,6 +78,9 @@ void mcc_loss_reset (MccLoss *self);
  * present round-trip time: losses within one RTT of an event's first belong to it. */
 void mcc_loss_handle_packet (
     MccLoss *self, uint64_t seq, uint32_t bytes, MccTime arrival, MccTime rtt);
+/* The same for one that a queue marked. */
+void mcc_loss_handle_marked_packet (
+    MccLoss *self, uint64_t seq, uint32_t bytes, MccTime arrival, MccTime rtt);
 /* The report interval ends now (ASMP: at each report). Packets behind a gap whose fate is open
  * belong to the next one. */
 void mcc_loss_handle_interval (MccLoss *self);
@@ -79,8 +90,11 @@ void mcc_loss_handle_interval (MccLoss *self);
  * window). MCC_TIME_NONE ends it. */
 void mcc_loss_extend_event (MccLoss *self, MccTime until);
 
-/* Smoothed loss 0..1; 0 = no loss yet. */
+/* Smoothed loss 0..1, as the equation takes it; 0 = no loss and no mark yet. */
 double mcc_loss_ratio (const MccLoss *self);
+/* The part of it for which no packet was lost, 0..1: by the weights of the events without a loss
+ * (interval loss: marked / (marked + lost)). 0 without marks. */
+double mcc_loss_marked_share (const MccLoss *self);
 void mcc_loss_seed (MccLoss *self, double loss_ratio);
 
 /* Counts since the start. Expected = highest - first + 1, over all restarts. A jump of the numbers
@@ -90,6 +104,8 @@ void mcc_loss_seed (MccLoss *self, double loss_ratio);
 uint64_t mcc_loss_packets_received (const MccLoss *self);
 uint64_t mcc_loss_packets_expected (const MccLoss *self);
 uint64_t mcc_loss_packets_lost (const MccLoss *self);
+/* Of those received. */
+uint64_t mcc_loss_packets_marked (const MccLoss *self);
 uint64_t mcc_loss_duplicates (const MccLoss *self);
 uint64_t mcc_loss_reordered (const MccLoss *self);
 uint64_t mcc_loss_resyncs (const MccLoss *self);

@@ -191,6 +191,22 @@ mcc_loss_events_take_loss (MccLossEvents *self, MccLossEvent *event)
     remove_event (self, event);
 }
 
+double
+mcc_loss_events_marked_share (const MccLoss *loss)
+{
+  const MccLossEvents *self = (const MccLossEvents *)loss;
+  unsigned n = mcc_loss_events_in_use (self);
+  double marked = 0.0, weights = 0.0;
+
+  for (unsigned i = 0; i < n; i++) {
+    const MccLossEvent *event = mcc_loss_events_get (self, i);
+    weights += loss->weights[i];
+    if (event->marks == event->losses)
+      marked += loss->weights[i];
+  }
+  return weights > 0.0 ? marked / weights : 0.0;
+}
+
 void
 mcc_loss_events_seed (MccLoss *loss, double loss_ratio)
 {

@@ -4,13 +4,16 @@
  * weighted mean over the last intervals. An interval in which no packet's fate was decided is
  * skipped.
  */
+#include <math.h>
+
 #include "mcclossprivate.h"
 
 typedef struct {
   uint64_t first; /* indices first..end - 1 */
   uint64_t end;
   double packets; /* units, received and lost */
-  double lost;    /* units */
+  double lost;    /* units, lost or marked */
+  double marked;  /* units */
   uint32_t losses;
   MccTime first_loss;
 } Interval;
@@ -54,10 +57,9 @@ handle_received (MccLoss *loss, uint64_t index, uint32_t bytes, MccTime arrival)
 }
 
 static void
-handle_lost (MccLoss *loss, uint64_t index, MccTime time)
+count (MccLoss *loss, uint64_t index, MccTime time, double units)
 {
   Interval *open = get ((IntervalLoss *)loss, 0);
-  double units = mcc_loss_lost_units (loss);
 
   if (open->losses == 0) {
     open->first_loss = time;
@@ -68,6 +70,19 @@ handle_lost (MccLoss *loss, uint64_t index, MccTime time)
   open->lost += units;
   open->packets += units;
   open->end = index + 1;
+}
+
+static void
+handle_lost (MccLoss *loss, uint64_t index, MccTime time)
+{
+  count (loss, index, time, mcc_loss_lost_units (loss));
+}
+
+static void
+handle_marked (MccLoss *loss, uint64_t index, uint32_t bytes, MccTime arrival)
+{
+  count (loss, index, arrival, mcc_loss_units (loss, bytes));
+  get ((IntervalLoss *)loss, 0)->marked += mcc_loss_units (loss, bytes);
 }
 
 static MccTime
@@ -127,6 +142,20 @@ ratio (const MccLoss *loss)
   return weights > 0.0 ? sum / weights : 0.0;
 }
 
+static double
+marked_share (const MccLoss *loss)
+{
+  const IntervalLoss *self = (const IntervalLoss *)loss;
+  double marked = 0.0, lost = 0.0;
+
+  for (unsigned i = 0; i < self->closed; i++) {
+    const Interval *interval = get (self, i + 1);
+    marked += loss->weights[i] * (interval->marked / interval->packets);
+    lost += loss->weights[i] * (interval->lost / interval->packets);
+  }
+  return lost > 0.0 ? fmin (marked / lost, 1.0) : 0.0; /* a repair takes the mean off */
+}
+
 static void
 seed (MccLoss *loss, double loss_ratio)
 {
@@ -153,9 +182,11 @@ const MccLossMeasure mcc_loss_interval = {
   .size = sizeof (IntervalLoss),
   .init = init,
   .handle_received = handle_received,
+  .handle_marked = handle_marked,
   .handle_lost = handle_lost,
   .handle_repaired = handle_repaired,
   .handle_interval = handle_interval,
   .ratio = ratio,
+  .marked_share = marked_share,
   .seed = seed,
 };

@@ -31,11 +31,10 @@ mcc_loss_lap_handle_received (MccLoss *loss, uint64_t index, uint32_t bytes, Mcc
     self->open += units;
 }
 
-void
-mcc_loss_lap_count (MccLoss *loss, uint64_t index, MccTime time, unsigned window)
+static MccLossEvent *
+count (MccLoss *loss, uint64_t index, MccTime time, unsigned window, double units)
 {
   MccLossEvents *self = (MccLossEvents *)loss;
-  double units = mcc_loss_lost_units (loss);
   MccLossEvent *event;
   bool counts = true;
 
@@ -46,7 +45,7 @@ mcc_loss_lap_count (MccLoss *loss, uint64_t index, MccTime time, unsigned window
     event->last = index;
     if (event->seeded) {
       self->open += units;
-      return;
+      return event;
     }
     aggregate (self, units);
   } else {
@@ -57,6 +56,20 @@ mcc_loss_lap_count (MccLoss *loss, uint64_t index, MccTime time, unsigned window
     event->impact += units;
     event->counted++;
   }
+  return event;
+}
+
+void
+mcc_loss_lap_count (MccLoss *loss, uint64_t index, MccTime time, unsigned window)
+{
+  count (loss, index, time, window, mcc_loss_lost_units (loss));
+}
+
+void
+mcc_loss_lap_count_marked (
+    MccLoss *loss, uint64_t index, uint32_t bytes, MccTime arrival, unsigned window)
+{
+  count (loss, index, arrival, window, mcc_loss_units (loss, bytes))->marks++;
 }
 
 /* Whether a loss of @event lies within @from..@to - 1. */
@@ -138,6 +151,12 @@ mcc_loss_lap_ratio (const MccLoss *loss)
 }
 
 static void
+handle_marked (MccLoss *loss, uint64_t index, uint32_t bytes, MccTime arrival)
+{
+  mcc_loss_lap_count_marked (loss, index, bytes, arrival, 1);
+}
+
+static void
 handle_lost (MccLoss *loss, uint64_t index, MccTime time)
 {
   mcc_loss_lap_count (loss, index, time, 1);
@@ -154,8 +173,10 @@ const MccLossMeasure mcc_loss_lap = {
   .size = sizeof (MccLossEvents),
   .init = init,
   .handle_received = mcc_loss_lap_handle_received,
+  .handle_marked = handle_marked,
   .handle_lost = handle_lost,
   .handle_repaired = handle_repaired,
   .ratio = mcc_loss_lap_ratio,
+  .marked_share = mcc_loss_events_marked_share,
   .seed = mcc_loss_events_seed,
 };

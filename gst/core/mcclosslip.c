@@ -17,20 +17,34 @@ handle_received (MccLoss *loss, uint64_t index, uint32_t bytes, MccTime arrival)
   ((MccLossEvents *)loss)->open += mcc_loss_units (loss, bytes);
 }
 
-static void
-handle_lost (MccLoss *loss, uint64_t index, MccTime time)
+static MccLossEvent *
+count (MccLoss *loss, uint64_t index, MccTime time, double units)
 {
   MccLossEvents *self = (MccLossEvents *)loss;
+  MccLossEvent *event;
 
   if (mcc_loss_events_joins (self, time)) {
-    MccLossEvent *event = mcc_loss_events_get (self, 0);
+    event = mcc_loss_events_get (self, 0);
     event->losses++;
     event->last = index;
   } else {
-    mcc_loss_events_begin (self, index, time, self->open);
+    event = mcc_loss_events_begin (self, index, time, self->open);
     self->open = 0.0;
   }
-  self->open += mcc_loss_lost_units (loss);
+  self->open += units;
+  return event;
+}
+
+static void
+handle_lost (MccLoss *loss, uint64_t index, MccTime time)
+{
+  count (loss, index, time, mcc_loss_lost_units (loss));
+}
+
+static void
+handle_marked (MccLoss *loss, uint64_t index, uint32_t bytes, MccTime arrival)
+{
+  count (loss, index, arrival, mcc_loss_units (loss, bytes))->marks++;
 }
 
 static void
@@ -59,8 +73,10 @@ const MccLossMeasure mcc_loss_lip = {
   .size = sizeof (MccLossEvents),
   .init = init,
   .handle_received = handle_received,
+  .handle_marked = handle_marked,
   .handle_lost = handle_lost,
   .handle_repaired = handle_repaired,
   .ratio = ratio,
+  .marked_share = mcc_loss_events_marked_share,
   .seed = mcc_loss_events_seed,
 };

@@ -17,6 +17,7 @@ typedef struct {
   uint64_t index;
   uint32_t bytes;
   MccTime arrival;
+  bool marked;
 } MccLossPacket;
 
 typedef struct {
@@ -58,6 +59,7 @@ struct MccLoss {
 
   uint64_t received;
   uint64_t lost;
+  uint64_t marked;
   uint64_t duplicates;
   uint64_t reordered;
   uint64_t resyncs;
@@ -84,7 +86,8 @@ typedef struct {
   double interval;  /* units, the closed loss interval that it ends */
   double impact;    /* units, its counted losses */
   double discount;  /* of all older intervals, when this event began (RFC 5348 5.5) */
-  uint32_t losses;  /* not repaired, counted or not */
+  uint32_t losses;  /* not repaired, counted or not; marked packets are among them */
+  uint32_t marks;   /* of them */
   uint32_t counted; /* those in @impact */
   bool seeded;      /* its interval and impact stand as they are */
 } MccLossEvent;
@@ -112,9 +115,13 @@ void mcc_loss_events_take_loss (MccLossEvents *self, MccLossEvent *event);
 /* ELM eq. 10, with RFC 5348 5.5 when @discounting. Needs an event. */
 double mcc_loss_events_mean_interval (const MccLossEvents *self, bool discounting);
 void mcc_loss_events_seed (MccLoss *loss, double loss_ratio);
+double mcc_loss_events_marked_share (const MccLoss *loss);
 
-/* LAP with losses that count only @window packets after the one before (mcclosslap.c). */
+/* LAP with losses that count only @window packets after the one before (mcclosslap.c); LAP itself
+ * has a window of 1. A repair does not see the marked packets about it. */
 void mcc_loss_lap_handle_received (MccLoss *loss, uint64_t index, uint32_t bytes, MccTime arrival);
 void mcc_loss_lap_count (MccLoss *loss, uint64_t index, MccTime time, unsigned window);
+void mcc_loss_lap_count_marked (
+    MccLoss *loss, uint64_t index, uint32_t bytes, MccTime arrival, unsigned window);
 void mcc_loss_lap_uncount (MccLoss *loss, uint64_t index, unsigned window);
 double mcc_loss_lap_ratio (const MccLoss *loss);

@@ -12,6 +12,12 @@ init (MccLoss *loss)
 }
 
 static void
+handle_marked (MccLoss *loss, uint64_t index, uint32_t bytes, MccTime arrival)
+{
+  mcc_loss_lap_count_marked (loss, index, bytes, arrival, loss->config.window);
+}
+
+static void
 handle_lost (MccLoss *loss, uint64_t index, MccTime time)
 {
   mcc_loss_lap_count (loss, index, time, loss->config.window);
@@ -28,8 +34,10 @@ const MccLossMeasure mcc_loss_window = {
   .size = sizeof (MccLossEvents),
   .init = init,
   .handle_received = mcc_loss_lap_handle_received,
+  .handle_marked = handle_marked,
   .handle_lost = handle_lost,
   .handle_repaired = handle_repaired,
   .ratio = mcc_loss_lap_ratio,
+  .marked_share = mcc_loss_events_marked_share,
   .seed = mcc_loss_events_seed,
 };

@@ -16,8 +16,10 @@ typedef struct {
   MccTime rtt; /* smoothed; the initial one while !rtt_measured */
   bool rtt_measured;
   double loss_ratio;           /* of the loss measure, 0 = none yet */
-  bool loss_in_interval;       /* losses since the last decision */
+  bool loss_in_interval;       /* losses, or marks (ECN), since the last decision */
+  bool marked_alone;           /* ... marks, but no loss: a queue is not full, yet too long */
   MccTime last_loss_event;     /* MCC_TIME_NONE: never */
+  double marked_share;         /* of loss_ratio: marks (ECN), 0..1 */
   double packet_bytes;         /* mean IP bytes */
   double gamma;                /* congestion indicator */
   MccTime queue_delay;         /* standing queue: the smallest of the last decision interval */
@@ -27,7 +29,19 @@ typedef struct {
   const MccCapacity *capacity; /* NULL: not measured */
   uint64_t announced_bps;      /* the sender's target; 0 = none heard */
   uint64_t start_bps, min_bps, max_bps;
+  uint64_t floor_bps; /* is sent even where our rate is below (ASSP: the stream's bound); 0: none */
+  bool held_down;     /* what is sent is what others bear, or the floor: it says nothing of us */
 } MccRateInput;
+
+/* Of the equation, among rivals: pacing meets fewer of a drop-tail queue's losses than TCP's pairs
+ * do; a queue that marks strikes both alike. */
+#define MCC_RATE_TCP_SHARE 0.9
+
+static inline double
+mcc_rate_tcp_share (double marked_share)
+{
+  return MCC_RATE_TCP_SHARE + (1.0 - MCC_RATE_TCP_SHARE) * marked_share;
+}
 
 typedef struct MccRate MccRate;
 

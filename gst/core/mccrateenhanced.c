@@ -31,6 +31,7 @@
 #define TARGET_QUEUE_MIN (4 * MCC_MSECOND)
 #define TARGET_PACKET_MAX_S 0.2
 #define TARGET_OF_LOSS 0.25   /* of the queue at which the buffer overflowed */
+#define TARGET_OF_MARK 0.5    /* ... at which it marked: that is a standing one, no burst */
 #define BUFFER_NEAR 0.75      /* ... of it: cut whatever the standing queue */
 #define BUFFER_PACKETS 2.0    /* ... if so many of ours are in it */
 #define TARGET_RECOVERY 0.002 /* that limit rises so much a second */
@@ -48,9 +49,7 @@
 #define RECEIVED_CAP 2.0
 #define SHALLOW_S 0.2 /* a buffer below this */
 #define RESTORE_SHALLOW 0.03
-#define TCP_FALL 0.6 /* of the received rate, at once */
-/* Of the equation: pacing meets fewer of a queue's losses than TCP's pairs. */
-#define TCP_SHARE 0.9
+#define TCP_FALL 0.6         /* of the received rate, at once */
 #define TCP_RISE_PER_S 0.7   /* a few losses say little about a rate far from where they were met */
 #define TCP_RETURN_PER_S 1.0 /* ... below the start rate */
 
@@ -101,11 +100,17 @@ note_capacity (MccRateEnhanced *self, const MccRateInput *input)
   self->restore = true;
 }
 
-/* Packets were lost while the queue stood: the buffer is full. */
+/* Packets were lost while the queue stood: the buffer is full. If they were marked it is not, but a
+ * queue as long as this is. */
 static void
 note_overflow (MccRateEnhanced *self, const MccRateInput *input)
 {
   note_capacity (self, input);
+  if (input->marked_alone) {
+    self->target_limit_s = fmax (mcc_time_to_seconds (TARGET_QUEUE_MIN),
+        fmin (self->target_limit_s, TARGET_OF_MARK * mcc_time_to_seconds (input->queue_delay)));
+    return;
+  }
   self->buffer_s = mcc_time_to_seconds (input->queue_peak);
   self->target_limit_s = fmax (mcc_time_to_seconds (TARGET_QUEUE_MIN),
       fmin (self->target_limit_s, TARGET_OF_LOSS * self->buffer_s));
@@ -136,22 +141,29 @@ decide_start (MccRateEnhanced *self, const MccRateInput *input, bool new_loss)
   }
 }
 
+/* In two decisions running, by a part of the time: so much of what is sent does not arrive. */
+static bool
+grows (const MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
+{
+  MccTime overload = mcc_time_max (dt / SLOW_START_OVERLOAD, SLOW_START_GROWTH);
+  return input->queue_delay >= self->queue_last + overload
+         && self->queue_last >= self->queue_before + overload;
+}
+
 static void
 decide_slow_start (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, MccTime dt)
 {
   MccTime limit = mcc_time_clamp (input->rtt / 8, SLOW_START_QUEUE, SLOW_START_QUEUE_MAX);
-  MccTime overload = mcc_time_max (dt / SLOW_START_OVERLOAD, SLOW_START_GROWTH);
-  bool grows = input->queue_delay >= self->queue_last + overload
-               && self->queue_last >= self->queue_before + overload;
-  if (new_loss && !grows && input->queue_delay > limit && mcc_rate_enhanced_arrives (self, input)
+  bool overload = grows (self, input, dt);
+  if (new_loss && !overload && input->queue_delay > limit && mcc_rate_enhanced_arrives (self, input)
       && !mcc_rate_enhanced_whole_link (self, input)) {
     mcc_rate_enhanced_compete (self, input); /* our last doubling did not fill it */
     return;
   }
-  if (new_loss || grows) {
+  if (new_loss || overload) {
     if (new_loss && input->queue_peak > limit)
       note_overflow (self, input);
-    else if (grows)
+    else if (overload)
       note_capacity (self, input);
     cut (self, input, SLOW_START_EXIT * (double)input->received_now_bps);
     self->base.mode = MCC_RATE_DELAY;
@@ -234,10 +246,15 @@ decide_tcp (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
   double *rate = &self->base.rate_bps;
   double rtt_s = mcc_time_to_seconds (input->rtt), dt_s = mcc_time_to_seconds (dt);
   double received = (double)input->received_now_bps;
-  double allowed = TCP_SHARE * mcc_rate_enhanced_equation_bps (input)
+  double allowed = mcc_rate_tcp_share (input->marked_share) * mcc_rate_enhanced_equation_bps (input)
                    * mcc_time_to_seconds (input->rtt) / self->rtt_s;
   if (input->now < self->hold_until)
     return;
+  /* A full queue drops what is too much, one that marks lets it in. */
+  if (input->marked_alone && input->queue_delay > SLOW_START_QUEUE_MAX && grows (self, input, dt)) {
+    cut (self, input, LOSS_CUT * received);
+    return;
+  }
   if (allowed < *rate) {
     double step = fmin (1.0, dt_s / (2.0 * rtt_s));
     *rate = fmax (*rate + (allowed - *rate) * step, fmin (*rate, TCP_FALL * received));

@@ -43,6 +43,14 @@ packet_s (const MccRateInput *input)
   return 8.0 * input->packet_bytes / fmax ((double)input->received_bps, 1.0);
 }
 
+/* What will be sent when we ask for @rate_bps: others may limit, and the stream has a floor. */
+static double
+is_sent (const MccRateInput *input, double rate_bps)
+{
+  double bps = fmax (rate_bps, (double)input->floor_bps);
+  return input->announced_bps > 0 ? fmin (bps, (double)input->announced_bps) : bps;
+}
+
 /* What the link was lately seen to carry, at least; 0: not known. */
 static double
 proven_capacity_bps (const MccRateEnhanced *self, const MccRateInput *input)
@@ -80,9 +88,7 @@ foreign_losses (const MccRateEnhanced *self, const MccRateInput *input)
 bool
 mcc_rate_enhanced_others_fill (const MccRateEnhanced *self, const MccRateInput *input)
 {
-  double received = (double)input->received_now_bps, sent = self->base.rate_bps;
-  if (input->announced_bps > 0) /* others may limit */
-    sent = fmin (sent, (double)input->announced_bps);
+  double received = (double)input->received_now_bps, sent = is_sent (input, self->base.rate_bps);
   if (received < ALL_ARRIVES * sent)
     return false;
   if (received < OTHERS_RULE * proven_capacity_bps (self, input))
@@ -136,11 +142,8 @@ static void
 note_asked (MccRateEnhanced *self, const MccRateInput *input)
 {
   unsigned newest = self->asked_count++ % ASKED;
-  double rate = self->base.rate_bps;
-  if (input->announced_bps > 0) /* others may limit */
-    rate = fmin (rate, (double)input->announced_bps);
   self->asked[newest].time = input->now;
-  self->asked[newest].rate_bps = rate;
+  self->asked[newest].rate_bps = is_sent (input, self->base.rate_bps);
 }
 
 /* Before a decision: what the link carried before it became slower proves nothing, and losses of
@@ -151,7 +154,9 @@ mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, 
   double received = (double)input->received_now_bps, visible = visible_rate (self, input);
   if (received < SLOWER * visible)
     self->slower_at = input->now;
-  if (new_loss && received >= ALL_ARRIVES * visible && input->now >= self->hold_until)
+  /* A queue that marks may be short and our own; among rivals they are as losses. */
+  bool ours = input->marked_alone && self->base.mode != MCC_RATE_TCP;
+  if (new_loss && !ours && received >= ALL_ARRIVES * visible && input->now >= self->hold_until)
     self->loss_foreign = input->now;
 }
 
@@ -282,7 +287,9 @@ mcc_rate_enhanced_judge_rivals (
   if (self->base.mode == MCC_RATE_DELAY) {
     if (input->now - self->losses_since > LOSSES_TIME)
       self->losses_below = 0;
-    if (new_loss && queue >= target / 2 && !mcc_rate_enhanced_whole_link (self, input)
+    /* A queue that marks may be short: our own. */
+    if (new_loss && !input->marked_alone && queue >= target / 2
+        && !mcc_rate_enhanced_whole_link (self, input)
         && self->base.rate_bps < BELOW * mcc_rate_enhanced_equation_bps (input)
         && self->losses_below++ == 0)
       self->losses_since = input->now;

@@ -57,7 +57,10 @@ typedef struct {
   uint8_t fractions;                        /* ever added, saturates */
   uint8_t state;                            /* MccReceiverState */
   uint8_t reports;                          /* valid ones, saturates */
+  uint8_t level;                            /* ELM */
   bool in_list[MCC_LIST_COUNT];
+  uint8_t marked_share; /* of loss_ratio, 255ths */
+  bool deaf;            /* does not heed ECN marks, or its path's say nothing */
   bool has_candidate, no_limit, rtt_measured, plain, leaving, no_caps;
 } MccReceiver;
 

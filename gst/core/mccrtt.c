@@ -52,7 +52,8 @@ mcc_rtt_handle_effective (MccRtt *self, MccTime rtt_eff, uint32_t id, MccTime no
   if (rtt_eff == 0 || rtt_eff > MCC_RTT_MAX || !find_reference (self, id, &transit))
     return false;
   /* A list that is repeated or late tells nothing new. */
-  if (self->effective_time != MCC_TIME_NONE && !mcc_seq_newer32 (id, self->effective_id))
+  if (self->effective_time != MCC_TIME_NONE && !self->borrowed
+      && !mcc_seq_newer32 (id, self->effective_id))
     return false;
   if (self->form == MCC_RTT_PUBLISHED) {
     /* a means nothing without a positive one-way delay. */
@@ -60,11 +61,26 @@ mcc_rtt_handle_effective (MccRtt *self, MccTime rtt_eff, uint32_t id, MccTime no
       return false;
     self->ratio = (double)rtt_eff / (double)self->transit;
   }
-  if (!self->measured)
+  if (!self->measured || self->borrowed)
     self->rtt_s = mcc_time_to_seconds (mcc_time_max (rtt_eff, MCC_RTT_FLOOR));
   self->measured = true;
+  self->borrowed = false;
   self->effective = rtt_eff;
   self->effective_id = id;
+  self->effective_time = now;
+  self->effective_transit = transit;
+  return true;
+}
+
+bool
+mcc_rtt_borrow (MccRtt *self, MccTime rtt_eff, MccTimeDelta transit, MccTime now)
+{
+  if (self->form != MCC_RTT_ENHANCED || (self->measured && !self->borrowed) || rtt_eff == 0
+      || rtt_eff > MCC_RTT_MAX)
+    return false;
+  self->rtt_s = mcc_time_to_seconds (mcc_time_max (rtt_eff, MCC_RTT_FLOOR));
+  self->measured = self->borrowed = true;
+  self->effective = rtt_eff;
   self->effective_time = now;
   self->effective_transit = transit;
   return true;

@@ -9,7 +9,8 @@
  *   kept. An RTT_eff older than 60 s is stale: `measured` stays, `stale` turns true, and no sample
  *   is below it.
  *
- * Before the first RTT_eff: 500 ms (RFC 4654), measured = false.
+ * Before the first RTT_eff: 500 ms (RFC 4654), measured = false; or a neighbour's
+ * (mccneighbours.h), which counts as measured.
  */
 #pragma once
 
@@ -29,6 +30,7 @@ typedef enum { MCC_RTT_PUBLISHED, MCC_RTT_ENHANCED } MccRttForm;
 typedef struct {
   MccRttForm form;
   bool measured;
+  bool borrowed;                  /* enhanced: ... of another receiver's report */
   double rtt_s;                   /* smoothed */
   double ratio;                   /* published: 1 + a */
   MccTimeDelta transit;           /* of the newest packet */
@@ -50,6 +52,9 @@ void mcc_rtt_add_reference (MccRtt *self, uint32_t id, MccTimeDelta transit);
  * value is out of (0, MCC_RTT_MAX], the id is not among the last references or not newer than the
  * one in use (lists are repeated), or (published) the newest one-way delay is not positive. */
 bool mcc_rtt_handle_effective (MccRtt *self, MccTime rtt_eff, uint32_t id, MccTime now);
+/* enhanced: until the sender measures ours, @rtt_eff is about what it would: it belongs to the
+ * transit @transit. False: ours is known, or the value is out of (0, MCC_RTT_MAX]. */
+bool mcc_rtt_borrow (MccRtt *self, MccTime rtt_eff, MccTimeDelta transit, MccTime now);
 /* A packet arrived: @transit relative (enhanced) or the absolute one-way delay (published). */
 void mcc_rtt_handle_packet (MccRtt *self, MccTimeDelta transit, MccTime now);
 bool mcc_rtt_stale (const MccRtt *self, MccTime now);

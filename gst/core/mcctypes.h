@@ -38,6 +38,14 @@ mcc_address_same_host (const MccAddress *a, const MccAddress *b)
   return a->family == b->family && memcmp (a->bytes, b->bytes, sizeof a->bytes) == 0;
 }
 
+/* The two bits of the IP header (RFC 3168 5); 0 also where the host cannot tell. */
+typedef enum {
+  MCC_ECN_NOT_ECT = 0,
+  MCC_ECN_ECT1 = 1,
+  MCC_ECN_ECT0 = 2, /* what our senders send */
+  MCC_ECN_CE = 3    /* marked: a queue met congestion */
+} MccEcn;
+
 /* An RTP packet as the receiving core sees it. */
 typedef struct {
   uint32_t ssrc;
@@ -45,6 +53,7 @@ typedef struct {
   uint32_t bytes; /* IP bytes, headers included */
   bool has_send_time;
   uint32_t send_time; /* abs-send-time, 24 bits */
+  MccEcn ecn;         /* as it arrived */
 } MccRtpPacket;
 
 /* Why something from the network was not used. One counter each; the names (mcc_drop_name) are

@@ -16,25 +16,40 @@
 #define BEGINS 6 /* of the ladders that look best on paper */
 #define LAMBDA 1.2
 
-static gint seconds = 600, seeds = 2, streams = 3, only = -1;
-static gboolean live_only;
+static gint seconds = 600, seeds = 2, streams = 3, only = -1, first_seed = 1, rivals;
+static gboolean live_only, losses;
 
 static const GOptionEntry options[] = {
   { "seconds", 0, 0, G_OPTION_ARG_INT, &seconds, "of each run", "N" },
   { "seeds", 0, 0, G_OPTION_ARG_INT, &seeds, "runs of each ladder", "N" },
+  { "first-seed", 0, 0, G_OPTION_ARG_INT, &first_seed, "of the runs", "N" },
   { "streams", 0, 0, G_OPTION_ARG_INT, &streams, "of each ladder", "K" },
   { "only", 0, 0, G_OPTION_ARG_INT, &only, "this population", "N" },
   { "live-only", 0, 0, G_OPTION_ARG_NONE, &live_only, "no search", NULL },
+  { "rivals", 0, 0, G_OPTION_ARG_INT, &rivals, "a TCP-like flow on each N-th link", "N" },
+  { "losses", 0, 0, G_OPTION_ARG_NONE, &losses, "where the rate goes", NULL },
   { NULL },
 };
+
+static void
+add_loss (VnetPopulationLoss *all, const VnetPopulationLoss *one)
+{
+  all->ideal_bps += one->ideal_bps / seeds;
+  all->partition_bps += one->partition_bps / seeds;
+  all->rate_bps += one->rate_bps / seeds;
+  all->shown_bps += one->shown_bps / seeds;
+}
 
 static VnetPopulationResult
 measure (const VnetPopulation *population, const VnetLadder *ladder)
 {
   VnetPopulationResult all = { 0 }, one;
-  for (gint seed = 1; seed <= seeds; seed++) {
+  for (gint seed = first_seed; seed < first_seed + seeds; seed++) {
     vnet_population_run (population, ladder, (guint)seconds, (guint64)seed, &one);
     all.mean_bps += one.mean_bps / seeds;
+    all.late_bps += one.late_bps / seeds;
+    add_loss (&all.begin, &one.begin);
+    add_loss (&all.rest, &one.rest);
     all.drop_ratio += one.drop_ratio / seeds;
     all.switches += one.switches / seeds;
     all.most = MAX (all.most, one.most);
@@ -152,15 +167,28 @@ best_fixed (const VnetPopulation *population)
 }
 
 static void
+print_loss (const char *when, const VnetPopulationLoss *loss)
+{
+  g_print ("# %s: ideal %.0f = shown %.0f + wrong partition %.0f + slow streams %.0f + gaps %.0f\n",
+      when, loss->ideal_bps / 1e3,
+      (loss->ideal_bps - loss->partition_bps - loss->rate_bps - loss->shown_bps) / 1e3,
+      loss->partition_bps / 1e3, loss->rate_bps / 1e3, loss->shown_bps / 1e3);
+}
+
+static void
 print_row (const char *name, const char *what, const VnetLadder *ladder,
     const VnetPopulationResult *result)
 {
   GString *bounds = g_string_new (NULL);
   for (unsigned k = 1; k < ladder->count && !ladder->live; k++)
     g_string_append_printf (bounds, " %.2f", (double)ladder->bound_bps[k] / 1e6);
-  g_print ("| %s | %s%s | %.0f | %.2f | %.2f | %u | %u | %u |\n", name, what, bounds->str,
-      result->mean_bps / 1e3, 100.0 * result->drop_ratio, result->switches, result->most,
-      result->streams, result->ladders);
+  g_print ("| %s | %s%s | %.0f | %.0f | %.2f | %.2f | %u | %u | %u |\n", name, what, bounds->str,
+      result->mean_bps / 1e3, result->late_bps / 1e3, 100.0 * result->drop_ratio, result->switches,
+      result->most, result->streams, result->ladders);
+  if (losses) {
+    print_loss ("within 60 s of a begin", &result->begin);
+    print_loss ("later", &result->rest);
+  }
   g_string_free (bounds, TRUE);
 }
 
@@ -175,15 +203,16 @@ main (int argc, char **argv)
     g_printerr ("%s\n", error != NULL ? error->message : "an argument is out of range");
     return 2;
   }
-  g_print ("| population | ladder (Mb/s between streams) | mean kb/s | %% dropped |"
-           " switches/receiver/min | most in a minute | streams | changes |\n"
-           "|---|---|---|---|---|---|---|---|\n");
+  g_print ("| population | ladder (Mb/s between streams) | mean kb/s | second half |"
+           " %% dropped | switches/receiver/min | most in a minute | streams | changes |\n"
+           "|---|---|---|---|---|---|---|---|---|\n");
   for (guint i = 0; i < VNET_POPULATIONS; i++) {
     VnetPopulation population;
     VnetLadder live = { .count = (unsigned)streams, .live = true };
     if (only >= 0 && (guint)only != i)
       continue;
     vnet_population_make (&population, i);
+    population.rivals = (guint)MAX (rivals, 0);
     MccAsspStreams even = { 0 };
     mcc_assp_ladder_even (&even, live.count, LOW_BPS, HIGH_BPS);
     for (unsigned j = 0; j < live.count; j++)

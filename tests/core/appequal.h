@@ -19,6 +19,8 @@ assert_equal (const MccApp *a, const MccApp *b)
     g_assert_cmpuint (a->report.rate_bps, ==, b->report.rate_bps);
     g_assert_cmpuint (a->report.received_bps, ==, b->report.received_bps);
     g_assert_cmpfloat (a->report.loss_ratio, ==, b->report.loss_ratio);
+    g_assert_cmpfloat (a->report.marked_share, ==, b->report.marked_share);
+    g_assert_cmpuint (a->report.ecn, ==, b->report.ecn);
     g_assert_cmpuint (a->report.rtt, ==, b->report.rtt);
     g_assert_cmpuint (a->report.jitter, ==, b->report.jitter);
     g_assert_cmpuint (a->report.queue_delay, ==, b->report.queue_delay);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * A stream for the tests of the loss measures: packets at a steady pace from a time and a sequence
- * number that are not zero. The patterns are strings: '.' arrives, 'x' never does, digits arrive
- * that many packets late, 'd' arrives twice.
+ * number that are not zero. The patterns are strings: '.' arrives, 'x' never does, 'm' arrives
+ * marked, digits arrive that many packets late, 'd' arrives twice.
  */
 #pragma once
 
@@ -49,6 +49,12 @@ feed_packet (Feed *feed, uint64_t seq)
 }
 
 static inline void
+feed_marked (Feed *feed, uint64_t seq)
+{
+  mcc_loss_handle_marked_packet (feed->loss, seq, feed->bytes, feed->time, feed->rtt);
+}
+
+static inline void
 feed_received (Feed *feed, unsigned n)
 {
   for (unsigned i = 0; i < n; i++, feed->seq++, feed->time += feed->gap)
@@ -73,6 +79,8 @@ feed_pattern (Feed *feed, const char *pattern)
       g_assert_cmpuint (num_late, <, 10);
       late[num_late] = feed->seq;
       delay[num_late++] = (unsigned)(*pattern - '0') + 1;
+    } else if (*pattern == 'm') {
+      feed_marked (feed, feed->seq);
     } else if (*pattern != 'x') {
       feed_packet (feed, feed->seq);
       if (*pattern == 'd')

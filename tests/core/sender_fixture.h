@@ -211,6 +211,8 @@ typedef struct {
   uint64_t rate_bps;
   MccTime rtt;
   double loss_ratio;
+  unsigned ecn; /* MccReportEcn */
+  double marked_share;
 } Peer;
 
 static inline MccDrop
@@ -222,6 +224,8 @@ peer_report (Fixture *self, Peer *peer)
     .rate_bps = peer->rate_bps,
     .received_bps = self->target,
     .loss_ratio = peer->loss_ratio,
+    .ecn = peer->ecn,
+    .marked_share = peer->marked_share,
     .rtt = peer->rtt,
     .echo = mcc_abs_send_time (self->now - peer->rtt - 5 * MCC_MSECOND),
     .hold = 5 * MCC_MSECOND };

@@ -443,7 +443,7 @@ static const Field fields[] = {
   { sample_report, 36, 4, 10000000, MCC_DROP_NONE },         /* 10 s */
   { sample_report, 36, 4, 10000001, MCC_DROP_BAD_VALUE },    /* more */
   { sample_report, 24, 2, 0xffff, MCC_DROP_NONE },           /* reserved: ignored */
-  { sample_report, 56, 1, 0xff, MCC_DROP_NONE },             /* reserved */
+  { sample_report, 56, 1, 0xff, MCC_DROP_NONE },             /* broken, marked 1 */
   { sample_rtt, 14, 2, 2, MCC_DROP_NONE },                   /* fewer than there are */
   { sample_rtt, 14, 2, 4, MCC_DROP_MALFORMED },              /* one more than there is */
   { sample_rtt, 14, 2, 0xffff, MCC_DROP_MALFORMED },         /* count */
@@ -669,6 +669,28 @@ test_feedback (void)
   }
 }
 
+static void
+ecn_of_a_report (void)
+{
+  uint8_t data[MAX_BYTES];
+  MccApp app, out;
+
+  for (unsigned byte = 0; byte <= 255; byte++) {
+    size_t bytes = encode_sample (sample_report, &app, data);
+    app.report.ecn = byte >> 6;
+    app.report.marked_share = (byte & 63) / 63.0;
+    g_assert_cmpuint (mcc_app_encode (&app, data, sizeof data), ==, bytes);
+    g_assert_cmpuint (data[56], ==, byte);
+    g_assert_cmpint (mcc_app_decode (data, bytes, &out), ==, MCC_DROP_NONE);
+    assert_equal (&app, &out);
+  }
+  app.report.ecn = MCC_REPORT_ECN_BROKEN + 1;
+  g_assert_cmpuint (mcc_app_encode (&app, data, sizeof data), ==, 0);
+  app.report.ecn = 0;
+  app.report.marked_share = 1.01;
+  g_assert_cmpuint (mcc_app_encode (&app, data, sizeof data), ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -690,5 +712,6 @@ main (int argc, char **argv)
   g_test_add_func ("/app/decode/mutated-is-dropped-or-stable", test_decode_mutated);
   g_test_add_func ("/app/decode/noise", test_decode_noise);
   g_test_add_func ("/app/session/feedback-is-the-announcers", test_feedback);
+  g_test_add_func ("/app/report/ecn", ecn_of_a_report);
   return g_test_run ();
 }

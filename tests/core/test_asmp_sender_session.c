@@ -515,6 +515,91 @@ test_rtt_of_newcomers (void)
   fixture_clear (&f);
 }
 
+/* ECT while there are receivers and all heed marks, and never before it is announced. */
+static void
+test_ect (void)
+{
+  static const struct {
+    unsigned ecn;
+    bool ect;
+  } table[] = { { MCC_REPORT_ECN_NONE, false }, { MCC_REPORT_ECN_HEEDED, true },
+    { MCC_REPORT_ECN_BLEACHED, true }, { MCC_REPORT_ECN_BROKEN, false } };
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+    Peer peers[] = {
+      { .ssrc = 1, .host = 1, .rate_bps = 400000, .rtt = RTT, .ecn = MCC_REPORT_ECN_HEEDED },
+      { .ssrc = 2, .host = 2, .rate_bps = 500000, .rtt = RTT, .ecn = table[row].ecn },
+    };
+    MccAddress second = address_of (2);
+    config.ecn = true;
+    fixture_init (&f, &config);
+    run_for (&f, MCC_SECOND);
+    g_assert_false (mcc_asmp_sender_ect (f.sender)); /* nobody is there */
+    run_peers (&f, peers, 1, 100 * MCC_MSECOND, 2 * MCC_SECOND);
+    g_assert_true (mcc_asmp_sender_ect (f.sender));
+    g_assert_cmpuint (f.session.flags & MCC_SESSION_ECT, ==, MCC_SESSION_ECT);
+    run_peers (&f, peers, 2, 100 * MCC_MSECOND, 2 * MCC_SECOND);
+    g_assert_true (mcc_asmp_sender_ect (f.sender) == table[row].ect);
+    g_assert_true (((f.session.flags & MCC_SESSION_ECT) != 0) == table[row].ect);
+    /* Gone, or another opinion: at once no more, but ECT only when the announcement has said so. */
+    mcc_asmp_sender_handle_bye (f.sender, 2, &second, f.now);
+    g_assert_true (mcc_asmp_sender_ect (f.sender) == table[row].ect);
+    drain (&f);
+    run_peers (&f, peers, 1, 100 * MCC_MSECOND, 2 * MCC_SECOND);
+    g_assert_true (mcc_asmp_sender_ect (f.sender));
+    peers[0].ecn = MCC_REPORT_ECN_BROKEN;
+    peer_report (&f, &peers[0]);
+    g_assert_false (mcc_asmp_sender_ect (f.sender));
+    fixture_clear (&f);
+  }
+}
+
+/* A plain player does not heed marks; nor does anybody where ECN was not asked for. */
+static void
+test_no_ect (void)
+{
+  for (unsigned row = 0; row < 3; row++) {
+    Fixture f;
+    MccAsmpSenderConfig config
+        = default_config (row == 0 ? MCC_VARIANT_PUBLISHED : MCC_VARIANT_ENHANCED);
+    Peer peer = { .ssrc = 1, .host = 1, .rate_bps = 400000, .rtt = RTT };
+    MccAddress plain = address_of (2);
+    peer.ecn = MCC_REPORT_ECN_HEEDED;
+    config.ecn = row != 1;
+    fixture_init (&f, &config);
+    run_peers (&f, &peer, 1, 100 * MCC_MSECOND, 2 * MCC_SECOND);
+    g_assert_true (mcc_asmp_sender_ect (f.sender) == (row == 2));
+    for (unsigned i = 0; i < 3; i++) {
+      mcc_asmp_sender_handle_plain_report (f.sender, 2, 0.0, 0, 0, &plain, f.now);
+      run_peers (&f, &peer, 1, 100 * MCC_MSECOND, MCC_SECOND);
+    }
+    g_assert_false (mcc_asmp_sender_ect (f.sender));
+    fixture_clear (&f);
+  }
+}
+
+/* What is shown of a receiver's loss is loss. */
+static void
+test_marks_are_no_loss (void)
+{
+  Fixture f;
+  MccReceiverInfo info;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peer = { .ssrc = 1,
+    .host = 1,
+    .rate_bps = 400000,
+    .rtt = RTT,
+    .loss_ratio = 0.02,
+    .ecn = MCC_REPORT_ECN_HEEDED,
+    .marked_share = 0.8 };
+  fixture_init (&f, &config);
+  run_peers (&f, &peer, 1, 100 * MCC_MSECOND, MCC_SECOND);
+  mcc_asmp_sender_get_receiver (f.sender, 0, f.now, &info);
+  g_assert_cmpfloat_with_epsilon (info.loss_ratio, 0.004, 1e-6);
+  fixture_clear (&f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -533,5 +618,8 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/session/rounds", test_rounds);
   g_test_add_func ("/asmp-sender/rtt/contender-is-not-answered", test_contender_is_not_answered);
   g_test_add_func ("/asmp-sender/session/one-claim-of-a-long-rtt", test_rtt_claim);
+  g_test_add_func ("/asmp-sender/ecn/all-heed-marks", test_ect);
+  g_test_add_func ("/asmp-sender/ecn/not-with-plain-players", test_no_ect);
+  g_test_add_func ("/asmp-sender/ecn/marks-are-no-loss", test_marks_are_no_loss);
   return g_test_run ();
 }

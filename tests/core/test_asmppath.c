@@ -19,6 +19,7 @@ typedef struct {
   MccTime delay;
   guint16 seq;
   guint32 report;
+  MccEcn ecn; /* of what comes */
 } Fixture;
 
 static void
@@ -50,7 +51,8 @@ stream (Fixture *f, guint packets)
     MccRtpPacket packet = { .seq = f->seq++,
       .bytes = BYTES,
       .has_send_time = true,
-      .send_time = mcc_abs_send_time (f->now - f->delay) };
+      .send_time = mcc_abs_send_time (f->now - f->delay),
+      .ecn = f->ecn };
     g_assert_true (mcc_asmp_path_handle_packet (&f->path, &packet, f->now));
     if (f->now - f->decided >= 100 * MCC_MSECOND)
       decide (f);
@@ -148,6 +150,28 @@ seeded_once (void)
   }
 }
 
+/* Others, or the stream's lower bound, kept the rate down: what arrived says nothing of the path.
+ */
+static void
+held_down (void)
+{
+  for (guint held = 0; held < 2; held++) {
+    Fixture f;
+    init (&f, MCC_VARIANT_ENHANCED);
+    f.input.held_down = held;
+    stream (&f, 50);
+    measure_rtt (&f, 450 * MCC_MSECOND);
+    stream (&f, 3950);
+    f.delay += 12 * MCC_MSECOND; /* a queue */
+    lose (&f);
+    if (held)
+      g_assert_cmpfloat_with_epsilon (1.0 / f.input.loss_ratio, 4003, 5);
+    else
+      g_assert_cmpfloat_with_epsilon (carried (&f) / f.input.loss_ratio, 1.0, 0.12);
+    mcc_asmp_path_clear (&f.path);
+  }
+}
+
 static void
 published_is_not_seeded (void)
 {
@@ -177,13 +201,90 @@ absence_proves_no_capacity (void)
   mcc_asmp_path_clear (&f.path);
 }
 
+/* A marked packet is a loss event of the equation, and no loss; published heeds none. */
+static void
+marks (void)
+{
+  for (guint i = 0; i < 2; i++) {
+    MccVariant variant = i == 0 ? MCC_VARIANT_ENHANCED : MCC_VARIANT_PUBLISHED;
+    Fixture f;
+    init (&f, variant);
+    mcc_asmp_path_handle_ect (&f.path, true);
+    f.ecn = MCC_ECN_ECT0;
+    stream (&f, 50);
+    measure_rtt (&f, 200 * MCC_MSECOND);
+    stream (&f, 49);
+    decide (&f);
+    g_assert_false (f.input.loss_in_interval);
+    f.ecn = MCC_ECN_CE;
+    stream (&f, 1);
+    f.ecn = MCC_ECN_ECT0;
+    stream (&f, 3);
+    g_assert_true (mcc_asmp_path_poll_loss_event (&f.path) == (i == 0));
+    decide (&f);
+    g_assert_true (f.input.loss_in_interval == (i == 0));
+    g_assert_true (f.input.marked_alone == (i == 0));
+    g_assert_true ((f.input.loss_ratio > 0.0) == (i == 0));
+    g_assert_cmpuint (mcc_loss_packets_lost (f.path.loss), ==, 0);
+    g_assert_cmpfloat (mcc_asmp_path_lost_ratio (&f.path), ==, 0.0);
+    f.ecn = MCC_ECN_CE;
+    lose (&f);
+    g_assert_true (f.input.loss_in_interval);
+    g_assert_false (f.input.marked_alone);
+    mcc_asmp_path_clear (&f.path);
+  }
+}
+
+/* While two streams share the path its queue says nothing of either. */
+static void
+marks_are_excused (void)
+{
+  Fixture f;
+  init (&f, MCC_VARIANT_ENHANCED);
+  f.ecn = MCC_ECN_ECT0;
+  stream (&f, 50);
+  mcc_asmp_path_excuse_losses (&f.path, f.now + 500 * MCC_MSECOND);
+  f.ecn = MCC_ECN_CE;
+  stream (&f, 49);
+  g_assert_cmpuint (mcc_loss_events (f.path.loss), ==, 0);
+  stream (&f, 1);
+  g_assert_cmpuint (mcc_loss_events (f.path.loss), ==, 1);
+  mcc_asmp_path_clear (&f.path);
+}
+
+/* Where every packet is marked the history of marks is none. Losses count. */
+static void
+broken_marks (void)
+{
+  Fixture f;
+  init (&f, MCC_VARIANT_ENHANCED);
+  mcc_asmp_path_handle_ect (&f.path, true);
+  f.ecn = MCC_ECN_CE;
+  stream (&f, 50);
+  measure_rtt (&f, 100 * MCC_MSECOND);
+  stream (&f, 240);
+  g_assert_cmpfloat (f.input.loss_ratio, >, 0.05);
+  stream (&f, 30);
+  g_assert_cmpfloat (f.input.loss_ratio, ==, 0.0);
+  stream (&f, 200);
+  g_assert_cmpfloat (f.input.loss_ratio, ==, 0.0);
+  lose (&f);
+  g_assert_cmpfloat (f.input.loss_ratio, >, 0.0);
+  g_assert_false (f.input.marked_alone);
+  mcc_asmp_path_clear (&f.path);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/asmppath/first-loss-not-before-the-first-packet", first_loss);
   g_test_add_func ("/asmppath/seeded-once", seeded_once);
+  g_test_add_func ("/asmppath/held-down-is-not-seeded-with-it", held_down);
   g_test_add_func ("/asmppath/published-is-not-seeded", published_is_not_seeded);
   g_test_add_func ("/asmppath/absence-proves-no-capacity", absence_proves_no_capacity);
+  g_test_add_func ("/asmppath/ecn/a-mark-is-an-event-and-no-loss", marks);
+  g_test_add_func ("/asmppath/ecn/marks-of-a-switch-are-excused", marks_are_excused);
+  g_test_add_func ("/asmppath/ecn/broken-marks-are-forgotten", broken_marks);
   return g_test_run ();
 }

@@ -2,6 +2,7 @@
 #include <glib.h>
 
 #include "mccasmpreceiver.h"
+#include "mccasmpschedule.h"
 #include "mccjitter.h"
 #include "mccrtcp.h"
 
@@ -740,6 +741,33 @@ nobody_polls (void)
   clear (&f);
 }
 
+/* Of a large group: half a minute passes until all have their own. */
+static void
+neighbours_rtt (void)
+{
+  static const struct {
+    guint32 receivers;
+    bool borrowed;
+  } table[] = { { 6, false }, { MCC_ASMP_FEW_RECEIVERS, false }, { 45, true } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    init (&f, NULL);
+    f.session.receivers = table[row].receivers;
+    announce (&f);
+    stream (&f, 2.0);
+    MccAppReport report
+        = { .number = 3, .flags = MCC_REPORT_ECHO, .echo = mcc_abs_send_time (f.now - f.delay) };
+    MccAppRttList list
+        = { .count = 1, .entry = { { .ssrc = 99, .number = 3, .rtt = 180 * MCC_MSECOND } } };
+    mcc_asmp_receiver_hear_report (f.receiver, 99, &report, f.now);
+    mcc_asmp_receiver_hear_rtts (f.receiver, &list, f.now);
+    g_assert_cmpint (stats (&f).rtt_measured, ==, table[row].borrowed);
+    if (table[row].borrowed)
+      g_assert_cmpuint (stats (&f).rtt, ==, 180 * MCC_MSECOND);
+    clear (&f);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -748,6 +776,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpreceiver/asks-for-a-key-unit-once", key_unit);
   g_test_add_func ("/asmpreceiver/spacing-and-budget", spacing);
   g_test_add_func ("/asmpreceiver/early-reports", early);
+  g_test_add_func ("/asmpreceiver/rtt-of-a-neighbour", neighbours_rtt);
   g_test_add_func ("/asmpreceiver/announcements", announcements);
   g_test_add_func ("/asmpreceiver/announcement-without-stream", announcement_alone);
   g_test_add_func ("/asmpreceiver/new-sender-new-history", restart);

@@ -250,6 +250,27 @@ joins_a_large_group (void)
   }
 }
 
+/* Streams that all join together: the first loss is everybody's, and few are counted so far. */
+static void
+first_loss_of_a_crowd (void)
+{
+  guint at_once = 0;
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    Fixture f;
+    init (&f, seed, 0);
+    f.schedule.wary = true;
+    mcc_asmp_schedule_stop (&f.schedule);
+    mcc_asmp_schedule_start (&f.schedule, &f.input);
+    f.input.members = 5;
+    f.input.rate_bps = TARGET / 2;
+    run (&f, 150 * MCC_MSECOND);
+    at_once += f.reports > 0;
+    run (&f, MCC_SECOND);
+    g_assert_cmpuint (f.reports, >, 0);
+  }
+  g_assert_cmpuint (at_once, <=, SEEDS / 10);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -260,5 +281,6 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpschedule/claim/ends", claims_end);
   g_test_add_func ("/asmpschedule/debt/delays-but-does-not-silence", debt);
   g_test_add_func ("/asmpschedule/first/members-are-no-joiners", joins_a_large_group);
+  g_test_add_func ("/asmpschedule/first/loss-of-a-crowd", first_loss_of_a_crowd);
   return g_test_run ();
 }

@@ -616,6 +616,45 @@ test_trial (void)
   }
 }
 
+/* A report of a fellow in @stream. */
+static void
+hear (Fixture *self, uint32_t number, unsigned stream)
+{
+  MccAsspApp app = { .ssrc = 4711, .subtype = MCC_APP_REPORT, .stream = stream };
+  app.asmp = (MccApp){ .ssrc = app.ssrc, .subtype = MCC_APP_REPORT, .report.number = number };
+  mcc_assp_receiver_handle_app (self->receiver, &app, self->now);
+}
+
+/* One who goes down takes along who suffers with it, not who suffers for itself later. */
+static void
+test_led (void)
+{
+  static const struct {
+    MccTime losses; /* from the begin, for 300 ms; the fellow goes after 2 s */
+    bool led;
+  } table[] = { { MCC_SECOND, true }, { 2200 * MCC_MSECOND, true }, { 4 * MCC_SECOND, false } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 1);
+    bool led = false, gone = false;
+    run (&self, 5 * MCC_SECOND);
+    MccTime begin = self.now;
+    hear (&self, 1, 1);
+    while (self.now < begin + 8 * MCC_SECOND) {
+      MccTime t = self.now - begin;
+      self.lossy = t >= table[row].losses && t < table[row].losses + 300 * MCC_MSECOND;
+      if (t >= 2 * MCC_SECOND && !gone) {
+        hear (&self, 2, 0);
+        gone = true;
+      }
+      led = led || mcc_assp_receiver_is_led (self.receiver);
+      run (&self, 100 * MCC_MSECOND);
+    }
+    g_test_message ("losses after %.1f s", mcc_time_to_seconds (table[row].losses));
+    g_assert_cmpint (led, ==, table[row].led);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
 static void
 test_leave (void)
 {
@@ -657,6 +696,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-receiver/another-ssrc-is-no-other-stream", test_renamed);
   g_test_add_func ("/assp-receiver/own-packets", test_own);
   g_test_add_func ("/assp-receiver/waits-for-a-fellows-trial", test_trial);
+  g_test_add_func ("/assp-receiver/led-by-who-suffers-with-it", test_led);
   g_test_add_func ("/assp-receiver/last-report", test_leave);
   g_test_add_func ("/assp-receiver/factors-out-of-range", test_bad_factors);
   return g_test_run ();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <glib.h>
 
+#include "mccassplevel.h"
 #include "mccasspsender.h"
 #include "mccjitter.h"
 
@@ -17,8 +18,14 @@ typedef struct {
   MccTime round_begin, last;
   MccTime longest_round_wait; /* from a round's begin to its first announcement */
   uint64_t target[3];
-  bool live;
+  bool live, enhanced;
   unsigned bounds;
+  unsigned ecn[8]; /* MccReportEcn of each host's reports */
+  struct {
+    bool there;
+    unsigned stream;
+    uint64_t bps;
+  } said[8]; /* newest of each host */
 } Fixture;
 
 static const MccAsspStreams ladder = { .count = 3,
@@ -46,6 +53,23 @@ note_announcement (Fixture *self, const MccAsspSenderAction *action)
   self->announcements++;
 }
 
+/* eq. 4; enhanced: the lower bound is for those who bear nearly that. */
+static void
+check_target (const Fixture *self, unsigned stream, uint64_t bps)
+{
+  const MccAsspStream *bounds = &ladder.stream[stream];
+  uint64_t least = UINT64_MAX;
+  bool borne = !self->enhanced;
+  for (unsigned host = 0; host < G_N_ELEMENTS (self->said); host++) {
+    if (!self->said[host].there || self->said[host].stream != stream)
+      continue;
+    borne = borne || (double)self->said[host].bps >= MCC_ASSP_FALL * (double)bounds->low_bps;
+    least = MIN (least, self->said[host].bps);
+  }
+  g_assert_cmpuint (bps, <=, bounds->high_bps);
+  g_assert_cmpuint (bps, >=, borne ? bounds->low_bps : MIN (least, bounds->low_bps));
+}
+
 static void
 drain (Fixture *self)
 {
@@ -62,11 +86,8 @@ drain (Fixture *self)
     if (action.asmp.type == MCC_SENDER_SEND_SESSION)
       note_announcement (self, &action);
     if (action.asmp.type == MCC_SENDER_TARGET) {
-      const MccAsspStream *bounds = &ladder.stream[action.stream];
-      if (!self->live) {
-        g_assert_cmpuint (action.asmp.target_bps, >=, bounds->low_bps);
-        g_assert_cmpuint (action.asmp.target_bps, <=, bounds->high_bps);
-      }
+      if (!self->live)
+        check_target (self, action.stream, action.asmp.target_bps);
       self->target[action.stream] = action.asmp.target_bps;
     }
   }
@@ -75,8 +96,9 @@ drain (Fixture *self)
 static Fixture
 fixture_new (MccVariant variant)
 {
-  MccAsspSenderConfig config = { .variant = variant, .seed = 5, .streams = ladder, .ttl = 4 };
-  Fixture self = { .now = START };
+  MccAsspSenderConfig config
+      = { .variant = variant, .seed = 5, .streams = ladder, .ecn = true, .ttl = 4 };
+  Fixture self = { .now = START, .enhanced = variant == MCC_VARIANT_ENHANCED };
   self.sender = mcc_assp_sender_new (&config, START);
   g_assert_nonnull (self.sender);
   drain (&self);
@@ -109,7 +131,13 @@ report_number (Fixture *self, unsigned host, unsigned stream, uint64_t bps, uint
     .flags = MCC_REPORT_RTT_MEASURED,
     .rate_bps = bps,
     .received_bps = bps,
+    .ecn = host < G_N_ELEMENTS (self->ecn) ? self->ecn[host] : 0,
     .rtt = 40 * MCC_MSECOND };
+  if (host < G_N_ELEMENTS (self->said)) {
+    self->said[host].there = true;
+    self->said[host].stream = stream;
+    self->said[host].bps = bps;
+  }
   MccDrop drop = mcc_assp_sender_handle_report (
       self->sender, stream, 1000 + host, &report, &from, self->now);
   drain (self);
@@ -120,6 +148,15 @@ static MccDrop
 report (Fixture *self, unsigned host, unsigned stream, uint64_t bps)
 {
   return report_number (self, host, stream, bps, ++self->number);
+}
+
+static void
+leave_stream (Fixture *self, unsigned host, unsigned stream)
+{
+  MccAddress from = { .family = 4, .port = 5005, .bytes = { 10, 0, 0, (uint8_t)host } };
+  MccAppReport report = { .number = ++self->number, .flags = MCC_REPORT_LEAVING, .rate_bps = 1 };
+  mcc_assp_sender_handle_report (self->sender, stream, 1000 + host, &report, &from, self->now);
+  drain (self);
 }
 
 /* Reports of @host twice a second. */
@@ -331,7 +368,7 @@ test_feedback (void)
 
 /* A receiver in each step, of 1 to 12, says what it could take and gets what the stream has. */
 static void
-report_potentials (Fixture *self, unsigned fast_stream)
+report_potentials (Fixture *self, unsigned fast_stream, uint64_t fast_bps)
 {
   static uint32_t number;
   number++;
@@ -342,12 +379,97 @@ report_potentials (Fixture *self, unsigned fast_stream)
       .flags = MCC_REPORT_RTT_MEASURED,
       .rate_bps = fast ? 1600000 : 500000,
       .received_bps = 500000,
-      .potential_bps = fast ? 1600000 : 500000,
+      .potential_bps = fast ? fast_bps : 500000,
       .rtt = 40 * MCC_MSECOND };
     mcc_assp_sender_handle_report (
         self->sender, fast ? fast_stream : 0, 1000 + host, &report, &from, self->now);
     drain (self);
   }
+}
+
+/* A lower bound is for those who bear it: a stream that is far too much for all in it sinks to the
+ * least of them, and while the network goes on sending it to those who have left it is quiet. */
+static void
+test_sinks (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED);
+  self.live = true;
+  run (&self, MCC_SECOND);
+  stay (&self, 1, 0, 400000, MCC_SECOND);
+  for (unsigned i = 0; i < 4; i++) {
+    report (&self, 2, 2, 6000000);
+    report (&self, 3, 2, 8000000);
+    run (&self, 500 * MCC_MSECOND);
+  }
+  g_assert_cmpuint (self.target[2], ==, 6000000);
+  /* The link of one alone falls: the other still has its due. */
+  report (&self, 2, 2, 1500000);
+  g_assert_cmpuint (self.target[2], ==, 5000000);
+  report (&self, 3, 2, 3100000); /* near the bound it holds its ground */
+  g_assert_cmpuint (self.target[2], ==, 5000000);
+  report (&self, 3, 2, 1600000);
+  g_assert_cmpuint (self.target[2], ==, 1500000);
+  /* One who moves takes part no more; one whose path recovers has the stream. */
+  leave_stream (&self, 2, 2);
+  report (&self, 3, 2, 5500000);
+  run (&self, 1200 * MCC_MSECOND);
+  g_assert_cmpuint (self.target[2], >=, 5000000);
+  report (&self, 3, 2, 1600000);
+  g_assert_cmpuint (self.target[2], ==, 1600000);
+  leave_stream (&self, 3, 2);
+  report (&self, 3, 0, 1500000);
+  g_assert_cmpuint (self.empty[2], ==, 1);
+  g_assert_cmpuint (self.target[2], ==, ladder.stream[0].low_bps);
+  run (&self, 2 * MCC_SECOND); /* RFC 3376 8.8: the leave latency */
+  g_assert_cmpuint (self.target[2], ==, ladder.stream[0].low_bps);
+  run (&self, 4 * MCC_SECOND);
+  g_assert_cmpuint (self.target[2], ==, ladder.stream[2].low_bps);
+  mcc_assp_sender_free (self.sender);
+}
+
+/* One of the stream has gone up: what is left of it does not make room for the trial. */
+static void
+test_sinks_for_no_trial (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED);
+  stay (&self, 1, 0, 400000, 2 * MCC_SECOND);
+  for (unsigned i = 0; i < 4; i++) {
+    report (&self, 2, 1, 3000000);
+    report (&self, 3, 1, 3000000);
+    run (&self, 500 * MCC_MSECOND);
+  }
+  report (&self, 3, 2, 5500000);
+  stay (&self, 2, 1, 1000000, 7 * MCC_SECOND);
+  g_assert_cmpuint (self.target[1], ==, 2000000);
+  stay (&self, 2, 1, 1000000, 2 * MCC_SECOND);
+  g_assert_cmpuint (self.target[1], ==, 1000000);
+  mcc_assp_sender_free (self.sender);
+}
+
+/* ... but nobody is known to have left who only falls silent, and who comes has the whole stream.
+ */
+static void
+test_sinks_not (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED);
+  self.live = true;
+  stay (&self, 3, 2, 1600000, 2 * MCC_SECOND);
+  g_assert_cmpuint (self.target[2], ==, 1600000);
+  for (unsigned i = 0; i < 200 && self.empty[2] == 0; i++)
+    run (&self, 100 * MCC_MSECOND);
+  g_assert_cmpuint (self.empty[2], ==, 1);
+  g_assert_cmpuint (self.target[2], ==, ladder.stream[2].low_bps);
+  stay (&self, 3, 2, 1600000, 2 * MCC_SECOND);
+  leave_stream (&self, 3, 2);
+  run (&self, 1200 * MCC_MSECOND); /* its next report does not come */
+  g_assert_cmpuint (self.target[2], ==, ladder.stream[0].low_bps);
+  report (&self, 4, 2, 7000000);
+  g_assert_cmpuint (self.target[2], >=, ladder.stream[2].low_bps);
+  mcc_assp_sender_free (self.sender);
+  self = fixture_new (MCC_VARIANT_PUBLISHED); /* the papers' streams keep their bounds */
+  stay (&self, 3, 2, 1600000, 2 * MCC_SECOND);
+  g_assert_cmpuint (self.target[2], ==, ladder.stream[2].low_bps);
+  mcc_assp_sender_free (self.sender);
 }
 
 /* The fast get a stream of their own, where most are they stay; what is above them rises only when
@@ -365,7 +487,7 @@ test_live (void)
     self.sender = mcc_assp_sender_new (&config, START);
     drain (&self);
     for (unsigned i = 0; i < 60 && self.bounds == 0; i++) {
-      report_potentials (&self, 0);
+      report_potentials (&self, 0, 1600000);
       run (&self, MCC_SECOND);
     }
     g_assert_cmpint (self.bounds > 0, ==, live);
@@ -388,6 +510,58 @@ test_live (void)
   }
 }
 
+/* One socket sends all: ECT only if nobody in any stream would be hurt. */
+static void
+test_ect (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED);
+  self.live = true; /* targets are not what this is about */
+  self.ecn[1] = self.ecn[2] = MCC_REPORT_ECN_HEEDED;
+  run (&self, MCC_SECOND);
+  g_assert_false (mcc_assp_sender_ect (self.sender));
+  for (unsigned i = 0; i < 10; i++) {
+    report (&self, 1, 0, 1000000);
+    report (&self, 2, 1, 3000000);
+    run (&self, 200 * MCC_MSECOND);
+  }
+  g_assert_true (mcc_assp_sender_ect (self.sender)); /* the empty one does not matter */
+  self.ecn[2] = MCC_REPORT_ECN_NONE;
+  report (&self, 2, 1, 3000000);
+  g_assert_true (mcc_asmp_sender_ect (mcc_assp_sender_stream (self.sender, 0)));
+  g_assert_false (mcc_assp_sender_ect (self.sender));
+  leave_stream (&self, 2, 1);
+  for (unsigned i = 0; i < 15; i++) {
+    report (&self, 1, 0, 1000000);
+    run (&self, 200 * MCC_MSECOND);
+  }
+  g_assert_true (mcc_assp_sender_ect (self.sender));
+  mcc_assp_sender_free (self.sender);
+}
+
+/* Who says that it could take any rate, in a stream that is not the highest, counts as what it said
+ * before; of whom nothing is known it is waited for. */
+static void
+test_said (void)
+{
+  for (unsigned known = 0; known < 2; known++) {
+    MccAsspSenderConfig config = {
+      .variant = MCC_VARIANT_ENHANCED, .seed = 5, .streams = ladder, .max_streams = 3, .ttl = 4
+    };
+    Fixture self = { .now = START, .live = true };
+    self.sender = mcc_assp_sender_new (&config, START);
+    drain (&self);
+    for (unsigned i = 0; i < 40 && self.bounds == 0; i++) {
+      report_potentials (&self, 0, known && i < 8 ? 1600000 : MCC_APP_RATE_MAX);
+      run (&self, MCC_SECOND);
+    }
+    g_assert_cmpint (self.bounds > 0, ==, known);
+    const MccAsspStreams *now = mcc_assp_sender_streams (self.sender);
+    unsigned fast = mcc_assp_streams_place (now, 1600000.0);
+    g_assert_cmpint (now->stream[fast].low_bps > 500000, ==, known);
+    mcc_assp_sender_free (self.sender);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -401,6 +575,11 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-sender/plain-players", test_plain);
   g_test_add_func ("/assp-sender/caps-ssrc-and-key-units-of-each", test_each_its_own);
   g_test_add_func ("/assp-sender/feedback-of-any-stream", test_feedback);
+  g_test_add_func ("/assp-sender/sinks-where-nobody-bears-the-bound", test_sinks);
+  g_test_add_func ("/assp-sender/sinks-for-no-trial", test_sinks_for_no_trial);
+  g_test_add_func ("/assp-sender/silence-makes-no-stream-quiet", test_sinks_not);
   g_test_add_func ("/assp-sender/live-ladder", test_live);
+  g_test_add_func ("/assp-sender/ect-of-all-streams", test_ect);
+  g_test_add_func ("/assp-sender/counts-as-what-it-said", test_said);
   return g_test_run ();
 }

@@ -8,6 +8,7 @@
 #define SEEDS 3
 #define RECEIVERS 3
 #define LEAVE (500 * MCC_MSECOND)
+#define SLUMP_DROPS 100 /* a tenth of a second at 9 Mb/s */
 
 typedef struct {
   Vnet *vnet;
@@ -175,6 +176,29 @@ test_changes (void)
     g_assert_cmpuint (vnet_assp_receiver_stream (world.receiver[2]), ==, 2);
     g_assert_cmpuint (switches_between (&world, 0, 30.0, 240.0), ==, 0);
     g_assert_cmpuint (switches_between (&world, 1, 30.0, 240.0), ==, 0);
+    world_clear (&world);
+  }
+}
+
+/* A link that falls to a quarter: the stream that its receiver is in falls with it before it has
+ * gone, so that nearly nothing is lost but what was on its way. */
+static void
+test_slump (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    World world;
+    static const guint64 bps[] = { 1000000, 3500000, 9000000 };
+    world_init (&world, seed, MCC_VARIANT_ENHANCED, true, bps);
+    world_run (&world, 62.0);
+    g_assert_cmpuint (vnet_assp_receiver_stream (world.receiver[2]), ==, 2);
+    guint64 before = vnet_link_stats (world.vnet, world.link[2])->rtp_dropped;
+    vnet_set_rate (world.vnet, world.link[2], 2250000);
+    world_run (&world, 70.0);
+    guint64 dropped = vnet_link_stats (world.vnet, world.link[2])->rtp_dropped - before;
+    log_switches (&world);
+    g_test_message ("%" G_GUINT64_FORMAT " packets dropped", dropped);
+    g_assert_cmpuint (dropped, <, SLUMP_DROPS);
+    g_assert_cmpuint (vnet_assp_receiver_stream (world.receiver[2]), <, 2);
     world_clear (&world);
   }
 }
@@ -435,6 +459,7 @@ main (int argc, char **argv)
   for (guint i = 0; i < G_N_ELEMENTS (places); i++)
     g_test_add_data_func (places[i].name, &places[i].test, test_places);
   g_test_add_func ("/assploop/enhanced/goes-down-at-once-and-up-again", test_changes);
+  g_test_add_func ("/assploop/enhanced/slump-costs-little", test_slump);
   static const double factor[] = { 0.97, 1.0, 1.03, 1.2 };
   g_test_add_data_func ("/assploop/enhanced/below-a-bound", &factor[0], test_bounds);
   g_test_add_data_func ("/assploop/enhanced/at-a-bound", &factor[1], test_bounds);

@@ -411,6 +411,103 @@ extension_ends (void)
   feed_free (&feed);
 }
 
+/* The ratio is that of the same stream with the marked packets lost; but nothing is lost. */
+static void
+marks_count_as_losses (void)
+{
+  static const char *const patterns[] = {
+    "....................m....................",
+    "..........mmmmm...........mm.............",
+    "....m..............m....x.......m.x......",
+    "..m...x..........x.m...............mmm...",
+    "m..........x......m......................",
+  };
+
+  for (unsigned m = 0; m < G_N_ELEMENTS (loss_measures); m++) {
+    for (unsigned i = 0; i < G_N_ELEMENTS (patterns); i++) {
+      Feed marked = feed_new (loss_measures[m], NULL), lost = feed_new (loss_measures[m], NULL);
+      gchar *losses = g_strdelimit (g_strdup (patterns[i]), "m", 'x');
+      unsigned marks = 0, missing = 0;
+      for (const char *c = patterns[i]; *c != '\0'; c++) {
+        marks += *c == 'm';
+        missing += *c == 'x';
+      }
+      for (unsigned times = 0; times < 12; times++) {
+        feed_received (&marked, 7 * times + 1);
+        feed_received (&lost, 7 * times + 1);
+        feed_pattern (&marked, patterns[i]);
+        feed_pattern (&lost, losses);
+        mcc_loss_handle_interval (marked.loss);
+        mcc_loss_handle_interval (lost.loss);
+        assert_ratio (&marked, mcc_loss_ratio (lost.loss));
+      }
+      g_assert_cmpfloat (mcc_loss_ratio (marked.loss), >, 0.0);
+      g_assert_cmpuint (mcc_loss_events (marked.loss), ==, mcc_loss_events (lost.loss));
+      g_assert_cmpuint (mcc_loss_last_event (marked.loss), ==, mcc_loss_last_event (lost.loss));
+      g_assert_cmpuint (mcc_loss_packets_lost (marked.loss), ==, 12 * missing);
+      g_assert_cmpuint (mcc_loss_packets_marked (marked.loss), ==, 12 * marks);
+      g_assert_cmpuint (
+          mcc_loss_packets_expected (marked.loss), ==, mcc_loss_packets_expected (lost.loss));
+      g_free (losses);
+      feed_free (&marked);
+      feed_free (&lost);
+    }
+  }
+}
+
+/* Which part of the ratio is no loss: events without one; of interval loss, packets. */
+static void
+share_of_marks (void)
+{
+  for (unsigned m = 0; m < G_N_ELEMENTS (loss_measures); m++) {
+    Feed feed = feed_new (loss_measures[m], NULL);
+    bool interval = loss_measures[m] == &mcc_loss_interval;
+    feed_pattern (&feed, "..........x.........");
+    mcc_loss_handle_interval (feed.loss);
+    g_assert_cmpfloat (mcc_loss_marked_share (feed.loss), ==, 0.0);
+    feed_pattern (&feed, "..........m.........");
+    mcc_loss_handle_interval (feed.loss);
+    g_assert_cmpfloat_with_epsilon (mcc_loss_marked_share (feed.loss), 0.5, 1e-9);
+    feed_pattern (&feed, "..........mxx.......");
+    mcc_loss_handle_interval (feed.loss);
+    g_assert_cmpfloat_with_epsilon (
+        mcc_loss_marked_share (feed.loss), interval ? 2.0 / 5.0 : 1.0 / 3.0, 1e-9);
+    feed_free (&feed);
+  }
+}
+
+/* A mark stays when the losses of its event are repaired; a late one repairs but its event stays;
+ * a copy is none. */
+static void
+marks_are_not_repaired (void)
+{
+  for (unsigned m = 1; m < G_N_ELEMENTS (loss_measures); m++) {
+    Feed feed = feed_new (loss_measures[m], NULL);
+    uint64_t lost;
+    feed_received (&feed, 50);
+    feed_pattern (&feed, "m");
+    lost = feed.seq;
+    feed_pattern (&feed, "x....");
+    g_assert_cmpuint (mcc_loss_packets_lost (feed.loss), ==, 1);
+    g_assert_cmpfloat (mcc_loss_marked_share (feed.loss), ==, 0.0);
+    feed_packet (&feed, lost);
+    g_assert_cmpuint (mcc_loss_packets_lost (feed.loss), ==, 0);
+    g_assert_cmpuint (mcc_loss_events (feed.loss), ==, 1);
+    g_assert_cmpfloat (mcc_loss_marked_share (feed.loss), ==, 1.0);
+
+    feed_received (&feed, 50);
+    lost = feed.seq;
+    feed_pattern (&feed, "x....");
+    feed_marked (&feed, lost);
+    feed_marked (&feed, lost);
+    g_assert_cmpuint (mcc_loss_packets_lost (feed.loss), ==, 0);
+    g_assert_cmpuint (mcc_loss_packets_marked (feed.loss), ==, 2);
+    g_assert_cmpuint (mcc_loss_duplicates (feed.loss), ==, 1);
+    g_assert_cmpuint (mcc_loss_events (feed.loss), ==, 2);
+    feed_free (&feed);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -435,5 +532,8 @@ main (int argc, char **argv)
   g_test_add_func ("/loss/seed-covers-its-event", seed_covers_its_event);
   g_test_add_func ("/loss/extended-event-takes-losses-in", extended_event_takes_losses_in);
   g_test_add_func ("/loss/extension-ends", extension_ends);
+  g_test_add_func ("/loss/marks-count-as-losses", marks_count_as_losses);
+  g_test_add_func ("/loss/share-of-marks", share_of_marks);
+  g_test_add_func ("/loss/marks-are-not-repaired", marks_are_not_repaired);
   return g_test_run ();
 }

@@ -289,6 +289,42 @@ unproven (void)
   mcc_rate_free (rate);
 }
 
+/* A lost packet says how long the buffer is; a marked one only that a queue as it stands is too
+ * long. Below half of that, it grows again. */
+static void
+a_mark_is_no_overflow (void)
+{
+  static const struct {
+    gboolean marked;
+    guint queue_ms; /* then */
+    gboolean cut;
+  } table[] = { { FALSE, 6, TRUE }, { FALSE, 4, FALSE }, { TRUE, 6, FALSE }, { TRUE, 12, TRUE } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    MccRateInput input;
+    MccRate *rate = in_delay_mode (&input);
+    input.packet_bytes = 100.0;
+    for (guint i = 0; i < 20; i++)
+      step (rate, &input);
+    input.queue_delay = 16 * MCC_MSECOND;
+    input.queue_peak = 17 * MCC_MSECOND;
+    input.loss_ratio = 1e-6;
+    input.last_loss_event = input.now;
+    input.loss_in_interval = true;
+    input.marked_alone = table[row].marked;
+    step (rate, &input);
+    input.loss_in_interval = input.marked_alone = false;
+    input.queue_delay = input.queue_peak = 0;
+    for (guint i = 0; i < 10; i++)
+      step (rate, &input);
+    input.queue_delay = input.queue_peak = table[row].queue_ms * MCC_MSECOND;
+    guint64 before = mcc_rate_get_bps (rate);
+    step (rate, &input);
+    g_test_message ("row %u: %.3f", row, (double)mcc_rate_get_bps (rate) / (double)before);
+    g_assert_true ((mcc_rate_get_bps (rate) < before) == table[row].cut);
+    mcc_rate_free (rate);
+  }
+}
+
 static void
 silence (void)
 {
@@ -318,6 +354,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-enhanced/takes-the-capacity-again", restores);
   g_test_add_func ("/rate-enhanced/the-equation-bounds", equation_rules);
   g_test_add_func ("/rate-enhanced/grows-only-on-proof", unproven);
+  g_test_add_func ("/rate-enhanced/a-mark-is-no-overflow", a_mark_is_no_overflow);
   g_test_add_func ("/rate-enhanced/silence-changes-nothing", silence);
   return g_test_run ();
 }

@@ -83,7 +83,7 @@ typedef struct {
   guint arriving;     /* at the loss: received, of what was sent */
   gboolean cut, loss; /* just before it; whether there is one */
   guint wait;         /* steps until the queue stands */
-  gboolean others;
+  gboolean others, marked;
 } Foreign;
 
 /* The link's share alone says nothing (0.75, 0.83), nor do our cuts (there are none). */
@@ -91,19 +91,20 @@ static void
 foreign_losses (void)
 {
   static const Foreign table[] = {
-    { "foreign", 0.01, 75, 100, FALSE, TRUE, 30, TRUE },
-    { "nearly the whole link", 0.01, 84, 100, FALSE, TRUE, 30, TRUE },
-    { "the whole link", 0.01, 86, 100, FALSE, TRUE, 30, FALSE },
-    { "no loss event", 0.01, 75, 100, FALSE, FALSE, 30, FALSE },
-    { "nearly all arrives", 0.01, 75, 82, FALSE, TRUE, 30, TRUE },
-    { "our overload", 0.01, 75, 78, FALSE, TRUE, 30, FALSE },
-    { "a cut under way", 0.01, 75, 100, TRUE, TRUE, 30, FALSE },
-    { "just below half of the equation", 0.014, 75, 100, FALSE, TRUE, 30, TRUE },
-    { "just above", 0.02, 75, 100, FALSE, TRUE, 30, FALSE },
-    { "5 s ago", 0.01, 75, 100, FALSE, TRUE, 41, TRUE },
-    { "longer ago", 0.01, 75, 100, FALSE, TRUE, 51, FALSE },
-    { "less than three intervals ago", 0.001, 75, 100, FALSE, TRUE, 270, TRUE },
-    { "more", 0.001, 75, 100, FALSE, TRUE, 290, FALSE },
+    { "foreign", 0.01, 75, 100, FALSE, TRUE, 30, TRUE, FALSE },
+    { "marked, perhaps by our own queue", 0.01, 75, 100, FALSE, TRUE, 30, FALSE, TRUE },
+    { "nearly the whole link", 0.01, 84, 100, FALSE, TRUE, 30, TRUE, FALSE },
+    { "the whole link", 0.01, 86, 100, FALSE, TRUE, 30, FALSE, FALSE },
+    { "no loss event", 0.01, 75, 100, FALSE, FALSE, 30, FALSE, FALSE },
+    { "nearly all arrives", 0.01, 75, 82, FALSE, TRUE, 30, TRUE, FALSE },
+    { "our overload", 0.01, 75, 78, FALSE, TRUE, 30, FALSE, FALSE },
+    { "a cut under way", 0.01, 75, 100, TRUE, TRUE, 30, FALSE, FALSE },
+    { "just below half of the equation", 0.014, 75, 100, FALSE, TRUE, 30, TRUE, FALSE },
+    { "just above", 0.02, 75, 100, FALSE, TRUE, 30, FALSE, FALSE },
+    { "5 s ago", 0.01, 75, 100, FALSE, TRUE, 41, TRUE, FALSE },
+    { "longer ago", 0.01, 75, 100, FALSE, TRUE, 51, FALSE, FALSE },
+    { "less than three intervals ago", 0.001, 75, 100, FALSE, TRUE, 270, TRUE, FALSE },
+    { "more", 0.001, 75, 100, FALSE, TRUE, 290, FALSE, FALSE },
   };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
     const Foreign *t = &table[row];
@@ -118,8 +119,10 @@ foreign_losses (void)
     }
     rate_receive (&f, MBPS * t->arriving / 100);
     f.input.loss_ratio = t->loss_ratio;
+    f.input.marked_alone = t->marked;
     if (t->loss)
       rate_lose (&f, t->loss_ratio);
+    f.input.marked_alone = false;
     rate_receive (&f, MBPS);
     rate_steps (&f, t->wait);
     g_assert_cmpuint (rate_bps (&f), ==, MBPS);
@@ -230,6 +233,35 @@ takes_back (void)
   }
 }
 
+/* At a standing queue, far below the equation, not the whole link; losses of our cuts or not. A
+ * mark may be of a queue that is short, and ours. */
+/* A stream is sent at its lower bound although we ask for less: what arrives is what was to be
+ * sent, no sign that the queue is ours. */
+static void
+below_the_floor (void)
+{
+  for (guint floor = 0; floor < 2; floor++) {
+    RateFixture f;
+    rate_alone (&f, FALSE);
+    f.input.capacity = NULL;
+    rate_queue (&f, 14);
+    rate_follow (&f, 5);
+    rate_queue (&f, 0);
+    f.input.max_bps = 100000; /* the sender's stream */
+    rate_follow (&f, 60);
+    f.input.max_bps = 60000;
+    f.input.floor_bps = floor * 100000;
+    rate_queue (&f, 100);
+    rate_receive (&f, 100000);
+    for (guint i = 0; i < 5 * EVIDENCE; i++) {
+      f.input.announced_bps = 100000;
+      rate_step (&f);
+    }
+    g_assert_cmpint (rate_mode (&f), ==, floor ? MCC_RATE_TCP : MCC_RATE_DELAY);
+    rate_clear (&f);
+  }
+}
+
 /* At a standing queue, far below the equation, not the whole link; losses of our cuts or not. */
 static void
 three_losses (void)
@@ -237,14 +269,16 @@ three_losses (void)
   static const struct {
     guint percent, queue_ms, pause; /* s, before the third */
     double loss_ratio, packet_bytes;
-    gboolean others;
+    gboolean others, marked;
   } table[] = {
-    { 75, 20, 0, 0.01, 1200, TRUE }, { 86, 20, 0, 0.01, 1200, FALSE }, /* the whole link */
-    { 75, 9, 0, 0.01, 1200, FALSE },                                   /* no queue */
-    { 75, 20, 0, 0.02, 1200, FALSE }, /* about what the equation allows */
-    { 75, 20, 50, 0.01, 1200, TRUE }, { 75, 20, 65, 0.01, 1200, FALSE },
-    { 86, 80, 0, 0.01, 9000, FALSE },
-    { 86, 60, 0, 0.01, 9000, TRUE }, /* less than a packet in the queue: nothing is the whole */
+    { 75, 20, 0, 0.01, 1200, TRUE, FALSE }, { 75, 20, 0, 0.01, 1200, FALSE, TRUE },
+    { 86, 20, 0, 0.01, 1200, FALSE, FALSE }, /* the whole link */
+    { 75, 9, 0, 0.01, 1200, FALSE, FALSE },  /* no queue */
+    { 75, 20, 0, 0.02, 1200, FALSE, FALSE }, /* about what the equation allows */
+    { 75, 20, 50, 0.01, 1200, TRUE, FALSE }, { 75, 20, 65, 0.01, 1200, FALSE, FALSE },
+    { 86, 80, 0, 0.01, 9000, FALSE, FALSE },
+    { 86, 60, 0, 0.01, 9000, TRUE,
+        FALSE }, /* less than a packet in the queue: nothing is the whole */
   };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
     RateFixture f;
@@ -261,6 +295,7 @@ three_losses (void)
       g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
       rate_queue (&f, table[row].queue_ms);
       f.input.queue_peak = 200 * MCC_MSECOND;
+      f.input.marked_alone = table[row].marked;
       rate_lose (&f, table[row].loss_ratio);
       f.input.queue_peak = f.input.queue_delay;
     }
@@ -403,6 +438,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-rivals/not-all-arrives", not_all_arrives);
   g_test_add_func ("/rate-rivals/follows-our-cuts", follows_our_cuts);
   g_test_add_func ("/rate-rivals/takes-back-what-the-cuts-gave", takes_back);
+  g_test_add_func ("/rate-rivals/sent-at-its-floor", below_the_floor);
   g_test_add_func ("/rate-rivals/foreign-losses", foreign_losses);
   g_test_add_func ("/rate-rivals/slower-link-proves-anew", slower_link);
   g_test_add_func ("/rate-rivals/slower-link-under-a-cut", slower_link_under_a_cut);

@@ -127,20 +127,23 @@ in_tcp_mode (RateFixture *f, MccTime rtt, double loss_ratio)
   f->input.max_bps = 100 * MBPS;
 }
 
-/* From above and from below. */
+/* From above and from below. Of what comes of marks, all. */
 static void
 nine_tenths_of_the_equation (void)
 {
   static const struct {
     guint rtt_ms;
-    double loss_ratio;
-  } table[] = { { 40, 0.001 }, { 40, 0.01 }, { 40, 0.1 }, { 200, 0.002 }, { 200, 0.05 } };
+    double loss_ratio, marked_share, share;
+  } table[] = { { 40, 0.001, 0.0, 0.9 }, { 40, 0.01, 0.0, 0.9 }, { 40, 0.1, 0.0, 0.9 },
+    { 200, 0.002, 0.0, 0.9 }, { 200, 0.05, 0.0, 0.9 }, { 40, 0.01, 1.0, 1.0 },
+    { 200, 0.05, 0.5, 0.95 } };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
     RateFixture f;
     in_tcp_mode (&f, table[row].rtt_ms * MCC_MSECOND, table[row].loss_ratio);
+    f.input.marked_share = table[row].marked_share;
     rate_follow (&f, 1500);
-    double equation_bps = rate_equation_bps (&f);
-    g_assert_cmpfloat_with_epsilon ((double)rate_bps (&f), 0.9 * equation_bps, 1.0);
+    double allowed_bps = table[row].share * rate_equation_bps (&f);
+    g_assert_cmpfloat_with_epsilon ((double)rate_bps (&f), allowed_bps, 1.0);
     rate_clear (&f);
   }
 }
@@ -194,6 +197,36 @@ falls_quickly (void)
   rate_step (&f);
   g_assert_cmpfloat_with_epsilon ((double)rate_bps (&f), 0.9 * rate_equation_bps (&f), 1.0);
   rate_clear (&f);
+}
+
+/* Nothing is dropped of what is too much where queues mark: a long one that grows cuts. */
+static void
+marking_queue_grows (void)
+{
+  static const struct {
+    gboolean marked;
+    guint queue_ms[3];
+    gboolean cut;
+  } table[] = { { TRUE, { 60, 75, 90 }, TRUE }, { FALSE, { 60, 75, 90 }, FALSE },
+    { TRUE, { 20, 35, 49 }, FALSE }, { TRUE, { 60, 60, 75 }, FALSE },
+    { TRUE, { 60, 75, 83 }, FALSE } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    in_tcp_mode (&f, 40 * MCC_MSECOND, 0.001);
+    f.input.max_bps = MBPS;
+    rate_follow (&f, 100);
+    g_assert_cmpuint (rate_bps (&f), ==, MBPS);
+    for (guint i = 0; i < 3; i++) {
+      rate_queue (&f, table[row].queue_ms[i]);
+      f.input.marked_alone = table[row].marked;
+      rate_receive (&f, MBPS);
+      g_assert_cmpuint (rate_bps (&f), ==, MBPS);
+      rate_step (&f);
+    }
+    g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_TCP);
+    g_assert_cmpuint (rate_bps (&f), ==, table[row].cut ? 850000 : MBPS);
+    rate_clear (&f);
+  }
 }
 
 /* The queue that others fill and drain lengthens and shortens the RTT: the rate follows in 2 s. */
@@ -269,6 +302,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-tcp/nine-tenths-of-the-equation", nine_tenths_of_the_equation);
   g_test_add_func ("/rate-tcp/rises-slowly", rises_slowly);
   g_test_add_func ("/rate-tcp/falls-quickly", falls_quickly);
+  g_test_add_func ("/rate-tcp/a-marking-queue-that-grows", marking_queue_grows);
   g_test_add_func ("/rate-tcp/rtt-over-two-seconds", smooth_rtt);
   g_test_add_func ("/rate-tcp/leaves-when-alone", leaves_when_alone);
   return g_test_run ();

@@ -27,6 +27,30 @@ test_initial (void)
   }
 }
 
+/* A neighbour's stands in until the sender has measured ours; its queue moves as ours does. */
+static void
+test_borrowed (void)
+{
+  MccRtt rtt;
+
+  mcc_rtt_init (&rtt, MCC_RTT_ENHANCED);
+  g_assert_false (mcc_rtt_borrow (&rtt, 11 * MCC_SECOND, MS (10), START));
+  g_assert_true (mcc_rtt_borrow (&rtt, 80 * MCC_MSECOND, MS (10), START));
+  g_assert_true (rtt.measured);
+  assert_rtt_ms (&rtt, 80);
+  mcc_rtt_handle_packet (&rtt, MS (30), START);
+  assert_rtt_ms (&rtt, 90);
+  g_assert_true (mcc_rtt_borrow (&rtt, 120 * MCC_MSECOND, MS (10), START));
+  assert_rtt_ms (&rtt, 120);
+  mcc_rtt_add_reference (&rtt, 1, MS (10));
+  g_assert_true (mcc_rtt_handle_effective (&rtt, 60 * MCC_MSECOND, 1, START));
+  assert_rtt_ms (&rtt, 60);
+  g_assert_false (mcc_rtt_borrow (&rtt, 80 * MCC_MSECOND, MS (10), START));
+  assert_rtt_ms (&rtt, 60);
+  mcc_rtt_init (&rtt, MCC_RTT_PUBLISHED);
+  g_assert_false (mcc_rtt_borrow (&rtt, 80 * MCC_MSECOND, MS (10), START));
+}
+
 /* ASMP eq. 8-11: a = 60/20 - 1; then 20 -> 30 ms one way gives 90 ms, with beta 0.5. */
 static void
 test_published (void)
@@ -178,6 +202,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/rtt/borrowed-until-measured", test_borrowed);
   g_test_add_func ("/rtt/initial", test_initial);
   g_test_add_func ("/rtt/published", test_published);
   g_test_add_func ("/rtt/stale-never-below-the-measured", test_stale_drift);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "asmppeer.h"
 
+#include <netinet/in.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "gstmcccompound.h"
 
@@ -27,8 +29,12 @@ bind_socket (guint16 port, guint16 *bound)
     *bound = g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (address));
     g_object_unref (address);
   }
-  if (socket)
+  if (socket) {
+    int on = 1;
+
     g_socket_set_blocking (socket, FALSE);
+    setsockopt (g_socket_get_fd (socket), IPPROTO_IP, IP_RECVTOS, &on, sizeof on);
+  }
   return socket;
 }
 
@@ -110,20 +116,40 @@ take_rtcp (AsmpPeer *self, const guint8 *data, gsize size)
   }
 }
 
+/* One datagram, with the TOS byte of its header; 0: none. */
+static gsize
+take_datagram (GSocket *socket, guint8 *data, gsize size, guint8 *tos, struct sockaddr_in *from)
+{
+  guint64 control[8];
+  struct iovec vector = { data, size };
+  struct msghdr message = { .msg_name = from,
+    .msg_namelen = sizeof *from,
+    .msg_iov = &vector,
+    .msg_iovlen = 1,
+    .msg_control = control,
+    .msg_controllen = sizeof control };
+  gssize n = recvmsg (g_socket_get_fd (socket), &message, 0);
+
+  for (struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR (&message) : NULL; c;
+       c = CMSG_NXTHDR (&message, c))
+    if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS)
+      *tos = *CMSG_DATA (c);
+  return n > 0 ? (gsize)n : 0;
+}
+
 static void
 take_all (AsmpPeer *self)
 {
   guint8 data[2048];
-  GSocketAddress *from = NULL;
-  gssize size;
+  struct sockaddr_in from;
+  gsize size;
 
-  while ((size = g_socket_receive (self->rtp, (gchar *)data, sizeof data, NULL, NULL)) > 0)
-    take_rtp (self, data, (gsize)size);
-  while ((size = g_socket_receive_from (self->rtcp, &from, (gchar *)data, sizeof data, NULL, NULL))
-         > 0) {
+  while ((size = take_datagram (self->rtp, data, sizeof data, &self->tos, &from)) > 0)
+    take_rtp (self, data, size);
+  while ((size = take_datagram (self->rtcp, data, sizeof data, &self->rtcp_tos, &from)) > 0) {
     g_clear_object (&self->sender);
-    self->sender = g_steal_pointer (&from);
-    take_rtcp (self, data, (gsize)size);
+    self->sender = g_socket_address_new_from_native (&from, sizeof from);
+    take_rtcp (self, data, size);
   }
 }
 
@@ -165,6 +191,7 @@ asmp_peer_report (AsmpPeer *self, guint64 rate_bps, guint32 flags)
   app.ssrc = self->ssrc;
   app.subtype = MCC_APP_REPORT;
   app.report.number = self->number++;
+  app.report.ecn = self->ecn;
   app.report.flags = flags | MCC_REPORT_RTT_MEASURED;
   app.report.rate_bps = rate_bps;
   app.report.received_bps = rate_bps;

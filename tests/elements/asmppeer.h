@@ -16,15 +16,17 @@ typedef struct {
   GSocketAddress *sender; /* where the sender's RTCP comes from; NULL = not heard yet */
   guint32 ssrc;           /* ours */
   guint32 number;         /* of our next report */
+  guint ecn;              /* MccReportEcn of our reports */
 
   guint64 packets, bytes; /* RTP */
   guint64 largest;        /* RTP packet */
   guint gaps, unstamped;  /* sequence, abs-send-time of the announced id (or 14) */
   guint16 seq;            /* newest */
   guint32 media_ssrc;
-  gint64 last_rtp_us;  /* monotonic; 0 = none */
-  guint32 send_time;   /* newest */
-  gint64 send_time_us; /* its arrival */
+  guint8 tos, rtcp_tos; /* of the newest packet: DSCP and ECN bits */
+  gint64 last_rtp_us;   /* monotonic; 0 = none */
+  guint32 send_time;    /* newest */
+  gint64 send_time_us;  /* its arrival */
 
   guint sessions, rtts, byes, reports_sent;
   MccAppSession session; /* newest */

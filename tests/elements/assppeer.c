@@ -241,6 +241,7 @@ assp_peer_report (AsspPeer *self, guint stream, guint64 rate_bps, guint32 flags)
   app.asmp.report.number = self->number++;
   app.asmp.report.flags = flags | MCC_REPORT_RTT_MEASURED;
   app.asmp.report.rate_bps = app.asmp.report.received_bps = rate_bps;
+  app.asmp.report.potential_bps = self->potential_bps;
   app.asmp.report.rtt = 20 * MCC_MSECOND;
   app.asmp.report.highest_seq = self->stream[stream].packets ? self->stream[stream].seq : 0;
   say (self, &compound, &app);

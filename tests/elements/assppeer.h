@@ -39,6 +39,7 @@ typedef struct {
   GSocketAddress *sender; /* where the sender's RTCP comes from; NULL = not heard yet */
   guint32 ssrc;           /* ours */
   guint32 number;         /* of our next report */
+  guint64 potential_bps;  /* what it says of that; 0 = not known */
   AsspPeerStream stream[ASSP_PEER_STREAMS];
   guint descriptions;
   MccAsspStreams streams; /* newest */

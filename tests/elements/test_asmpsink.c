@@ -264,6 +264,93 @@ test_key_units (void)
   sink_teardown (&f);
 }
 
+/* ---- ECN ---- */
+
+/* Reports until the peer sees @tos on RTP; FALSE: not within 3 s. */
+static gboolean
+gets_tos (SinkFixture *f, guint8 tos)
+{
+  for (guint i = 0; i < 30; i++) {
+    asmp_peer_report (&f->peer, 400000, 0);
+    asmp_peer_run (&f->peer, 100);
+    if (f->peer.tos == tos)
+      return TRUE;
+  }
+  g_test_message ("TOS 0x%02x", f->peer.tos);
+  return FALSE;
+}
+
+static gboolean
+says_ecn (SinkFixture *f)
+{
+  GstStructure *stats;
+  gboolean ecn = FALSE;
+
+  g_object_get (f->sink, "stats", &stats, NULL);
+  g_assert_true (gst_structure_get_boolean (stats, "ecn", &ecn));
+  gst_structure_free (stats);
+  return ecn;
+}
+
+/* ECT(0) while the receiver says that it heeds marks; the DSCP stays, and RTCP is not ECT. */
+static void
+test_ecn (void)
+{
+  SinkFixture f;
+
+  for (guint restart = 0; restart < 2; restart++) {
+    if (restart == 0 && !sink_setup (&f, LIVE "@ ecn=true qos-dscp=46"))
+      return;
+    sink_play (&f);
+    sink_meet (&f);
+    asmp_peer_run (&f.peer, 200);
+    g_assert_cmpuint (f.peer.tos, ==, 46 << 2); /* nobody is known to heed them */
+    g_assert_false (says_ecn (&f));
+    f.peer.ecn = MCC_REPORT_ECN_HEEDED;
+    g_assert_true (gets_tos (&f, 46 << 2 | MCC_ECN_ECT0));
+    g_assert_cmpuint (f.peer.session.flags & MCC_SESSION_ECT, !=, 0);
+    g_assert_cmpuint (f.peer.rtcp_tos, ==, 46 << 2);
+    g_assert_true (says_ecn (&f));
+    f.peer.ecn = MCC_REPORT_ECN_BROKEN;
+    g_assert_true (gets_tos (&f, 46 << 2));
+    asmp_peer_run (&f.peer, 700);
+    g_assert_cmpuint (f.peer.session.flags & MCC_SESSION_ECT, ==, 0);
+    f.peer.ecn = MCC_REPORT_ECN_HEEDED;
+    g_assert_true (gets_tos (&f, 46 << 2 | MCC_ECN_ECT0));
+    /* a new session knows nobody */
+    gst_element_set_state (f.pipeline, GST_STATE_READY);
+    asmp_peer_run (&f.peer, 50);
+    f.peer.packets = 0;
+    f.peer.sessions = 0;
+  }
+  sink_teardown (&f);
+}
+
+static void
+test_ecn_is_asked_for (void)
+{
+  static const gchar *const none[] = { "", "ecn=true variant=published" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (none); i++) {
+    gchar *text = g_strconcat (LIVE "@ ", none[i], NULL);
+    SinkFixture f;
+    gboolean ready = sink_setup (&f, text);
+
+    g_free (text);
+    if (!ready)
+      return;
+    sink_play (&f);
+    sink_meet (&f);
+    f.peer.ecn = MCC_REPORT_ECN_HEEDED;
+    for (guint n = 0; n < 15; n++) {
+      asmp_peer_report (&f.peer, 400000, 0);
+      asmp_peer_run (&f.peer, 100);
+      g_assert_cmpuint (f.peer.tos & 3, ==, MCC_ECN_NOT_ECT);
+    }
+    sink_teardown (&f);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -278,5 +365,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpsink/receiver-messages", test_receiver_messages);
   g_test_add_func ("/asmpsink/stats", test_stats);
   g_test_add_func ("/asmpsink/key-units", test_key_units);
+  g_test_add_func ("/asmpsink/ecn/while-all-heed-marks", test_ecn);
+  g_test_add_func ("/asmpsink/ecn/is-asked-for", test_ecn_is_asked_for);
   return g_test_run ();
 }

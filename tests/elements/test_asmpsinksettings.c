@@ -27,6 +27,11 @@ test_properties (void)
   g_object_get (sink, "pacing-factor", &factor, "sync", &flag, "address", &text, NULL);
   g_assert_cmpfloat (factor, ==, 1.5);
   g_assert_true (flag);
+  g_object_get (sink, "ecn", &flag, NULL);
+  g_assert_false (flag);
+  g_object_set (sink, "ecn", TRUE, NULL);
+  g_object_get (sink, "ecn", &flag, NULL);
+  g_assert_true (flag);
   g_assert_cmpstr (text, ==, "239.255.12.42");
   g_free (text);
 

@@ -2,6 +2,8 @@
  *
  * asmpsrc on the loopback interface against a sender that the test plays packet by packet.
  */
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <gst/check/gstcheck.h>
@@ -33,6 +35,8 @@ typedef struct {
   gboolean garbage;
   GstElement *pipeline, *src;
   guint32 number;
+  gboolean ect;      /* announced */
+  MccAppReport said; /* newest */
 } World;
 
 static GstPadProbeReturn
@@ -108,6 +112,15 @@ count_rtcp (World *world, const guint8 *data, gsize size)
       default:
         break;
     }
+  }
+  for (gsize at = 0; at + 4 <= size; at += 4u * (GST_READ_UINT16_BE (data + at + 2) + 1u)) {
+    MccApp app;
+
+    if (data[at + 1] == GST_RTCP_TYPE_APP
+        && mcc_app_decode (data + at, 4u * (GST_READ_UINT16_BE (data + at + 2) + 1u), &app)
+               == MCC_DROP_NONE
+        && app.subtype == MCC_APP_REPORT)
+      world->said = app.report;
   }
   g_cond_broadcast (&world->cond);
   g_mutex_unlock (&world->lock);
@@ -251,6 +264,7 @@ announce (World *world, guint32 ssrc)
   GstMapInfo map;
 
   app.session.number = ++world->number;
+  app.session.flags = world->ect ? MCC_SESSION_ECT : 0;
   app.session.target_bps = 500000;
   app.session.min_bps = 100000;
   app.session.max_bps = 1000000;
@@ -608,6 +622,46 @@ test_unicast_port_taken (void)
   gst_object_unref (second);
 }
 
+/* A mark reaches the protocol: it is counted, reported and no loss. */
+static void
+test_ecn (void)
+{
+  int ce = MCC_ECN_CE;
+  World world;
+  GstStructure *stats;
+  guint64 value = 0;
+  gdouble loss = 1.0;
+
+  world_start (&world, "");
+  world.ect = TRUE;
+  world_play (&world);
+  announce (&world, 0x1234);
+  gst_mcc_sockets_set_ect (&world.sockets, TRUE);
+  send_rtp (&world, 0x1234, 1, 100, 5);
+  g_assert_cmpint (
+      setsockopt (g_socket_get_fd (world.sockets.rtp), IPPROTO_IP, IP_TOS, &ce, sizeof ce), ==, 0);
+  send_rtp (&world, 0x1234, 101, 1, 5);
+  gst_mcc_sockets_set_ect (&world.sockets, TRUE);
+  send_rtp (&world, 0x1234, 102, 200, 5);
+  g_assert_true (reached (&world, &world.reports, world.reports + 2));
+  g_object_get (world.src, "stats", &stats, NULL);
+  g_assert_true (gst_structure_get_uint64 (stats, "ecn-marked", &value));
+  g_assert_cmpuint (value, ==, 1);
+  g_assert_cmpstr (gst_structure_get_string (stats, "ecn"), ==, "good");
+  g_assert_true (gst_structure_get_uint64 (stats, "packets-lost", &value));
+  g_assert_cmpuint (value, ==, 0);
+  g_assert_true (gst_structure_get_double (stats, "loss", &loss));
+  g_assert_cmpfloat (loss, ==, 0.0);
+  gst_structure_free (stats);
+  g_mutex_lock (&world.lock);
+  g_assert_cmpuint (world.said.ecn, ==, MCC_REPORT_ECN_HEEDED);
+  g_assert_cmpuint (world.said.packets_lost, ==, 0);
+  g_assert_cmpfloat (world.said.loss_ratio, >, 0.0);
+  g_assert_cmpfloat (world.said.marked_share, ==, 1.0);
+  g_mutex_unlock (&world.lock);
+  world_stop (&world);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -628,5 +682,6 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpsrc/garbage", test_garbage);
   g_test_add_func ("/asmpsrc/uri", test_uri);
   g_test_add_func ("/asmpsrc/unicast-port-taken", test_unicast_port_taken);
+  g_test_add_func ("/asmpsrc/ecn-marks", test_ecn);
   return g_test_run ();
 }

@@ -12,6 +12,8 @@
 #include "gstasmpsink.h"
 #include "gstasmpsrc.h"
 #include "gstasspsimulcastbin.h"
+#include "gstelmlayersink.h"
+#include "gstelmlayersrc.h"
 
 /* Makes @directory the only place that plugins are found in. */
 static void
@@ -61,14 +63,14 @@ remove_all (const gchar *directory)
 static void
 assert_missing (const gchar *factory, const gchar *missing, const gchar *package)
 {
+  gboolean groups = g_str_has_prefix (factory, "assp") || g_str_has_prefix (factory, "elm");
   GstElement *element = gst_element_factory_make (factory, NULL);
   GstBus *bus = gst_bus_new ();
 
   g_assert_nonnull (element);
   gst_element_set_bus (element, bus);
-  g_object_set (element, "address",
-      g_str_has_prefix (factory, "assp") ? "239.255.77.20" : "127.0.0.1", "port", 15304, NULL);
-  if (g_str_has_prefix (factory, "assp"))
+  g_object_set (element, "address", groups ? "239.255.77.20" : "127.0.0.1", "port", 15304, NULL);
+  if (groups)
     g_object_set (element, "multicast-iface", "lo", NULL);
   if (!missing) {
     g_assert_cmpint (
@@ -123,6 +125,14 @@ static const struct {
   { "/missing/simulcast-without-encoder", "asspsimulcastbin", "x264enc",
       "gstreamer1.0-plugins-ugly",
       { "coreelements", "rtp", "rtpmanager", "udp", "videoconvertscale" } },
+  { "/missing/layers-sink-without-rtpmanager", "elmlayersink", "rtpbin", GOOD,
+      { "coreelements", "udp" } },
+  { "/missing/layers-sink-without-udp", "elmlayersink", "udpsink", GOOD,
+      { "coreelements", "rtpmanager" } },
+  { "/missing/layers-sink-without-core-elements", "elmlayersink", "clocksync", "libgstreamer1.0-0",
+      { "rtp", "rtpmanager", "udp" } },
+  { "/missing/layers-src-without-rtpmanager", "elmlayersrc", "rtpbin", GOOD,
+      { "coreelements", "udp" } },
 };
 
 static void
@@ -136,6 +146,8 @@ test_case (gconstpointer data)
     GST_ELEMENT_REGISTER (asmpsink, NULL);
     GST_ELEMENT_REGISTER (asmpsrc, NULL);
     GST_ELEMENT_REGISTER (asspsimulcastbin, NULL);
+    GST_ELEMENT_REGISTER (elmlayersink, NULL);
+    GST_ELEMENT_REGISTER (elmlayersrc, NULL);
     assert_missing (cases[i].factory, cases[i].missing, cases[i].package);
     return;
   }

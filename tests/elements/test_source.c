@@ -2,7 +2,9 @@
  *
  * gstmccsource: what udpsrc did for the receiver, with a fakesink in the place of rtpbin.
  */
+#include <netinet/in.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "gstmccsource.h"
 
@@ -15,6 +17,7 @@ typedef struct {
   guint8 last;
   GstClockTime stamp;
   MccAddress from;
+  gint marks[4]; /* by ECN bits; atomic */
 } World;
 
 static GstMccSourceVerdict
@@ -24,6 +27,7 @@ on_accept (gpointer owner, GstMccInput *input, const guint8 *data, gsize size,
   World *world = owner;
 
   world->from = *from;
+  g_atomic_int_inc (&world->marks[input->ecn]);
   g_atomic_int_inc (&world->accepted);
   return world->verdict;
 }
@@ -44,14 +48,19 @@ on_handoff (GstElement *sink, GstBuffer *buffer, GstPad *pad, World *world)
   g_atomic_int_inc (&world->buffers);
 }
 
+/* NULL: the host has no such address. */
 static GSocket *
-make_socket (GSocketAddress **address)
+make_socket_at (const gchar *host, GSocketAddress **address)
 {
-  GSocket *socket = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, 0, NULL);
-  GSocketAddress *any = g_inet_socket_address_new_from_string ("127.0.0.1", 0);
+  GSocketAddress *any = g_inet_socket_address_new_from_string (host, 0);
+  GSocket *socket
+      = g_socket_new (g_socket_address_get_family (any), G_SOCKET_TYPE_DATAGRAM, 0, NULL);
 
-  g_assert_true (g_socket_bind (socket, any, FALSE, NULL));
+  if (socket && !g_socket_bind (socket, any, FALSE, NULL))
+    g_clear_object (&socket);
   g_object_unref (any);
+  if (!socket)
+    return NULL;
   *address = g_socket_get_local_address (socket, NULL);
   return socket;
 }
@@ -75,6 +84,15 @@ send_packets (World *world, guint8 first, guint n)
         g_socket_send_to (world->out, world->to, (const gchar *)packet, sizeof packet, NULL, NULL),
         ==, sizeof packet);
   }
+}
+
+static GSocket *
+make_socket (GSocketAddress **address)
+{
+  GSocket *socket = make_socket_at ("127.0.0.1", address);
+
+  g_assert_nonnull (socket);
+  return socket;
 }
 
 static void
@@ -226,6 +244,51 @@ test_socket_error (void)
   world_stop (&world);
 }
 
+/* The two bits of each datagram, whatever its DSCP, of each of a batch by itself. */
+static void
+test_ecn (void)
+{
+  static const gchar *const hosts[] = { "127.0.0.1", "::1" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (hosts); i++) {
+    gboolean ipv6 = i == 1;
+    GSocketAddress *to, *unused;
+    GSocket *in = make_socket_at (hosts[i], &to), *out;
+    GstMccInput *input;
+    World world;
+
+    if (!in) {
+      g_test_message ("no %s", hosts[i]);
+      continue;
+    }
+    out = make_socket_at (hosts[i], &unused);
+    g_object_unref (unused);
+    world_start (&world);
+    input = gst_mcc_input_new (in, 0);
+    gst_mcc_source_add (GST_MCC_SOURCE (world.source), input); /* instead */
+    gst_mcc_input_unref (input);
+    gst_element_set_state (world.pipeline, GST_STATE_PAUSED);
+    for (guint n = 0; n < 40; n++) {
+      int tos = 46 << 2 | (n % 10 == 0 ? MCC_ECN_CE : n % 10 < 4 ? MCC_ECN_ECT0 : MCC_ECN_NOT_ECT);
+      guint8 packet[13] = { 0x80, 96 };
+
+      g_assert_cmpint (setsockopt (g_socket_get_fd (out), ipv6 ? IPPROTO_IPV6 : IPPROTO_IP,
+                           ipv6 ? IPV6_TCLASS : IP_TOS, &tos, sizeof tos),
+          ==, 0);
+      g_socket_send_to (out, to, (const gchar *)packet, sizeof packet, NULL, NULL);
+    }
+    gst_element_set_state (world.pipeline, GST_STATE_PLAYING);
+    g_assert_true (reached (&world.accepted, 40));
+    g_assert_cmpint (world.marks[MCC_ECN_CE], ==, 4);
+    g_assert_cmpint (world.marks[MCC_ECN_ECT0], ==, 12);
+    g_assert_cmpint (world.marks[MCC_ECN_NOT_ECT], ==, 24);
+    world_stop (&world);
+    g_object_unref (in);
+    g_object_unref (out);
+    g_object_unref (to);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -235,5 +298,6 @@ main (int argc, char **argv)
   g_test_add_func ("/source/reads-only-in-playing", test_reads_only_in_playing);
   g_test_add_func ("/source/eos-from-its-thread", test_eos);
   g_test_add_func ("/source/socket-error-is-one-warning", test_socket_error);
+  g_test_add_func ("/source/ecn", test_ecn);
   return g_test_run ();
 }

@@ -96,10 +96,13 @@ test_sender (void)
 static void
 test_receiver (void)
 {
-  static const gchar *const fields[] = { "received-bitrate", "estimated-bitrate", "loss",
-    "packets-lost", "host-dropped", "rtt", "rtt-measured", "jitter", "queue-delay", "congested",
-    "reports-sent", "reports-suppressed", "switches", "joins", "leaves", "late-joins", "gaps" };
-  MccAsmpReceiverStats stats = { .estimated_bps = 123, .packets_lost = 9 };
+  static const gchar *const fields[]
+      = { "received-bitrate", "estimated-bitrate", "loss", "packets-lost", "host-dropped", "rtt",
+          "rtt-measured", "jitter", "queue-delay", "congested", "ecn", "ecn-marked", "reports-sent",
+          "reports-suppressed", "switches", "joins", "leaves", "late-joins", "gaps" };
+  MccAsmpReceiverStats stats = {
+    .estimated_bps = 123, .packets_lost = 9, .packets_marked = 21, .ecn = MCC_ECN_PATH_BLEACHES
+  };
   GstMccReceiverExtra extra = { .host_dropped = 4 };
   GstStructure *s = gst_mcc_stats_new_receiver (&stats, &extra);
 
@@ -108,6 +111,8 @@ test_receiver (void)
   assert_u64 (s, "estimated-bitrate", 123);
   assert_u64 (s, "packets-lost", 9);
   assert_u64 (s, "host-dropped", 4);
+  assert_u64 (s, "ecn-marked", 21);
+  g_assert_cmpstr (gst_structure_get_string (s, "ecn"), ==, "bleached");
   gst_structure_free (s);
 }
 

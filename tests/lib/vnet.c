@@ -126,6 +126,7 @@ shared_unref (Shared *shared)
     return;
   g_free (shared->packet.app);
   g_free (shared->packet.assp);
+  g_free (shared->packet.elm);
   g_free (shared);
 }
 
@@ -138,6 +139,8 @@ shared_new (const VnetPacket *packet)
     shared->packet.app = g_memdup2 (packet->app, sizeof *packet->app);
   if (packet->assp != NULL)
     shared->packet.assp = g_memdup2 (packet->assp, sizeof *packet->assp);
+  if (packet->elm != NULL)
+    shared->packet.elm = g_memdup2 (packet->elm, sizeof *packet->elm);
   shared->refs = 1;
   return shared;
 }
@@ -373,6 +376,33 @@ note_drop (Vnet *self, int id, const VnetPacket *packet)
   }
 }
 
+/* A reference: @shared, or a copy with other ECN bits; NULL: dropped. */
+static Shared *
+pass_ecn (Vnet *self, int id, Shared *shared)
+{
+  Link *link = get_link (self, id);
+  const VnetPacket *packet = &shared->packet;
+  MccEcn ecn = packet->rtp.ecn;
+  bool ect = packet->kind == VNET_RTP && packet->rtp.ecn != MCC_ECN_NOT_ECT;
+  bool mark = link->config.mark_delay > 0 && vnet_queue_delay (self, id) > link->config.mark_delay;
+  if ((mark && !ect) || (ect && link->config.ecn == VNET_ECN_DROPS)) {
+    link->stats.dropped++;
+    note_drop (self, id, packet);
+    return NULL;
+  }
+  if (ect && (mark || link->config.ecn == VNET_ECN_MARKS_ALL)) {
+    ecn = MCC_ECN_CE;
+    link->stats.marked++;
+  }
+  if (ect && link->config.ecn == VNET_ECN_BLEACHES)
+    ecn = MCC_ECN_NOT_ECT;
+  if (ecn == packet->rtp.ecn)
+    return shared_ref (shared);
+  Shared *changed = shared_new (packet);
+  changed->packet.rtp.ecn = ecn;
+  return changed;
+}
+
 static void
 enter_link (Vnet *self, int id, Shared *shared)
 {
@@ -394,7 +424,10 @@ enter_link (Vnet *self, int id, Shared *shared)
     note_drop (self, id, packet);
     return;
   }
-  g_queue_push_tail (&link->queue, shared_ref (shared));
+  Shared *passed = pass_ecn (self, id, shared);
+  if (passed == NULL)
+    return;
+  g_queue_push_tail (&link->queue, passed);
   link->queued_bytes += packet->bytes;
   if (g_queue_get_length (&link->queue) == 1)
     start_head (self, id);

@@ -15,6 +15,7 @@
 #include <glib.h>
 
 #include "mccasspapp.h"
+#include "mccelmapp.h"
 #include "mccrng.h"
 
 #define VNET_CORE (-1)
@@ -22,7 +23,7 @@
 
 typedef struct Vnet Vnet;
 
-typedef enum { VNET_RTP, VNET_APP, VNET_FLOW, VNET_PLI } VnetKind;
+typedef enum { VNET_RTP, VNET_APP, VNET_FLOW, VNET_PLI, VNET_BYE } VnetKind;
 
 typedef struct {
   VnetKind kind;
@@ -30,10 +31,14 @@ typedef struct {
   guint32 bytes; /* IP bytes */
   guint group;   /* 0: everybody; below VNET_GROUPS */
   MccAddress address;
-  MccRtpPacket rtp; /* VNET_PLI: its ssrc is whose key unit is wanted */
+  MccRtpPacket rtp; /* VNET_PLI: its ssrc is whose key unit is wanted; VNET_BYE: who leaves */
   bool key;         /* begins a picture that needs no other */
   MccApp *app;      /* VNET_APP, of ASMP */
   MccAsspApp *assp; /* ... of ASSP */
+  MccElmApp *elm;   /* ... of ELM */
+  /* ELM: packets sent so far in layers 0..k. */
+  guint16 counts[MCC_ELM_LAYERS_MAX];
+  unsigned layers;
 } VnetPacket;
 
 /* A host's machine. Times are of the host's own clock. */
@@ -43,12 +48,17 @@ typedef struct {
   MccTime (*next_timeout) (gpointer owner);
 } VnetHandler;
 
+/* What a link makes of ECN, but for marking where `mark_delay` says so. */
+typedef enum { VNET_ECN_CARRIES, VNET_ECN_BLEACHES, VNET_ECN_MARKS_ALL, VNET_ECN_DROPS } VnetEcn;
+
 typedef struct {
   guint64 rate_bps; /* 0 = infinite */
   MccTime delay;
   guint32 queue_bytes;   /* 0 = unlimited */
   guint32 queue_packets; /* 0 = unlimited */
   double loss_ratio;
+  MccTime mark_delay; /* who would wait longer is marked, or dropped if not ECT; 0 = nobody */
+  VnetEcn ecn;
 } VnetLink;
 
 typedef struct {
@@ -57,6 +67,7 @@ typedef struct {
   guint64 app_bytes;     /* offered to the link */
   guint64 dropped, lost; /* queue; random */
   guint64 rtp_dropped;   /* RTP of both */
+  guint64 marked;
   guint64 flow_bytes;
 } VnetLinkStats;
 

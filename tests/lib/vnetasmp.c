@@ -144,7 +144,8 @@ release_packet (VnetSender *self, MccTime now)
     .seq = self->seq++,
     .bytes = bytes,
     .has_send_time = true,
-    .send_time = mcc_abs_send_time (now) };
+    .send_time = mcc_abs_send_time (now),
+    .ecn = mcc_asmp_sender_ect (self->core) ? MCC_ECN_ECT0 : MCC_ECN_NOT_ECT };
   mcc_seq_extend16 (&self->sent_seq, packet.rtp.seq);
   self->sent_bytes += bytes;
   vnet_send (self->vnet, self->host, &packet);
@@ -214,6 +215,7 @@ vnet_sender_new (Vnet *vnet, const VnetSenderConfig *config, MccTime up_delay)
     .max_bps = config->max_bps,
     .start_bps = config->start_bps,
     .max_receivers = 4096,
+    .ecn = config->ecn,
     .ttl = 64 };
   self->core = mcc_asmp_sender_new (&core, now);
   self->next_frame = now;
@@ -346,7 +348,8 @@ vnet_receiver_new (Vnet *vnet, int link, MccTime up_delay, const MccAsmpReceiver
     MccTime epoch, double drift_ppm)
 {
   VnetReceiver *self = g_new0 (VnetReceiver, 1);
-  MccAsmpReceiverConfig core = { .variant = MCC_VARIANT_ENHANCED, .hears_group = true };
+  MccAsmpReceiverConfig core
+      = { .variant = MCC_VARIANT_ENHANCED, .ecn = true, .hears_group = true };
   if (config != NULL)
     core = *config;
   self->vnet = vnet;

@@ -24,6 +24,7 @@ typedef struct {
   guint32 packet_bytes; /* IP bytes at most */
   MccTime epoch;
   double drift_ppm;
+  bool ecn;
 } VnetSenderConfig;
 
 extern const VnetSenderConfig vnet_sender_default;

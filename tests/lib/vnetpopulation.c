@@ -2,6 +2,7 @@
 #include "vnetpopulation.h"
 
 #define LEAVE (500 * MCC_MSECOND)
+#define RIVAL_RTT (40 * MCC_MSECOND)
 #define SETTLE_S 60.0 /* after the begin and the half nobody is expected to be calm */
 
 typedef struct {
@@ -13,7 +14,10 @@ typedef struct {
   double present_s[VNET_POPULATION_MAX];
   guint switches, most;
   unsigned streams;
+  guint rivals;
   bool log;
+  VnetPopulationLoss begin, rest; /* sums of kb/s and receivers' seconds, not means */
+  guint64 total;                  /* bytes shown, as of the last look */
 } World;
 
 static void
@@ -67,6 +71,8 @@ come (World *world, guint i, guint64 bps)
       .delay = (10 + 3 * (i % 7)) * MCC_MSECOND,
       .queue_bytes = (guint32)MAX (bps / 80, 12000) };
     world->link[i] = vnet_add_link (world->vnet, VNET_CORE, &link);
+    if (world->rivals > 0 && i % world->rivals == 0)
+      vnet_add_flow (world->vnet, world->link[i], RIVAL_RTT, 1000);
   }
   vnet_set_rate (world->vnet, world->link[i], bps);
   vnet_link (world->vnet, world->link[i])->queue_bytes = (guint32)MAX (bps / 80, 12000);
@@ -145,9 +151,75 @@ log_line (World *world, guint receivers)
   g_print ("\n");
 }
 
+/* What n receivers get together, at most, from @streams streams; @bps rises. */
+static double
+best_partition (const double *bps, guint n, guint streams)
+{
+  double best[MCC_ASSP_STREAMS_MAX + 1][VNET_POPULATION_MAX + 1] = { { 0.0 } };
+  for (guint end = 1; end <= n; end++)
+    best[0][end] = -1.0; /* everybody is in one of them */
+  for (guint k = 1; k <= streams; k++)
+    for (guint end = 1; end <= n; end++) {
+      best[k][end] = best[k - 1][end];
+      for (guint a = 0; a < end; a++)
+        if (best[k - 1][a] >= 0.0)
+          best[k][end] = MAX (best[k][end], best[k - 1][a] + bps[a] * (end - a));
+    }
+  return best[streams][n];
+}
+
+static int
+by_rate (const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static guint64
+total_shown (const World *world, guint receivers)
+{
+  guint64 all = 0;
+  for (guint i = 0; i < receivers; i++)
+    all += world->receiver[i] != NULL ? vnet_assp_receiver_shown_bytes (world->receiver[i]) : 0;
+  return all;
+}
+
+/* Of the last second; adds up. */
+static void
+account (World *world, guint receivers, guint streams, bool begin)
+{
+  VnetPopulationLoss *loss = begin ? &world->begin : &world->rest;
+  double bps[VNET_POPULATION_MAX], least[MCC_ASSP_STREAMS_MAX], ideal, partition = 0.0, sent = 0.0;
+  guint n = 0, in[MCC_ASSP_STREAMS_MAX] = { 0 };
+  guint64 total = total_shown (world, receivers);
+  for (guint i = 0; i < receivers; i++) {
+    if (world->receiver[i] == NULL)
+      continue;
+    double link_bps = (double)vnet_link (world->vnet, world->link[i])->rate_bps;
+    unsigned j = vnet_assp_receiver_stream (world->receiver[i]);
+    bps[n++] = link_bps;
+    if (j >= streams)
+      continue;
+    least[j] = in[j]++ > 0 ? MIN (least[j], link_bps) : link_bps;
+  }
+  qsort (bps, n, sizeof bps[0], by_rate);
+  ideal = best_partition (bps, n, streams);
+  for (unsigned j = 0; j < streams; j++) {
+    partition += in[j] > 0 ? in[j] * least[j] : 0.0;
+    sent += in[j] * (double)vnet_assp_sender_target (world->sender, j);
+  }
+  loss->ideal_bps += ideal;
+  loss->partition_bps += ideal - partition;
+  loss->rate_bps += partition - sent;
+  loss->shown_bps += sent - 8.0 * (double)(total - world->total);
+  world->total = total;
+}
+
 static void
 run_until (World *world, const VnetPopulation *population, guint seconds)
 {
+  double from_s = mcc_time_to_seconds (vnet_now (world->vnet));
+  world->total = total_shown (world, population->count);
   while (vnet_now (world->vnet) < seconds * MCC_SECOND) {
     vnet_run (world->vnet, vnet_now (world->vnet) + MCC_SECOND);
     unsigned running = 0;
@@ -155,11 +227,20 @@ run_until (World *world, const VnetPopulation *population, guint seconds)
     for (unsigned j = 0; j < mcc_assp_sender_count (core); j++)
       running += mcc_assp_sender_occupied (core, j);
     world->streams = MAX (world->streams, running);
+    account (world, population->count, mcc_assp_sender_count (core),
+        mcc_time_to_seconds (vnet_now (world->vnet)) <= from_s + SETTLE_S);
     for (guint i = 0; i < population->count; i++)
       world->present_s[i] += world->receiver[i] != NULL;
     if (world->log && vnet_now (world->vnet) % (5 * MCC_SECOND) == 0)
       log_line (world, population->count);
   }
+}
+
+static VnetPopulationLoss
+per_receiver (const VnetPopulationLoss *sum, double present_s)
+{
+  return (VnetPopulationLoss){ sum->ideal_bps / present_s, sum->partition_bps / present_s,
+    sum->rate_bps / present_s, sum->shown_bps / present_s };
 }
 
 void
@@ -168,8 +249,9 @@ vnet_population_run (const VnetPopulation *population, const VnetLadder *ladder,
 {
   VnetAsspSenderConfig config = vnet_assp_sender_default;
   World world = { .vnet = vnet_new (seed), .log = g_getenv ("VNET_LOG") != NULL };
-  double bits = 0.0, present_s = 0.0, half_s = seconds / 2;
+  double bits = 0.0, present_s = 0.0, half_s = seconds / 2, early_bits = 0.0, early_s = 0.0;
   guint64 dropped = 0, all = 0;
+  world.rivals = population->rivals;
   config.count = ladder->count;
   config.max_streams = ladder->live ? ladder->count : 0;
   for (unsigned j = 0; j < ladder->count; j++) {
@@ -183,6 +265,12 @@ vnet_population_run (const VnetPopulation *population, const VnetLadder *ladder,
       come (&world, i, population->member[i].before_bps);
   }
   run_until (&world, population, seconds / 2);
+  for (guint i = 0; i < population->count; i++) {
+    early_bits += world.receiver[i] != NULL
+                      ? 8.0 * (double)vnet_assp_receiver_shown_bytes (world.receiver[i])
+                      : 0.0;
+    early_s += world.present_s[i];
+  }
   for (guint i = 0; i < population->count; i++) {
     if (population->member[i].after_bps > 0)
       come (&world, i, population->member[i].after_bps);
@@ -201,6 +289,9 @@ vnet_population_run (const VnetPopulation *population, const VnetLadder *ladder,
     all += stats->rtp_dropped + stats->rtp_packets;
   }
   out->mean_bps = bits / present_s;
+  out->late_bps = (bits - early_bits) / (present_s - early_s);
+  out->begin = per_receiver (&world.begin, present_s);
+  out->rest = per_receiver (&world.rest, present_s);
   out->drop_ratio = (double)dropped / (double)all;
   out->switches = 60.0 * world.switches / present_s;
   out->most = world.most;

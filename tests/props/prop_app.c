@@ -91,6 +91,8 @@ random_app (GRand *rand, MccApp *app)
       .rate_bps = random_uint (rand, 48),
       .received_bps = random_uint (rand, 48),
       .loss_ratio = (double)random_uint (rand, 32) / 4294967295.0,
+      .marked_share = (double)random_uint (rand, 6) / 63.0,
+      .ecn = (unsigned)random_uint (rand, 2),
       .rtt = random_rtt (rand),
       .jitter = random_uint (rand, 32) * MCC_USECOND,
       .queue_delay = random_uint (rand, 32) * MCC_USECOND,

@@ -73,6 +73,7 @@ private:
 
   HostId AddHost (const std::string &name, const std::string &router, json access);
   Ends AddHosts (const json &flow);
+  std::string ProtocolOf (const json &flow) const;
   void AddMulticast (const json &description, const Ends &ends, unsigned number, Flow &flow);
   void AddReceiver (const json &description, const ReceiverHost &host, unsigned number,
       const MulticastConfig &config, Flow &flow);
@@ -157,6 +158,13 @@ Experiment::AddHosts (const json &flow)
   return ends;
 }
 
+/* The variant under test, or what the flow always has. */
+std::string
+Experiment::ProtocolOf (const json &flow) const
+{
+  return flow.value ("protocol", m_scenario.at ("variant").get<std::string> ());
+}
+
 void
 Experiment::Schedule (double at, std::function<void ()> action)
 {
@@ -167,8 +175,8 @@ void
 Experiment::AddReceiver (const json &description, const ReceiverHost &host, unsigned number,
     const MulticastConfig &config, Flow &flow)
 {
-  const MulticastProtocol *protocol = FindMulticastProtocol (
-      m_scenario.at ("variant").get<std::string> (), !config.streams.empty ());
+  const MulticastProtocol *protocol
+      = FindMulticastProtocol (ProtocolOf (description), MediaOf (config));
   const std::string id = host.description->at ("id");
   auto receiver = std::make_unique<Receiver> ();
   receiver->group = host.description->value ("group", id);
@@ -207,18 +215,20 @@ Experiment::AddReceiver (const json &description, const ReceiverHost &host, unsi
 void
 Experiment::AddMulticast (const json &description, const Ends &ends, unsigned number, Flow &flow)
 {
-  const std::string variant = m_scenario.at ("variant");
-  const json streams = description.value ("streams", json::array ());
-  const MulticastProtocol *protocol = FindMulticastProtocol (variant, !streams.empty ());
-  if (protocol == nullptr)
-    throw ScenarioError ("variant: there is no protocol \"" + variant + "\"");
   auto bps = [&description] (const char *name) {
     return static_cast<std::uint64_t> (description.at (name).get<double> ());
   };
   MulticastConfig &config = flow.config;
-  for (const json &bounds : streams)
+  for (const json &bounds : description.value ("streams", json::array ()))
     config.streams.push_back ({ static_cast<std::uint64_t> (bounds.at (0).get<double> ()),
         static_cast<std::uint64_t> (bounds.at (1).get<double> ()) });
+  for (const json &cumulative : description.value ("layers", json::array ()))
+    config.layers.push_back (static_cast<std::uint64_t> (cumulative.get<double> ()));
+  const MulticastProtocol *protocol
+      = FindMulticastProtocol (ProtocolOf (description), MediaOf (config));
+  if (protocol == nullptr)
+    throw ScenarioError (
+        "variant: there is no protocol \"" + ProtocolOf (description) + "\" for such a flow");
   config.start_bps = bps ("start_rate");
   config.min_bps = bps ("min_rate");
   config.max_bps = bps ("max_rate");

@@ -2,7 +2,7 @@
  *
  * Decodes the golden packets of this folder. A .hex file has, besides bytes and # comments:
  *   expect: <drop reason, "none" = accepted>
- *   protocol: assp              by ASSP's codec; else ASMP's
+ *   protocol: assp (or elm)     by ASSP's codec (ELM's); else ASMP's
  *   canonical: no               encoding what was decoded gives other bytes
  *   = <field> <value>           all fields, in the order of dump ()
  */
@@ -10,12 +10,13 @@
 #include <string.h>
 
 #include "mccasspapp.h"
+#include "mccelmapp.h"
 
 typedef struct {
   GByteArray *bytes;
   GString *fields;
   gchar *expect;
-  gboolean canonical, assp;
+  gboolean canonical, assp, elm;
 } Vector;
 
 static Vector
@@ -37,7 +38,8 @@ read_vector (const gchar *path)
       vector.expect = g_strdup (*line + strlen ("expect: "));
     } else if (g_str_has_prefix (*line, "protocol: ")) {
       vector.assp = g_strcmp0 (*line, "protocol: assp") == 0;
-      g_assert_true (vector.assp);
+      vector.elm = g_strcmp0 (*line, "protocol: elm") == 0;
+      g_assert_true (vector.assp || vector.elm);
     } else if (g_str_has_prefix (*line, "canonical: ")) {
       vector.canonical = g_strcmp0 (*line, "canonical: no") != 0;
     } else {
@@ -80,6 +82,9 @@ dump_report (GString *out, const MccAppReport *report)
       report->number, report->flags, report->rate_bps, report->received_bps,
       g_ascii_formatd (loss, sizeof loss, "%.12f", report->loss_ratio), report->rtt, report->jitter,
       report->queue_delay, report->packets_lost, report->highest_seq, report->echo, report->hold);
+  if (report->ecn != MCC_REPORT_ECN_NONE || report->marked_share > 0.0)
+    g_string_append_printf (out, "ecn %u\nmarked %s\n", report->ecn,
+        g_ascii_formatd (loss, sizeof loss, "%.6f", report->marked_share));
 }
 
 static void
@@ -167,23 +172,73 @@ dump_assp (const MccAsspApp *app)
   return out;
 }
 
+static GString *
+dump_elm (const MccElmApp *app)
+{
+  const MccElmLayers *layers = &app->layers;
+  GString *out;
+
+  if (app->subtype != MCC_ELM_LAYERS) {
+    out = dump (&app->asmp);
+    if (app->subtype == MCC_APP_REPORT)
+      g_string_append_printf (
+          out, "level %u\nwanted %u\nlayer_flags 0x%02x\n", app->level, app->wanted, app->flags);
+    return out;
+  }
+  out = g_string_new (NULL);
+  g_string_append_printf (out,
+      "ssrc 0x%08x\nsubtype %u\nnumber %u\nflags 0x%02x\nround %u\nround_time 0x%06x\n"
+      "round_interval %" G_GUINT64_FORMAT "\nfeedback_interval %" G_GUINT64_FORMAT
+      "\nset %u\ncount %u\n",
+      app->ssrc, app->subtype, layers->number, layers->flags, layers->round, layers->round_time,
+      layers->round_interval, layers->feedback_interval, layers->set, layers->count);
+  for (unsigned k = 0; k < layers->count; k++) {
+    const MccElmLayer *layer = &layers->layer[k];
+    g_string_append_printf (out, "layer %u %" G_GUINT64_FORMAT " %u %u 0x%02x 0x%08x %u\n", k,
+        layer->cumulative_bps, layer->address_offset, layer->port_offset, layer->depends_on,
+        layer->ssrc, layer->frame_rate);
+  }
+  return out;
+}
+
+/* Decodes; then *fields and what encoding gives again. */
+static MccDrop
+decode (const Vector *vector, const guint8 *data, GString **fields, guint8 *again, gsize *bytes)
+{
+  MccApp app;
+  MccAsspApp assp;
+  MccElmApp elm;
+  gsize size = vector->bytes->len, most = *bytes;
+  MccDrop drop = vector->elm    ? mcc_elm_app_decode (data, size, &elm)
+                 : vector->assp ? mcc_assp_app_decode (data, size, &assp)
+                                : mcc_app_decode (data, size, &app);
+  if (drop != MCC_DROP_NONE)
+    return drop;
+  if (vector->elm) {
+    *fields = dump_elm (&elm);
+    *bytes = mcc_elm_app_encode (&elm, again, most);
+  } else if (vector->assp) {
+    *fields = dump_assp (&assp);
+    *bytes = mcc_assp_app_encode (&assp, again, most);
+  } else {
+    *fields = dump (&app);
+    *bytes = mcc_app_encode (&app, again, most);
+  }
+  return drop;
+}
+
 static void
 test_vector (gconstpointer data)
 {
   Vector vector = read_vector (data);
   guint8 *exact = g_memdup2 (vector.bytes->data, vector.bytes->len);
-  MccApp app;
-  MccAsspApp assp;
-  MccDrop drop = vector.assp ? mcc_assp_app_decode (exact, vector.bytes->len, &assp)
-                             : mcc_app_decode (exact, vector.bytes->len, &app);
+  guint8 again[2048];
+  gsize bytes = sizeof again;
+  GString *fields = NULL;
+  MccDrop drop = decode (&vector, exact, &fields, again, &bytes);
 
   g_assert_cmpstr (mcc_drop_name (drop), ==, vector.expect);
   if (drop == MCC_DROP_NONE) {
-    guint8 again[2048];
-    size_t bytes = vector.assp ? mcc_assp_app_encode (&assp, again, sizeof again)
-                               : mcc_app_encode (&app, again, sizeof again);
-    GString *fields = vector.assp ? dump_assp (&assp) : dump (&app);
-
     g_assert_cmpstr (fields->str, ==, vector.fields->str);
     g_assert_cmpuint (bytes, >, 0);
     if (vector.canonical)

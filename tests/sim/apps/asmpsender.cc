@@ -104,6 +104,7 @@ AsmpSender::CoreConfig ()
   core.no_feedback = ParseNoFeedback (m_config.options.value ("no_feedback", "minimum"));
   if (!m_config.hears_group)
     core.feedback = AsmpAddress (m_port.Host ());
+  core.ecn = m_config.ect;
   core.ttl = 64;
   return core;
 }
@@ -164,8 +165,7 @@ AsmpSender::SendMedia (std::uint32_t ip_bytes)
   MccTime now = m_port.Now ();
   AsmpRtp rtp = MakeRtp (m_ssrc, m_seq, mcc_abs_send_time (now));
   mcc_seq_extend16 (&m_sent_seq, m_seq++);
-  /* Never ECT: the core does not react to CE marks. */
-  m_port.SendGroup (0, rtp.data (), rtp.size (), ip_bytes, false);
+  m_port.SendGroup (0, rtp.data (), rtp.size (), ip_bytes, mcc_asmp_sender_ect (m_core.get ()));
   m_record.bytes.Add (ip_bytes);
   m_record.packets.Add (1);
   mcc_asmp_sender_handle_sent (m_core.get (), 1, ip_bytes, mcc_seq_highest32 (&m_sent_seq), now);

@@ -76,6 +76,7 @@ ParseRtp (const Datagram &datagram, MccRtpPacket *out)
   out->bytes = datagram.ip_bytes;
   out->has_send_time = true;
   out->send_time = Get32 (data + 16) & 0xffffff;
+  out->ecn = datagram.ecn;
   return true;
 }
 
@@ -136,6 +137,12 @@ AsmpCompound::AddApp (const MccAsspApp &app)
   return Add<MccAsspApp, mcc_assp_app_size, mcc_assp_app_encode> (app);
 }
 
+bool
+AsmpCompound::AddApp (const MccElmApp &app)
+{
+  return Add<MccElmApp, mcc_elm_app_size, mcc_elm_app_encode> (app);
+}
+
 void
 AsmpCompound::AddPli (std::uint32_t media_ssrc)
 {
@@ -179,6 +186,8 @@ AsmpCompoundReader::Next ()
       return Part::APP;
     if (data[1] == PT_APP && mcc_assp_app_decode (data, bytes, &m_assp) == MCC_DROP_NONE)
       return Part::ASSP;
+    if (data[1] == PT_APP && mcc_elm_app_decode (data, bytes, &m_elm) == MCC_DROP_NONE)
+      return Part::ELM;
     if (data[1] == PT_PSFB && (data[0] & 31) == FMT_PLI && bytes >= PLI_BYTES) {
       m_media_ssrc = Get32 (data + 8);
       return Part::PLI;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * asmpwire: ASMP's and ASSP's packets as they are on the wire (docs/wire-format.md): RTP headers
- * with abs-send-time, and RTCP compounds around the core's APP packets. RTP and RTCP share a port
- * of the laboratory and are told apart as RFC 5761 4 has it.
+ * asmpwire: ASMP's, ASSP's and ELM's packets as they are on the wire (docs/wire-format.md): RTP
+ * headers with abs-send-time, and RTCP compounds around the core's APP packets. RTP and RTCP share
+ * a port of the laboratory and are told apart as RFC 5761 4 has it.
  */
 #pragma once
 
@@ -13,6 +13,7 @@
 extern "C" {
 #include "mccapp.h"
 #include "mccasspapp.h"
+#include "mccelmapp.h"
 }
 
 namespace sim
@@ -47,6 +48,7 @@ public:
   /* False: it does not fit any more, the next compound takes it. */
   bool AddApp (const MccApp &app);
   bool AddApp (const MccAsspApp &app);
+  bool AddApp (const MccElmApp &app);
   void AddPli (std::uint32_t media_ssrc);
   void AddBye ();
   const std::uint8_t *Data () const
@@ -77,7 +79,7 @@ private:
 class AsmpCompoundReader
 {
 public:
-  enum class Part { REPORT, APP, ASSP, PLI, BYE, END };
+  enum class Part { REPORT, APP, ASSP, ELM, PLI, BYE, END };
 
   explicit AsmpCompoundReader (const Datagram &datagram)
       : m_data (datagram.data), m_left (datagram.size)
@@ -101,6 +103,10 @@ public:
   {
     return m_assp;
   }
+  const MccElmApp &ElmApp () const
+  {
+    return m_elm;
+  }
   /* PLI: the SSRC that is asked. */
   std::uint32_t MediaSsrc () const
   {
@@ -114,6 +120,7 @@ private:
   AsmpBlock m_block;
   MccApp m_app;
   MccAsspApp m_assp;
+  MccElmApp m_elm;
   std::uint32_t m_media_ssrc = 0;
 };
 

@@ -115,6 +115,7 @@ AsspReceiver::AsmpConfig ()
   core.ssrc = m_ssrc;
   core.seed = mcc_rng_next (&m_rng);
   core.hears_group = m_config.hears_group;
+  core.ecn = true;
   core.unsmoothed = !options.value ("smoothing", true);
   nlohmann::json interval = options.value ("report_interval", nlohmann::json (1.0));
   if (!enhanced && interval.is_number ())

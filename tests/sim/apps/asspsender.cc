@@ -117,6 +117,7 @@ AsspSender::CoreConfig ()
   core.max_receivers = std::max (MAX_RECEIVERS, 2 * m_config.expected_receivers);
   if (!m_config.hears_group)
     core.feedback = AsmpAddress (m_port.Host ());
+  core.ecn = m_config.ect;
   core.ttl = 64;
   return core;
 }
@@ -210,9 +211,9 @@ AsspSender::SendMedia (unsigned j, std::uint32_t ip_bytes)
   std::copy (rtp.begin (), rtp.end (), data.begin ());
   std::memcpy (data.data () + rtp.size (), &media, sizeof media);
   mcc_seq_extend16 (&stream.sent_seq, stream.seq++);
-  /* Never ECT: the core does not react to CE marks. */
   m_port.SendGroup (AsspGroup (j), data.data (), data.size (),
-      std::max (ip_bytes, UDP_HEADERS + ASSP_PAYLOAD_BYTES), false);
+      std::max (ip_bytes, UDP_HEADERS + ASSP_PAYLOAD_BYTES),
+      mcc_asmp_sender_ect (mcc_assp_sender_stream (m_core.get (), j)));
   m_record.bytes.Add (ip_bytes);
   m_record.packets.Add (1);
   record.bytes.Add (ip_bytes);

@@ -9,7 +9,10 @@ extern const MulticastProtocol asmp_published_protocol;
 extern const MulticastProtocol assp_enhanced_protocol;
 extern const MulticastProtocol assp_published_protocol;
 extern const MulticastProtocol cbr_protocol;
+extern const MulticastProtocol elm_enhanced_protocol;
+extern const MulticastProtocol elm_published_protocol;
 extern const MulticastProtocol pgmcc_protocol;
+extern const MulticastProtocol rlc_protocol;
 extern const MulticastProtocol smcc_protocol;
 extern const MulticastProtocol tfmcc_protocol;
 extern const MulticastProtocol tfrc_protocol;
@@ -24,19 +27,38 @@ static const MulticastProtocol *const protocols[] = {
   &tfrc_protocol,
 };
 
+/* These come first where they are of use. */
 static const MulticastProtocol *const simulcast_protocols[] = {
   &assp_enhanced_protocol,
   &assp_published_protocol,
 };
 
-const MulticastProtocol *
-FindMulticastProtocol (const std::string &name, bool simulcast)
+/* Nothing else can send layers. */
+static const MulticastProtocol *const layered_protocols[] = {
+  &elm_enhanced_protocol,
+  &elm_published_protocol,
+  &rlc_protocol,
+};
+
+Media
+MediaOf (const MulticastConfig &config)
 {
+  if (!config.layers.empty ())
+    return Media::LAYERS;
+  return config.streams.empty () ? Media::SINGLE : Media::STREAMS;
+}
+
+const MulticastProtocol *
+FindMulticastProtocol (const std::string &name, Media media)
+{
+  for (const MulticastProtocol *protocol : layered_protocols)
+    if (media == Media::LAYERS && name == protocol->name)
+      return protocol;
   for (const MulticastProtocol *protocol : simulcast_protocols)
-    if (simulcast && name == protocol->name)
+    if (media == Media::STREAMS && name == protocol->name)
       return protocol;
   for (const MulticastProtocol *protocol : protocols)
-    if (name == protocol->name)
+    if (media != Media::LAYERS && name == protocol->name)
       return protocol;
   return nullptr;
 }

@@ -33,6 +33,7 @@ struct MulticastConfig {
   nlohmann::json source;       /* {"type": "cbr"} or {"type": "video", ...}: apps/videosource */
   nlohmann::json options;      /* the protocol's own, validated by scenario.py */
   std::vector<StreamBounds> streams = {}; /* lowest first; empty: one stream, as above */
+  std::vector<std::uint64_t> layers = {}; /* cumulative rates, rising; empty: no layers */
 };
 
 /* Both start and stop as often as the scenario says. */
@@ -62,7 +63,11 @@ struct MulticastProtocol {
       Port &port, const MulticastConfig &config, ReceiverRecord &record);
 };
 
-/* NULL when there is none of that name. With @simulcast our own are those of several streams. */
-const MulticastProtocol *FindMulticastProtocol (const std::string &name, bool simulcast = false);
+enum class Media { SINGLE, STREAMS, LAYERS };
+
+/* What the flow has: one stream, several, or layers. */
+Media MediaOf (const MulticastConfig &config);
+/* NULL when there is none of that name for @media. */
+const MulticastProtocol *FindMulticastProtocol (const std::string &name, Media media);
 
 } // namespace sim

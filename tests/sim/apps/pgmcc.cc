@@ -176,7 +176,7 @@ private:
       m_record.packets.Add (1);
       m_record.bytes.Add (datagram.ip_bytes);
       m_record.delay.Add (datagram.delay);
-      m_machine->HandleData (data, datagram.ce, now);
+      m_machine->HandleData (data, datagram.ecn == MCC_ECN_CE, now);
     } else if (m_seq > 0 && Read (datagram.data, datagram.size, m_seq, MCC_TIME_NONE, &nak)) {
       m_machine->HandleNak (nak);
     }

@@ -14,7 +14,7 @@
 #include <ns3/event-id.h>
 
 extern "C" {
-#include "mcctime.h"
+#include "mcctypes.h"
 }
 
 namespace sim
@@ -30,7 +30,7 @@ struct Datagram {
   bool to_group;
   unsigned group; /* 0 for ASMP; a stream's or layer's number */
   std::uint32_t ip_bytes;
-  bool ce;                  /* marked by a queue (RFC 3168) */
+  MccEcn ecn;               /* as it arrived; CE: marked by a queue (RFC 3168) */
   const std::uint8_t *data; /* the bytes given to Send, valid during the call */
   std::size_t size;
   double delay; /* s, one way, true time: for the record, not for a protocol */

@@ -193,7 +193,7 @@ private:
     } else {
       m_record.other_bytes.Add (datagram.ip_bytes);
     }
-    m_receiver->HandleData (data, datagram.ip_bytes, datagram.ce, now);
+    m_receiver->HandleData (data, datagram.ip_bytes, datagram.ecn == MCC_ECN_CE, now);
     CountLost (std::floor ((ns3::Simulator::Now ().GetSeconds () - datagram.delay) * FRAME_RATE));
     Pump ();
   }

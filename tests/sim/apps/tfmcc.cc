@@ -174,7 +174,7 @@ private:
       m_record.packets.Add (1);
       m_record.bytes.Add (datagram.ip_bytes);
       m_record.delay.Add (datagram.delay);
-      m_receiver->HandleData (data, datagram.ip_bytes, datagram.ce, now);
+      m_receiver->HandleData (data, datagram.ip_bytes, datagram.ecn == MCC_ECN_CE, now);
       CountLost ();
     }
     Pump ();

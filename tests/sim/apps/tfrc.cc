@@ -153,7 +153,7 @@ private:
     m_record.packets.Add (1);
     m_record.bytes.Add (datagram.ip_bytes);
     m_record.delay.Add (datagram.delay);
-    m_receiver->HandleData (data, datagram.ip_bytes, datagram.ce, m_port.Now ());
+    m_receiver->HandleData (data, datagram.ip_bytes, datagram.ecn == MCC_ECN_CE, m_port.Now ());
     std::uint64_t lost = m_receiver->History ().Lost ();
     if (lost > m_lost)
       m_record.lost.Add (static_cast<double> (lost - m_lost));

@@ -178,6 +178,22 @@ def jain(run, a):
     return float(x.sum() ** 2 / (len(x) * (x**2).sum()))
 
 
+@kind(
+    "number", flow=(MulticastFlow(), REQUIRED), flows=(List(Member(), 1), REQUIRED), groups=(SPAN,)
+)
+def layer_jain(run, a):
+    """The highest Jain's index that a fixed level of the flow's layers would have had with the mean
+    throughputs of the other flows as they were in this run."""
+    targets = [stream["target_bps"][-1][1] for stream in run.sender(a["flow"]).get("streams") or []]
+    others = []
+    for member in a["flows"]:
+        others.append(float(numpy.mean([rate(run, sink, a) for sink in sinks_of(run, member)])))
+    if not targets or not any(others):
+        raise NoValue("no layers, or nothing arrived")
+    sets = [numpy.array([level, *others]) for level in numpy.cumsum(targets)]
+    return max(float(x.sum() ** 2 / (len(x) * (x**2).sum())) for x in sets)
+
+
 @kind("number", groups=(SINK, SPAN, SLOT))
 def cov(run, a):
     """Coefficient of variation: standard deviation / mean of the throughput in slots of `every`."""

@@ -70,8 +70,9 @@ def receiver(entry, data):
 
 def options_of(flow, variant):
     """The protocol's own: the flow's, then the variant's."""
-    both = dict(flow["options"]) | dict(variant["options"])
-    protocol = variant["protocol"]
+    own = flow.get("protocol")
+    both = dict(flow["options"]) | ({} if own else dict(variant["options"]))
+    protocol = own or variant["protocol"]
     out = {key: value for key, value in both.items() if protocol in sections.OPTIONS[key][1]}
     if out.get("report_interval") == "rtcp":
         out["report_interval"] = "rfc3550"
@@ -90,7 +91,11 @@ def multicast(flow, variant, data):
 def represented(flow):
     """The receivers that have a control flow each: the first one, or with streams, where each has
     a rate of its own, the first of each entry."""
-    return flow["receivers"] if flow["streams"] else flow["receivers"][:1]
+    return flow["receivers"] if several(flow) else flow["receivers"][:1]
+
+
+def several(flow):
+    return bool(flow["streams"] or flow["layers"])
 
 
 def control(flow, first, congestion):
@@ -118,8 +123,13 @@ def control(flow, first, congestion):
     return out
 
 
+def under_test(flow):
+    """Whether the variant is the flow's protocol."""
+    return flow["type"] == "multicast" and "protocol" not in flow
+
+
 def control_id(flow, receiver):
-    return f"{flow['id']}-{receiver['id']}" if flow["streams"] else flow["id"]
+    return f"{flow['id']}-{receiver['id']}" if several(flow) else flow["id"]
 
 
 def stands_for(scenario, variant):
@@ -128,7 +138,7 @@ def stands_for(scenario, variant):
         return {}
     out = {}
     for flow in scenario.data["flows"]:
-        for entry in represented(flow) if flow["type"] == "multicast" else ():
+        for entry in represented(flow) if under_test(flow) else ():
             names = {entry["id"], *(each["id"] for each in expand(dict(entry)))}
             out[control_id(flow, entry)] = names
     return out
@@ -141,7 +151,7 @@ def flows(data, variant):
         flow = dict(entry, access=access(data, entry))
         if flow["type"] != "multicast":
             out += expand(flow)
-        elif variant["protocol"] == sections.CONTROL:
+        elif variant["protocol"] == sections.CONTROL and under_test(entry):
             congestion = kinds[0] if kinds else "reno"
             out += [control(flow, entry, congestion) for entry in represented(flow)]
         else:

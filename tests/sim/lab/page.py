@@ -13,6 +13,7 @@ SLOT = re.compile(r"@([A-Za-z0-9_-]+)/([A-Za-z0-9_-]+)/([A-Za-z0-9_-]+)@")
 COMMON = {
     "asmp": ("published", "enhanced", "tfmcc", "pgmcc", "tcp"),
     "assp": ("published", "enhanced", "smcc", "tcp"),
+    "elm": ("published", "enhanced", "rlc", "tcp"),
 }
 RIVALS = ("published", "enhanced", "smcc")
 

@@ -25,6 +25,8 @@ VARIANTS = {
     "tfmcc": ("#1f5f8b", "^"),
     "pgmcc": ("#2e8b57", "v"),
     "smcc": ("#8e5ea2", "d"),
+    "naive": ("#2e8b57", "v"),
+    "rlc": ("#1f5f8b", "^"),
     "tcp": ("#777777", "x"),
 }
 UNITS = {
@@ -33,6 +35,7 @@ UNITS = {
     "loss": "loss, %",
     "delay": "one-way delay, ms",
     "queue": "queueing delay, ms",
+    "level": "highest layer, from 1",
 }
 
 
@@ -92,6 +95,13 @@ def draw_curves(axes, curves, colour, label, style="-"):
 def draw_flow(axes, run, what, member, colour):
     flow, _, receiver = member.partition("/")
     try:
+        if what == "level":
+            for sink in run.sinks(flow, receiver or None)[:1]:
+                if sink.get("stream"):
+                    pairs = [(t, 1000 * (value + 1)) for t, value in sink["stream"]]
+                    t, y = steps_curve(run, pairs)
+                    axes.step(t, y, where="post", color=colour, linewidth=LINE, label=member)
+            return
         if what == "target":
             pairs = run.sender(flow)["target_bps"]
             if pairs:
@@ -185,6 +195,11 @@ COMMON = (
 OVERVIEW = {
     "asmp": (*COMMON, ("queue_delay", "queueing delay, ms", 1000)),
     "assp": (*COMMON, ("switch_rate", "switches a minute", 1)),
+    "elm": (
+        ("jain", "Jain's index with TCP", 1),
+        ("switches", "changes of layer", 1),
+        ("loss", "loss, %", 100),
+    ),
 }
 
 
@@ -209,6 +224,8 @@ def overview_figure(outcomes, path, stem="asmp"):
                 if variant not in outcome.plan.variants:
                     continue
                 summary = outcome.summary(entry, variant)
+                if math.isnan(summary.mean):
+                    continue
                 half = 0 if math.isnan(summary.half) else summary.half
                 axes.errorbar(
                     factor * summary.mean,
@@ -224,7 +241,8 @@ def overview_figure(outcomes, path, stem="asmp"):
         axes.tick_params(labelsize=7)
         axes.grid(True, linewidth=0.3, alpha=0.6)
         axes.set_xlim(left=0)
-    grid[0].axvline(100, color="black", linewidth=0.6)
+    if kinds[0][0] == "share":
+        grid[0].axvline(100, color="black", linewidth=0.6)
     grid[0].set_yticks(range(len(outcomes)), [outcome.plan.scenario.id for outcome in outcomes])
     grid[0].set_ylim(len(outcomes) - 0.5, -0.5)
     seen = {}

@@ -242,7 +242,8 @@ class Check:
         if None not in rates and rates != sorted(rates):
             self.errors.add(flow.line, "min_rate <= start_rate <= max_rate is needed")
         self.streams(flow)
-        self.options([flow], lambda _: [v.get("protocol") for v in self.variants])
+        self.layers(flow)
+        self.options([flow], self.protocols)
         for receiver in flow.get("receivers") or []:
             self.receiver(receiver)
 
@@ -254,6 +255,31 @@ class Check:
         for one, other in zip(ladder, ladder[1:], strict=False):
             if other[0] < one[1]:
                 self.say(flow, "streams", "streams are in order and do not overlap")
+
+    def protocols(self, flow):
+        """What the flow runs: its own protocol, or each variant's."""
+        if "protocol" in flow:
+            return [flow["protocol"]]
+        return [variant.get("protocol") for variant in self.variants]
+
+    def layers(self, flow):
+        """Cumulative rates rise, and nothing but ELM and RLC can send them."""
+        rates = flow.get("layers") or ()
+        if len(rates) > sections.LAYERS_MAX:
+            self.say(flow, "layers", f"at most {sections.LAYERS_MAX} layers are allowed")
+        if any(one >= other for one, other in zip(rates, rates[1:], strict=False)):
+            self.say(flow, "layers", "the rates of layers are cumulative and must rise")
+        if rates and flow.get("streams"):
+            self.say(flow, "layers", "'streams' or 'layers', not both")
+        if rates and (flow.get("source") or {}).get("type") == "video":
+            self.say(flow, "layers", "layers have a 'cbr' source")
+        able = (*sections.LAYERED, sections.CONTROL)
+        for name in self.protocols(flow):
+            if rates and name is not None and name not in able:
+                allowed = ", ".join(able)
+                self.say(flow, "layers", f"'{name}' has no layers; {allowed} are allowed")
+            if not rates and name == "rlc":
+                self.say(flow, "id", "'rlc' needs 'layers'")
 
     def receiver(self, receiver):
         for key in ("join", "leave", "crash"):

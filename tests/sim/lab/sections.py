@@ -76,10 +76,12 @@ class Bounds(Quantity):
 
 
 STREAMS_MAX = 8  # MCC_ASSP_STREAMS_MAX
+LAYERS_MAX = 7  # MCC_LAYER_ORDER_LAYERS_MAX
 
 # The multicast protocols mccsim knows. A new one: a line here, and its options below.
-PROTOCOLS = ("published", "enhanced", "tfmcc", "pgmcc", "tfrc", "smcc", "cbr")
+PROTOCOLS = ("published", "enhanced", "tfmcc", "pgmcc", "tfrc", "smcc", "rlc", "cbr")
 CONTROL = "tcp"  # the variant without multicast
+LAYERED = ("published", "enhanced", "rlc")  # of flows with layers
 
 ASMP = ("published", "enhanced")
 # option -> (type, the protocols that have it); others do not get it.
@@ -99,6 +101,17 @@ OPTIONS = {
     "leave_latency": (SPAN, ASMP),  # what receivers take for the network's (2 s)
     "lock_stream": (Whole(0, STREAMS_MAX - 1), ASMP),
     "max_streams": (Whole(0, STREAMS_MAX), ("enhanced",)),  # 0: the ladder stays as given (0)
+    # Of flows with layers: ELM.
+    "strategy": (Word("naive", "skeptical", "lazy"), ASMP),
+    "smoothed_by": (Word("percentiles", "ewma", "none"), ASMP),  # X, ELM eq. 24, 22 or not at all
+    "slow_start_interval": (SPAN, ASMP),  # I (4 s)
+    "join_delay": (SPAN, ASMP),  # of the skeptical strategy; the lazy one's longest
+    "leave_delay": (SPAN, ASMP),
+    "max_level": (Whole(0, LAYERS_MAX - 1), ASMP),
+    "t0": (SPAN, ("rlc",)),  # between SPs of the base layer (0.2 s)
+    "deaf": (SPAN, ("rlc",)),  # t_D (0.75 s)
+    "burst": (Whole(0, 64), ("rlc",)),  # packets (8); 0: none
+    "probe_forbids": (Flag(), ("rlc",)),  # a loss in a burst only forbids the join (off)
     "base_rate": (RATE, ("smcc",)),  # B_0 (1 Mb/s)
     "discounting": (Flag(), ("tfmcc", "tfrc")),  # RFC 4654 5.5 (default: off), RFC 5348 5.5 (on)
     "overhear": (Flag(), ("tfmcc",)),  # reports to the group, RFC 4654 4.5 (off)
@@ -252,7 +265,9 @@ FLOWS = Tagged(
                 "start_rate": (RATE, 150_000),
                 "min_rate": (RATE, 16_000),
                 "max_rate": (RATE, 20_000_000),
+                "protocol": (Word(*PROTOCOLS), None),
                 "streams": (List(Bounds(), 1), lambda: Items(0)),
+                "layers": (List(RATE, 1), lambda: Items(0)),
                 "packet_size": (PACKET, 1000),
                 "source": (SOURCES, lambda: {"type": "cbr"}),
                 "ecn": (Flag(), False),
@@ -314,7 +329,7 @@ CHANGE = Section(
 PLOT = Section(
     "a plot",
     {
-        "what": (Word("rates", "target", "loss", "delay", "queue"), REQUIRED),
+        "what": (Word("rates", "target", "loss", "delay", "level", "queue"), REQUIRED),
         "flows": (List(Member()), None),
         "links": (List(Name()), None),
         "variants": (List(Name()), None),

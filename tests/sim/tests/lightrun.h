@@ -47,7 +47,7 @@ public:
     HostId host = star->AddHost ("sender", "a", config.sender_access);
     for (std::size_t i = 0; i < config.receivers.size (); i++)
       star->AddHost ("r" + std::to_string (i), "b", config.receivers[i].access);
-    const MulticastProtocol *protocol = FindMulticastProtocol (config.protocol);
+    const MulticastProtocol *protocol = FindMulticastProtocol (config.protocol, Media::SINGLE);
     m_sender_port = star->NewPort (host, 0);
     sender = protocol->new_sender (*m_sender_port, Config (0), sender_record);
     records.resize (config.receivers.size ());

@@ -18,7 +18,7 @@ using sim::LightRunConfig;
 sim::Datagram
 Wrap (const std::uint8_t *data, std::size_t size, std::uint32_t ip_bytes)
 {
-  return { 0, true, 0, ip_bytes, false, data, size, 0.0 };
+  return { 0, true, 0, ip_bytes, MCC_ECN_CE, data, size, 0.0 };
 }
 
 /* docs/wire-format.md, "RTCP". */
@@ -95,6 +95,7 @@ RtpRoundTrip ()
   g_assert_cmpuint (packet.seq, ==, 65535);
   g_assert_cmpuint (packet.bytes, ==, 1000);
   g_assert_cmpuint (packet.send_time, ==, 0xabcdef);
+  g_assert_cmpint (packet.ecn, ==, MCC_ECN_CE);
 }
 
 LightRunConfig

@@ -62,8 +62,8 @@ CompoundWithAssp ()
   g_assert_true (compound.AddApp (report));
   compound.AddPli (0x12345678);
   compound.AddBye ();
-  sim::AsmpCompoundReader reader (
-      { 0, true, 0, compound.IpBytes (), false, compound.Data (), compound.Size (), 0.0 });
+  sim::AsmpCompoundReader reader ({ 0, true, 0, compound.IpBytes (), MCC_ECN_NOT_ECT,
+      compound.Data (), compound.Size (), 0.0 });
   g_assert_true (reader.Next () == Part::REPORT);
   g_assert_cmpuint (reader.Block ().source, ==, 0xabcdef01);
   g_assert_true (reader.Next () == Part::ASSP);

@@ -100,6 +100,17 @@ def test_trailing_zeros_may_be_left_out():
     near(value(one, "min_rate", flow="t"), 0.0)
 
 
+def test_layer_jain():
+    """Layers of 128, 256 and 512 kb/s beside TCP flows of 200 and 600 kb/s, whose mean is 400."""
+    streams = [{"bytes": [], "target_bps": [[0, rate]]} for rate in (128e3, 128e3, 256e3)]
+    flows = FLOWS | {"l": multicast({"r": sink(series((40, 1_000)))}, streams=streams)}
+    best = 912**2 / (2 * (512**2 + 400**2))
+    near(value(run(flows), "layer_jain", flow="l", flows=["t"]), best)
+    # ... of one of 200 kb/s alone the middle layer is the fair one.
+    near(value(run(flows), "layer_jain", flow="l", flows=["t-1"]), 456**2 / (2 * (256**2 + 200**2)))
+    assert value(run(flows), "layer_jain", flow="m", flows=["t"]) is None
+
+
 def test_jain():
     one = run(FLOWS)
     # (2 + 6 + 8)^2 / (3 (4 + 36 + 64)).

@@ -55,7 +55,7 @@ test_datagram ()
     count++;
     g_assert_cmpuint (datagram.from, ==, 0);
     g_assert_false (datagram.to_group);
-    g_assert_false (datagram.ce);
+    g_assert_cmpint (datagram.ecn, ==, MCC_ECN_NOT_ECT);
     g_assert_cmpuint (datagram.ip_bytes, ==, 1000);
     g_assert_cmpmem (datagram.data, datagram.size, "hello", 5);
     /* 1 ms on the link, 0.1 ms on each host's, 11 ms of propagation; true, whatever the clocks. */
@@ -127,7 +127,7 @@ test_ecn ()
   unsigned arrived = 0, marked = 0;
   pair.b->SetHandler ([&] (const sim::Datagram &datagram) {
     arrived++;
-    marked += datagram.ce;
+    marked += datagram.ecn == MCC_ECN_CE;
   });
   bool ect = true;
   std::function<void ()> send = [&] {

@@ -300,6 +300,7 @@ def test_the_report_writes_a_page_for_each_protocol():
         assert out.returncode == 0, out.stderr
         directory = one.builddir / "report"
         asmp, assp = ((directory / f"{stem}.md").read_text() for stem in ("asmp", "assp"))
+        assert not (directory / "elm.md").exists()
         assert (
             "### asmp-a" in asmp
             and "assp-b" not in asmp.replace(str(one.directory), "").split("|", 1)[1]
@@ -315,7 +316,7 @@ def test_the_report_writes_a_page_for_each_protocol():
 
 def test_the_templates_ask_for_what_there_is():
     loaded = {scenario.id: scenario.data for scenario in cli.load([])}
-    for stem in ("asmp", "assp"):
+    for stem in ("asmp", "assp", "elm"):
         check_template(loaded, (SCRIPTS / f"{stem}.md.in").read_text(encoding="utf-8"))
 
 

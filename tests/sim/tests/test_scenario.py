@@ -120,6 +120,22 @@ WRONG = [
             (str([f"{i} Mb/s - {i + 1} Mb/s" for i in range(1, 10)]), "at most 8 streams"),
         )
     ),
+    *(
+        ("    max_rate: 20 Mb/s\n", f"    max_rate: 20 Mb/s\n    layers: {text}\n", says, 1)
+        for text, says in (
+            ("[256 kb/s, 128 kb/s]", "are cumulative and must rise"),
+            ("[128 kb/s, 128 kb/s]", "are cumulative and must rise"),
+            ("[128]", "has no unit"),
+            ("[0 kb/s, 1 Mb/s]", "more than 0"),
+            ("[]", "at least 1"),
+            ("[128 kb/s, 256 kb/s]", "has no layers; published, enhanced, rlc, tcp are allowed"),
+            (str([f"{i} Mb/s" for i in range(1, 9)]), "at most 7 layers"),
+            (
+                "[128 kb/s]\n    streams: [300 kb/s - 2 Mb/s]\n    protocol: enhanced",
+                "'streams' or 'layers', not both",
+            ),
+        )
+    ),
     ("at: b, join: 0 s", "at: x, join: 0 s", "no router is called 'x'", 0),
     ("join: 0 s, leave: 50 s", "join: 50 s, leave: 50 s", "'leave' must be later than 'join'", 0),
     ("join: 0 s, leave: 50 s", "join: 0 s", "'again' needs a 'leave'", 0),
@@ -409,6 +425,41 @@ def test_the_control_is_one_tcp_flow_to_the_first_receiver():
     loaded = load(GOOD)
     assert normal.stands_for(loaded, loaded.variant("tcp")) == {"m1": {"r1"}}
     assert normal.stands_for(loaded, loaded.variant("enhanced")) == {}
+
+
+LAYERS = """
+id: layers
+title: Layers, and a flow that has its protocol
+duration: 60 s
+variants: [published, {id: naive, protocol: published, options: {strategy: naive}}, rlc, tcp]
+links: [{id: l, from: a, to: b, rate: 1 Mb/s, delay: 10 ms}]
+flows:
+  - {id: m, type: multicast, from: a, layers: [128 kb/s, 256 kb/s], receivers: [{id: r, at: b}]}
+  - id: n
+    type: multicast
+    from: a
+    protocol: rlc
+    layers: [1 Mb/s]
+    options: {deaf: 1 s}
+    receivers: [{id: r, at: b}]
+"""
+
+
+def test_layers():
+    loaded = load(LAYERS)
+    assert not isinstance(loaded, list), loaded
+    m, n = normal.normalise(loaded, "naive", 1)["flows"]
+    assert m["layers"] == [128_000, 256_000] and m["options"] == {"strategy": "naive"}
+    assert n["protocol"] == "rlc" and n["options"] == {"deaf": 1.0}
+    # What has a protocol of its own is there beside the control, too.
+    flows = normal.normalise(loaded, "tcp", 1)["flows"]
+    assert [(flow["id"], flow["type"]) for flow in flows] == [("m-r", "tcp"), ("n", "multicast")]
+    assert normal.stands_for(loaded, loaded.variant("tcp")) == {"m-r": {"r"}}
+    # Layers are for those who have them, and the other way round.
+    found = load(LAYERS.replace("protocol: rlc", "protocol: tfmcc"))
+    assert any("'tfmcc' has no layers" in message for _, message in found), found
+    found = load(LAYERS.replace("    layers: [1 Mb/s]\n", ""))
+    assert any("'rlc' needs 'layers'" in message for _, message in found), found
 
 
 def test_a_simulcast():

@@ -222,7 +222,7 @@ LightStar::Send (const LightPort &from, bool to_group, unsigned to, const void *
   auto bytes = static_cast<const std::uint8_t *> (data);
   auto message = std::make_shared<Message> ();
   message->data.assign (bytes, bytes + size);
-  message->datagram = { from.Host (), to_group, to_group ? to : 0, ip_bytes, false,
+  message->datagram = { from.Host (), to_group, to_group ? to : 0, ip_bytes, MCC_ECN_NOT_ECT,
     message->data.data (), size, 0.0 };
   message->flow = from.Flow ();
   message->sent_ns = now;

@@ -95,9 +95,9 @@ NsPort::Deliver (const ns3::Packet &packet, const OriginTag &origin)
     return;
   m_received.resize (UDP_HEADERS + origin.size);
   packet.CopyData (m_received.data (), UDP_HEADERS + origin.size);
-  const bool ce = (m_received[1] & 3) == ns3::Ipv4Header::ECN_CE;
+  const auto ecn = static_cast<MccEcn> (m_received[1] & 3);
   m_handler ({ origin.from, origin.group >= 0,
-      origin.group >= 0 ? static_cast<unsigned> (origin.group) : 0, packet.GetSize (), ce,
+      origin.group >= 0 ? static_cast<unsigned> (origin.group) : 0, packet.GetSize (), ecn,
       m_received.data () + UDP_HEADERS, origin.size,
       Simulator::Now ().GetSeconds () - origin.sent });
 }

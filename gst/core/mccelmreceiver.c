@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mccelmreceiverprivate.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define KEY_UNIT_INTERVAL MCC_SECOND /* RFC 5104 3.5.1 leaves it open: while no picture comes */
+#define HISTORY_ENHANCED 32          /* as ASMP's; docs/deviations.md */
+#define HISTORY 8                    /* thesis 6.2 */
+
+const char *
+mcc_elm_reason_name (MccElmReason reason)
+{
+  static const char *const names[] = { "start", "slow-start", "rate", "probe", "loss", "overload",
+    "absent", "max-level", "layers" };
+  return (unsigned)reason < sizeof names / sizeof names[0] ? names[reason] : "unknown";
+}
+
+void
+mcc_elm_receiver_push (MccElmReceiver *self, const MccElmReceiverAction *action)
+{
+  bool own = action->type == MCC_ELM_RECEIVER_JOIN || action->type == MCC_ELM_RECEIVER_LEAVE
+             || action->type == MCC_ELM_RECEIVER_LEVEL;
+  unsigned room = MCC_ELM_ACTIONS - self->action_count;
+  if (!own && room <= MCC_ELM_ACTIONS_OWN)
+    return; /* a host that does not poll */
+  if (room == 0) {
+    self->action_head = (self->action_head + 1) % MCC_ELM_ACTIONS;
+    self->action_count--;
+  }
+  self->action[(self->action_head + self->action_count++) % MCC_ELM_ACTIONS] = *action;
+}
+
+MccDrop
+mcc_elm_receiver_drop (MccElmReceiver *self, MccDrop reason)
+{
+  self->stats.dropped[reason]++;
+  return reason;
+}
+
+void
+mcc_elm_receiver_advance (MccElmReceiver *self, MccTime now)
+{
+  assert (now >= self->now && now != MCC_TIME_NONE);
+  MccTime away = now - self->now;
+  if (away >= MCC_TIME_ABSENCE
+      && mcc_time_absent (self->now, mcc_elm_receiver_next_timeout (self), now)) {
+    mcc_asmp_path_excuse (&self->path, now);
+    mcc_elm_trial_pause (&self->trial);
+    mcc_elm_strategy_reset (&self->strategy);
+    self->heard += away;
+    self->layers_time += away;
+    if (self->join_deadline != MCC_TIME_NONE)
+      self->join_deadline += away;
+  }
+  self->now = now;
+}
+
+MccElmReceiver *
+mcc_elm_receiver_new (const MccElmReceiverConfig *config, MccTime now)
+{
+  MccElmReceiver *self = calloc (1, sizeof *self);
+  if (self == NULL)
+    return NULL;
+  self->config = *config;
+  if (config->strategy == NULL)
+    self->config.strategy = &mcc_elm_lazy;
+  if (config->timers.join_delay_max == 0)
+    self->config.timers = mcc_elm_timers_default;
+  if (config->slow_start_interval == 0)
+    self->config.slow_start_interval = MCC_ELM_SLOW_START_INTERVAL;
+  if (config->leave_latency == 0)
+    self->config.leave_latency = MCC_ELM_LEAVE_LATENCY;
+  bool enhanced = config->variant == MCC_VARIANT_ENHANCED;
+  const MccLossMeasure *measure = enhanced ? &mcc_loss_lip : &mcc_loss_window;
+  MccLossConfig loss = config->loss_config;
+  if (loss.history == 0) {
+    loss = mcc_loss_config_default;
+    loss.history = enhanced ? HISTORY_ENHANCED : HISTORY;
+    loss.virtual_bytes = config->loss_config.virtual_bytes;
+  }
+  self->now = now;
+  mcc_rng_init (&self->rng, config->seed);
+  /* The clock-free form of the RTT, whatever the variant: see mccelmreceiverapp.c. */
+  if (!mcc_asmp_path_init (&self->path, MCC_VARIANT_ENHANCED,
+          mcc_loss_new (config->loss != NULL ? config->loss : measure, &loss))) {
+    free (self);
+    return NULL;
+  }
+  self->level = self->wanted = MCC_ELM_NO_LEVEL;
+  mcc_elm_receiver_restart (self);
+  return self;
+}
+
+void
+mcc_elm_receiver_free (MccElmReceiver *self)
+{
+  if (self == NULL)
+    return;
+  mcc_asmp_path_clear (&self->path);
+  free (self);
+}
+
+static void
+note_queue (MccElmReceiver *self)
+{
+  MccTime queue = self->path.queue_newest;
+  self->queue_least = mcc_time_min (self->queue_least, queue);
+  self->queue_top = mcc_time_max (self->queue_top, queue);
+}
+
+/* X of this moment; published: once a packet. */
+static void
+calculate (MccElmReceiver *self)
+{
+  double loss = mcc_loss_ratio (self->path.loss);
+  double packet_bytes = mcc_loss_mean_packet_bytes (self->path.loss);
+  if (!(loss > 0.0) || !(packet_bytes > 0.0)) {
+    self->calculated_bps = INFINITY;
+    mcc_elm_rate_forget (&self->rate);
+    return;
+  }
+  self->calculated_bps = mcc_elm_rate_calculate (&self->rate, packet_bytes, loss);
+  mcc_elm_rate_add (&self->rate, self->calculated_bps);
+}
+
+/* The number of a packet at our level; false: it does not say. */
+static bool
+merged_number (
+    const MccElmReceiver *self, unsigned layer, const uint16_t *c, unsigned count, uint16_t *out)
+{
+  unsigned level = (unsigned)self->level;
+  if (level < layer || level >= count)
+    return false;
+  *out = c[level];
+  return true;
+}
+
+static void
+begin_base (MccElmReceiver *self)
+{
+  self->lost = false;
+  mcc_elm_receiver_plan_first (self);
+  if (!self->picture)
+    self->key_next = self->now;
+}
+
+MccDrop
+mcc_elm_receiver_handle_rtp (MccElmReceiver *self, unsigned layer, const MccRtpPacket *packet,
+    const uint16_t *c, unsigned count, const MccAddress *from, MccTime now)
+{
+  (void)from; /* layers name SSRCs; where they come from is the network's */
+  mcc_elm_receiver_advance (self, now);
+  if (!self->has_layers || layer >= self->layers.count
+      || packet->ssrc != self->layers.layer[layer].ssrc)
+    return mcc_elm_receiver_drop (self, MCC_DROP_OTHER_SENDER);
+  if ((int)layer > self->wanted) /* read after the leave */
+    return mcc_elm_receiver_drop (self, MCC_DROP_STALE);
+  if (count != self->layers.count) /* not the layers that were described */
+    return mcc_elm_receiver_drop (self, MCC_DROP_BAD_VALUE);
+  self->heard = now;
+  if (self->lost && !self->bye)
+    begin_base (self);
+  if ((int)layer > self->level)
+    mcc_elm_receiver_arrive (self);
+  if (layer == 0)
+    mcc_seq_extend16 (&self->base_seq, packet->seq);
+  MccRtpPacket merged = *packet;
+  merged.ecn = MCC_ECN_NOT_ECT; /* layers are not sent as ECN-capable */
+  if (!merged_number (self, layer, c, count, &merged.seq))
+    return MCC_DROP_NONE;
+  if (!mcc_asmp_path_handle_packet (&self->path, &merged, now))
+    return MCC_DROP_NONE;
+  note_queue (self);
+  calculate (self);
+  if (packet->has_send_time)
+    mcc_elm_receiver_note_round (self, packet->send_time);
+  mcc_elm_receiver_decide (self);
+  return MCC_DROP_NONE;
+}
+
+void
+mcc_elm_receiver_handle_picture (MccElmReceiver *self, bool shown, MccTime now)
+{
+  mcc_elm_receiver_advance (self, now);
+  self->picture = shown;
+  if (shown)
+    self->key_next = MCC_TIME_NONE;
+  else if (self->level != MCC_ELM_NO_LEVEL && self->key_next == MCC_TIME_NONE)
+    self->key_next = now;
+}
+
+void
+mcc_elm_receiver_handle_host_dropped (MccElmReceiver *self, uint64_t packets, MccTime now)
+{
+  mcc_elm_receiver_advance (self, now);
+  mcc_asmp_path_handle_host_dropped (&self->path, packets, now);
+}
+
+void
+mcc_elm_receiver_set_ssrc (MccElmReceiver *self, uint32_t ssrc)
+{
+  self->config.ssrc = ssrc;
+}
+
+void
+mcc_elm_receiver_set_max_level (MccElmReceiver *self, int max_level, MccTime now)
+{
+  mcc_elm_receiver_advance (self, now);
+  self->config.max_level = max_level;
+  if (max_level >= 0 && self->wanted > max_level)
+    mcc_elm_receiver_drop_to (self, max_level, MCC_ELM_REASON_MAX_LEVEL);
+  mcc_elm_strategy_reset (&self->strategy);
+}
+
+static void
+look_for_sender (MccElmReceiver *self)
+{
+  if (self->has_layers && !self->lost && mcc_elm_receiver_sender_gone (self)) {
+    self->lost = true;
+    mcc_elm_receiver_push (self, &(MccElmReceiverAction){ .type = MCC_ELM_RECEIVER_LOST,
+                                     .ssrc = self->layers.layer[0].ssrc });
+  }
+}
+
+void
+mcc_elm_receiver_handle_timeout (MccElmReceiver *self, MccTime now)
+{
+  mcc_elm_receiver_advance (self, now);
+  if (!self->has_layers)
+    return;
+  look_for_sender (self);
+  if (now >= self->join_deadline)
+    mcc_elm_receiver_drop_layer (self, MCC_ELM_REASON_ABSENT);
+  mcc_elm_receiver_decide (self);
+  mcc_elm_receiver_report_timeout (self);
+  if (now >= self->key_next) {
+    self->key_next = now + KEY_UNIT_INTERVAL;
+    mcc_elm_receiver_push (self, &(MccElmReceiverAction){ .type = MCC_ELM_RECEIVER_KEY_UNIT,
+                                     .group = self->layers.layer[0] });
+  }
+}
+
+MccTime
+mcc_elm_receiver_next_timeout (const MccElmReceiver *self)
+{
+  if (!self->has_layers)
+    return MCC_TIME_NONE;
+  MccTime next = mcc_time_min (self->join_deadline, self->key_next);
+  next = mcc_time_min (next, mcc_elm_receiver_report_next (self));
+  next = mcc_time_min (next, mcc_elm_receiver_level_next (self));
+  if (!self->lost) {
+    MccTime newest = mcc_time_max (self->heard, self->layers_time);
+    next = mcc_time_min (next, newest + MCC_ELM_SENDER_TIMEOUT);
+  }
+  return next;
+}
+
+bool
+mcc_elm_receiver_poll (MccElmReceiver *self, MccElmReceiverAction *out)
+{
+  if (self->action_count == 0)
+    return false;
+  *out = self->action[self->action_head];
+  self->action_head = (self->action_head + 1) % MCC_ELM_ACTIONS;
+  self->action_count--;
+  return true;
+}
+
+bool
+mcc_elm_receiver_poll_trace (MccElmReceiver *self, MccTraceEvent *out)
+{
+  return mcc_trace_poll (&self->trace, out);
+}
+
+const MccElmLayers *
+mcc_elm_receiver_layers (const MccElmReceiver *self)
+{
+  return self->has_layers ? &self->layers : NULL;
+}
+
+const MccAppSession *
+mcc_elm_receiver_session (const MccElmReceiver *self)
+{
+  return self->has_session ? &self->session : NULL;
+}

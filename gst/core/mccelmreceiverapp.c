@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mccelmreceiverprivate.h"
+
+/* Enhanced; ours. */
+#define PATIENCE (2 * MCC_SECOND)      /* of another one's trial, and the leave latency */
+#define PATIENCE_REST (5 * MCC_SECOND) /* trials follow each other: no more patience before */
+
+bool
+mcc_elm_receiver_sender_gone (const MccElmReceiver *self)
+{
+  MccTime newest = mcc_time_max (self->heard, self->layers_time);
+  return self->bye || self->now - newest >= MCC_ELM_SENDER_TIMEOUT;
+}
+
+static void
+tell_other (MccElmReceiver *self, uint32_t ssrc)
+{
+  for (unsigned i = 0; i < self->told_count; i++)
+    if (self->told[i] == ssrc)
+      return;
+  if (self->told_count == MCC_ELM_OTHERS_TOLD)
+    return;
+  self->told[self->told_count++] = ssrc;
+  mcc_elm_receiver_push (
+      self, &(MccElmReceiverAction){ .type = MCC_ELM_RECEIVER_OTHER, .ssrc = ssrc });
+}
+
+static void
+follow (MccElmReceiver *self, const MccElmLayers *layers)
+{
+  mcc_elm_receiver_drop_to (self, MCC_ELM_NO_LEVEL, MCC_ELM_REASON_LAYERS);
+  mcc_elm_receiver_restart (self);
+  self->has_session = self->bye = self->lost = false;
+  self->has_layers = true;
+  self->layers = *layers;
+  self->layers_time = self->heard = self->now;
+  mcc_elm_receiver_push (self,
+      &(MccElmReceiverAction){ .type = MCC_ELM_RECEIVER_SOURCE, .ssrc = layers->layer[0].ssrc });
+  mcc_elm_receiver_push (
+      self, &(MccElmReceiverAction){ .type = MCC_ELM_RECEIVER_LAYERS, .layers = &self->layers });
+  mcc_elm_receiver_join (self, MCC_ELM_REASON_START);
+  mcc_elm_receiver_plan_without_media (self); /* a sender may wait for somebody */
+  mcc_trace_add (&self->trace,
+      &(MccTraceEvent){
+          .type = MCC_TRACE_SOURCE, .time = self->now, .ssrc = layers->layer[0].ssrc });
+}
+
+/* The same sender has other layers above the same base. */
+static void
+change_layers (MccElmReceiver *self, const MccElmLayers *layers)
+{
+  bool same_base = layers->layer[0].port_offset == self->group[0].port_offset;
+  mcc_elm_receiver_drop_to (self, same_base ? 0 : MCC_ELM_NO_LEVEL, MCC_ELM_REASON_LAYERS);
+  self->layers = *layers;
+  if (self->level >= 0)
+    mcc_asmp_path_splice (&self->path);
+  mcc_elm_memory_init (&self->memory);
+  mcc_elm_slow_start_init (
+      &self->slow_start, self->config.variant, self->config.slow_start_interval);
+  mcc_elm_slow_start_joined (&self->slow_start, layers, 0, mcc_elm_receiver_rtt (self),
+      mcc_loss_packets_received (self->path.loss), self->now);
+  self->has_round = self->new_round = false;
+  mcc_elm_receiver_push (
+      self, &(MccElmReceiverAction){ .type = MCC_ELM_RECEIVER_LAYERS, .layers = &self->layers });
+}
+
+static MccDrop
+handle_layers (MccElmReceiver *self, uint32_t ssrc, const MccElmLayers *layers)
+{
+  if (!mcc_elm_layers_valid (layers) || layers->layer[0].ssrc != ssrc)
+    return mcc_elm_receiver_drop (self, MCC_DROP_BAD_VALUE);
+  bool wanted = self->config.source_ssrc == 0 || ssrc == self->config.source_ssrc;
+  bool ours = self->has_layers && self->layers.layer[0].ssrc == ssrc;
+  if (!wanted || (self->has_layers && !ours && !mcc_elm_receiver_sender_gone (self))) {
+    tell_other (self, ssrc);
+    return mcc_elm_receiver_drop (self, MCC_DROP_OTHER_SENDER);
+  }
+  if (!ours) {
+    follow (self, layers);
+    return MCC_DROP_NONE;
+  }
+  /* Numbers that go back after a silence, or BYE, are of a sender that has restarted with its SSRC.
+   */
+  if (!mcc_seq_newer32 (layers->number, self->layers.number) && !self->bye
+      && self->now - self->layers_time < MCC_ELM_SENDER_TIMEOUT)
+    return mcc_elm_receiver_drop (self, MCC_DROP_STALE);
+  if (!mcc_seq_newer32 (layers->number, self->layers.number))
+    self->has_round = self->new_round = false; /* its rounds begin anew, too */
+  bool same = mcc_elm_layers_same (layers, &self->layers);
+  MccTime feedback = self->layers.feedback_interval;
+  self->layers_time = self->now;
+  self->bye = self->lost = false;
+  if (same)
+    self->layers = *layers;
+  else
+    change_layers (self, layers);
+  if (feedback != layers->feedback_interval)
+    mcc_elm_receiver_replan (self);
+  return MCC_DROP_NONE;
+}
+
+/* Whether anything but what moves all the time differs. */
+static bool
+session_differs (const MccAppSession *a, const MccAppSession *b)
+{
+  return a->flags != b->flags || a->payload_type != b->payload_type
+         || a->send_time_id != b->send_time_id || a->clock_rate != b->clock_rate || a->ttl != b->ttl
+         || a->media_ssrc != b->media_ssrc || !mcc_address_equal (&a->feedback, &b->feedback)
+         || strncmp (a->media, b->media, sizeof a->media) != 0
+         || strncmp (a->encoding_name, b->encoding_name, sizeof a->encoding_name) != 0
+         || strncmp (a->parameters, b->parameters, sizeof a->parameters) != 0;
+}
+
+static MccDrop
+handle_session (MccElmReceiver *self, const MccAppSession *announced)
+{
+  MccAppSession session = *announced;
+  mcc_app_session_complete (&session, self->has_session ? &self->session : NULL);
+  bool changed = !self->has_session || session_differs (&session, &self->session);
+  self->session = session;
+  self->has_session = true;
+  mcc_asmp_path_handle_announcement (
+      &self->path, session.send_time & MCC_ABS_SEND_TIME_MASK, self->now);
+  if (changed)
+    mcc_elm_receiver_push (self,
+        &(MccElmReceiverAction){ .type = MCC_ELM_RECEIVER_SESSION, .session = &self->session });
+  return MCC_DROP_NONE;
+}
+
+/* published: the EWMA of what the sender measured (eq. 5); enhanced: between those, too, by the
+ * packets' transit times (mccrtt.h). */
+static void
+take_rtt (MccElmReceiver *self, const MccAppRtt *entry)
+{
+  if (mcc_elm_receiver_is_enhanced (self)) {
+    if (!mcc_rtt_handle_effective (&self->path.rtt, entry->rtt, entry->number, self->now))
+      self->stats.dropped[MCC_DROP_STALE]++; /* lists repeat what they said */
+    return;
+  }
+  bool known = self->has_rtt && !mcc_seq_newer32 (entry->number, self->rtt_number);
+  if (known || mcc_seq_newer32 (entry->number, self->number)) {
+    self->stats.dropped[MCC_DROP_STALE]++;
+    return;
+  }
+  self->has_rtt = true;
+  self->rtt_number = entry->number;
+  mcc_elm_rate_handle_rtt (&self->rate, entry->rtt);
+  self->path.rtt.rtt_s = self->rate.rtt_s;
+}
+
+static MccDrop
+handle_rtt_list (MccElmReceiver *self, const MccAppRttList *list)
+{
+  for (unsigned i = 0; i < list->count && i < MCC_APP_RTT_MAX; i++) {
+    const MccAppRtt *entry = &list->entry[i];
+    if (entry->ssrc != self->config.ssrc)
+      continue;
+    take_rtt (self, entry);
+    mcc_trace_add (&self->trace, &(MccTraceEvent){ .type = MCC_TRACE_RTT,
+                                     .time = self->now,
+                                     .ssrc = self->layers.layer[0].ssrc,
+                                     .i = entry->number,
+                                     .x = mcc_time_to_seconds (entry->rtt),
+                                     .y = mcc_time_to_seconds (mcc_elm_receiver_rtt (self)) });
+  }
+  return MCC_DROP_NONE;
+}
+
+/* Another one tries a layer that we do not have: what we lose now may be its doing. */
+static void
+note_trial (MccElmReceiver *self, uint32_t ssrc, unsigned layer)
+{
+  if ((int)layer <= self->wanted || layer >= self->layers.count || self->now < self->trial_rest)
+    return;
+  self->trial_layer = layer;
+  self->trial_ssrc = ssrc;
+  self->trial_skipped = self->path.skipped;
+  self->trial_until = self->now + PATIENCE + self->config.leave_latency;
+  self->trial_rest = self->trial_until + PATIENCE_REST;
+  mcc_asmp_path_excuse_losses (&self->path, self->trial_until);
+  mcc_elm_trial_pause (&self->trial);
+}
+
+/* Its failure is ours where we have suffered from it, and would be the next to try that layer. */
+static void
+note_failure (MccElmReceiver *self, uint32_t ssrc, unsigned layer)
+{
+  bool suffered = self->now < self->trial_until && layer == self->trial_layer
+                  && ssrc == self->trial_ssrc && self->path.skipped != self->trial_skipped;
+  if (!suffered || (int)layer != self->level + 1)
+    return;
+  mcc_elm_memory_learn (&self->memory, layer, self->now);
+  self->stats.learned++;
+}
+
+static MccDrop
+handle_other (MccElmReceiver *self, const MccElmApp *app)
+{
+  if (!mcc_app_report_plausible (&app->asmp.report))
+    return mcc_elm_receiver_drop (self, MCC_DROP_BAD_VALUE);
+  if (!self->config.hears_group)
+    return MCC_DROP_NONE;
+  self->heard_reports++;
+  if (!mcc_elm_receiver_is_enhanced (self) || self->level < 0)
+    return MCC_DROP_NONE;
+  if (app->flags & MCC_ELM_JOINING)
+    note_trial (self, app->ssrc, app->wanted);
+  if (app->flags & MCC_ELM_FAILED)
+    note_failure (self, app->ssrc, app->wanted);
+  /* In a large group one that says it is enough. */
+  if (self->report_early != MCC_TIME_NONE && app->wanted == self->note_layer
+      && (app->flags & self->note_flags) == self->note_flags
+      && self->layers.feedback_interval > 2 * MCC_SECOND)
+    self->report_early = MCC_TIME_NONE;
+  return MCC_DROP_NONE;
+}
+
+MccDrop
+mcc_elm_receiver_handle_app (MccElmReceiver *self, const MccElmApp *app, MccTime now)
+{
+  mcc_elm_receiver_advance (self, now);
+  if (app->ssrc == self->config.ssrc)
+    return mcc_elm_receiver_drop (self, MCC_DROP_OWN);
+  if (app->subtype == MCC_ELM_LAYERS)
+    return handle_layers (self, app->ssrc, &app->layers);
+  if (app->subtype == MCC_APP_REPORT)
+    return handle_other (self, app);
+  if (!self->has_layers || app->ssrc != self->layers.layer[0].ssrc)
+    return mcc_elm_receiver_drop (self, MCC_DROP_OTHER_SENDER);
+  if (app->subtype == MCC_APP_SESSION)
+    return handle_session (self, &app->asmp.session);
+  if (app->subtype == MCC_APP_RTT)
+    return handle_rtt_list (self, &app->asmp.rtt);
+  return mcc_elm_receiver_drop (self, MCC_DROP_UNKNOWN_SUBTYPE);
+}
+
+void
+mcc_elm_receiver_handle_bye (MccElmReceiver *self, uint32_t ssrc, MccTime now)
+{
+  mcc_elm_receiver_advance (self, now);
+  if (!self->has_layers || ssrc != self->layers.layer[0].ssrc || self->bye)
+    return;
+  self->bye = true;
+  if (self->lost)
+    return;
+  self->lost = true;
+  mcc_elm_receiver_push (
+      self, &(MccElmReceiverAction){ .type = MCC_ELM_RECEIVER_LOST, .ssrc = ssrc });
+}

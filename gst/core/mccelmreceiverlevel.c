@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mccelmreceiverprivate.h"
+
+#include <math.h>
+
+/* Enhanced; ours. */
+#define TICK (100 * MCC_MSECOND)
+#define DRAIN (300 * MCC_MSECOND) /* what was left still stands in the queue */
+#define DRAIN_RTT_MAX (3 * MCC_SECOND)
+#define DRAIN_MAX (15 * MCC_SECOND)
+#define UP_SETTLE (1 * MCC_SECOND)     /* after a layer has arrived, at least */
+#define CLEAR_QUEUE (15 * MCC_MSECOND) /* less is none */
+#define CLEAR_TIME (6 * MCC_SECOND)    /* so long without a sign of a limit: try */
+#define CLEAR_PROVEN (2 * MCC_SECOND)  /* ... when the path was seen to carry the next level */
+#define PROOF_SPAN (3 * MCC_SECOND)
+#define RATE_STEP 0.1 /* of RATE actions */
+
+static bool
+may_join (const MccElmReceiver *self)
+{
+  int next = self->level + 1;
+  return self->level >= 0 && self->wanted == self->level && next < (int)self->layers.count
+         && (self->config.max_level < 0 || next <= self->config.max_level) && !self->lost
+         && mcc_elm_memory_allows (&self->memory, (unsigned)next, self->now);
+}
+
+static void
+push_level (MccElmReceiver *self, int from, MccElmReason reason, MccTime duration)
+{
+  self->stats.switches += reason != MCC_ELM_REASON_START;
+  mcc_elm_receiver_push (self, &(MccElmReceiverAction){ .type = MCC_ELM_RECEIVER_LEVEL,
+                                   .from = from,
+                                   .level = self->level,
+                                   .reason = reason,
+                                   .duration = duration });
+}
+
+/* What is sent to us is another sequence. */
+static void
+splice (MccElmReceiver *self)
+{
+  mcc_asmp_path_splice (&self->path);
+  mcc_elm_strategy_reset (&self->strategy);
+  mcc_elm_trial_pause (&self->trial);
+  self->queue_least = MCC_TIME_NONE;
+  self->wants_join = self->new_round = false;
+}
+
+void
+mcc_elm_receiver_restart (MccElmReceiver *self)
+{
+  mcc_asmp_path_reset (&self->path);
+  mcc_elm_rate_init (&self->rate, self->config.smoothing);
+  mcc_elm_slow_start_init (
+      &self->slow_start, self->config.variant, self->config.slow_start_interval);
+  mcc_elm_strategy_init (&self->strategy, &self->config.timers);
+  mcc_elm_memory_init (&self->memory);
+  mcc_elm_trial_init (&self->trial);
+  self->base_seq = (MccSeq){ 0 };
+  self->has_rtt = self->has_round = self->new_round = self->wants_join = false;
+  self->calculated_bps = INFINITY;
+  self->told_bps = 0;
+  self->queue_least = MCC_TIME_NONE;
+  self->queue_top = 0;
+  self->queue_before = MCC_TIME_NONE;
+  self->draining = false;
+  self->clear_since = self->join_time = self->join_deadline = self->left = MCC_TIME_NONE;
+  self->settled = self->trial_until = self->trial_rest = 0;
+  self->tick = MCC_TIME_NONE;
+  self->reporting = self->report_waits = self->picture = self->crowded = false;
+  self->reports = 0;
+  self->report_owed = 0;
+  self->lost_reported = 0;
+  self->report_last = self->report_next = self->report_early = self->key_next = MCC_TIME_NONE;
+}
+
+void
+mcc_elm_receiver_join (MccElmReceiver *self, MccElmReason reason)
+{
+  unsigned layer = (unsigned)(self->wanted + 1);
+  self->wanted++;
+  self->group[layer] = self->layers.layer[layer];
+  self->reason = reason;
+  self->join_time = self->now;
+  /* There is nowhere to go back to from the base layer. */
+  self->join_deadline = layer > 0 ? self->now + MCC_ELM_JOIN_TIMEOUT : MCC_TIME_NONE;
+  self->stats.joins++;
+  self->wants_join = self->new_round = false;
+  mcc_elm_memory_joined (&self->memory, layer, self->now);
+  self->calm_loss = mcc_loss_ratio (self->path.loss);
+  mcc_elm_strategy_reset (&self->strategy);
+  mcc_elm_slow_start_joined (&self->slow_start, &self->layers, layer, mcc_elm_receiver_rtt (self),
+      mcc_loss_packets_received (self->path.loss), self->now);
+  mcc_elm_receiver_push (self, &(MccElmReceiverAction){ .type = MCC_ELM_RECEIVER_JOIN,
+                                   .layer = layer,
+                                   .from = self->level,
+                                   .level = self->level,
+                                   .group = self->group[layer],
+                                   .reason = reason });
+  if (layer > 0)
+    mcc_elm_receiver_note (self, layer, MCC_ELM_JOINING);
+}
+
+void
+mcc_elm_receiver_arrive (MccElmReceiver *self)
+{
+  int from = self->level;
+  self->level = self->wanted;
+  self->join_deadline = MCC_TIME_NONE;
+  if (from >= 0)
+    splice (self);
+  mcc_elm_trial_begin (&self->trial, self->now);
+  self->settled = self->now + UP_SETTLE + mcc_time_min (mcc_elm_receiver_rtt (self), DRAIN_RTT_MAX);
+  push_level (self, from, self->reason, self->now - self->join_time);
+  if (from < 0) {
+    mcc_elm_receiver_plan_first (self);
+    self->key_next = self->picture ? MCC_TIME_NONE : self->now;
+    self->tick = self->now;
+  }
+}
+
+/* Losses of a join that failed say nothing about the level that we go back to. */
+static void
+forget_trial (MccElmReceiver *self)
+{
+  if (self->calm_loss > 0.0)
+    mcc_loss_seed (self->path.loss, self->calm_loss);
+  else
+    mcc_asmp_path_forget_losses (&self->path);
+  self->lost_reported = mcc_loss_packets_lost (self->path.loss);
+  mcc_elm_rate_forget (&self->rate);
+}
+
+static void
+push_failed (MccElmReceiver *self, unsigned layer, MccElmReason reason)
+{
+  if (reason == MCC_ELM_REASON_ABSENT)
+    self->stats.absent++;
+  else
+    self->stats.failed++;
+  mcc_elm_receiver_push (self, &(MccElmReceiverAction){ .type = MCC_ELM_RECEIVER_FAILED,
+                                   .layer = layer,
+                                   .from = self->wanted,
+                                   .level = self->level,
+                                   .reason = reason });
+}
+
+/* What becomes of measures and memory when @layer is left because of @reason. */
+static void
+judge (MccElmReceiver *self, unsigned layer, MccElmReason reason)
+{
+  bool enhanced = mcc_elm_receiver_is_enhanced (self);
+  if (reason == MCC_ELM_REASON_MAX_LEVEL || reason == MCC_ELM_REASON_LAYERS)
+    return;
+  if (reason != MCC_ELM_REASON_ABSENT)
+    self->slow_start.active = false;
+  if (!enhanced && reason != MCC_ELM_REASON_ABSENT)
+    return;
+  bool failed = mcc_elm_memory_left (&self->memory, layer, self->now);
+  if (reason == MCC_ELM_REASON_ABSENT) {
+    push_failed (self, layer, reason);
+    return;
+  }
+  if (failed) {
+    push_failed (self, layer, reason);
+    forget_trial (self);
+  }
+  mcc_elm_receiver_note (self, layer, MCC_ELM_DROPPED | (failed ? MCC_ELM_FAILED : 0));
+}
+
+/* The network goes on sending what was left, and the queue that it passes delays the news: losses
+ * of that time are not of this level. */
+static void
+settle_down (MccElmReceiver *self)
+{
+  MccTime until = self->left + self->config.leave_latency + DRAIN
+                  + mcc_time_min (mcc_elm_receiver_rtt (self), DRAIN_RTT_MAX);
+  self->settled = mcc_time_max (self->settled, until);
+  if (mcc_elm_receiver_is_enhanced (self))
+    mcc_asmp_path_excuse_losses (&self->path, self->settled);
+}
+
+void
+mcc_elm_receiver_drop_layer (MccElmReceiver *self, MccElmReason reason)
+{
+  unsigned layer = (unsigned)self->wanted;
+  int from = self->level;
+  bool arrived = self->level == self->wanted;
+  self->join_deadline = MCC_TIME_NONE;
+  judge (self, layer, reason);
+  self->wanted--;
+  if (arrived)
+    self->level--;
+  self->stats.leaves++;
+  self->left = self->now;
+  mcc_elm_receiver_push (self, &(MccElmReceiverAction){ .type = MCC_ELM_RECEIVER_LEAVE,
+                                   .layer = layer,
+                                   .from = from,
+                                   .level = self->level,
+                                   .group = self->group[layer],
+                                   .reason = reason });
+  if (!arrived)
+    return;
+  splice (self);
+  settle_down (self);
+  self->clear_since = MCC_TIME_NONE;
+  self->draining = true;
+  self->queue_before = MCC_TIME_NONE;
+  push_level (self, from, reason, 0);
+}
+
+void
+mcc_elm_receiver_drop_to (MccElmReceiver *self, int level, MccElmReason reason)
+{
+  while (self->wanted > level)
+    mcc_elm_receiver_drop_layer (self, reason);
+}
+
+void
+mcc_elm_receiver_note_round (MccElmReceiver *self, uint32_t send_time)
+{
+  uint32_t round = mcc_elm_layers_round (&self->layers, send_time);
+  if (self->has_round && !mcc_seq_newer32 (round, self->round))
+    return;
+  self->new_round = self->has_round;
+  self->has_round = true;
+  self->round = round;
+}
+
+static MccElmStrategyInput
+strategy_input (const MccElmReceiver *self)
+{
+  return (MccElmStrategyInput){ .now = self->now,
+    .x_bps = mcc_elm_rate_get (&self->rate),
+    .layers = &self->layers,
+    .level = (unsigned)self->level,
+    .may_join = may_join (self) };
+}
+
+static void
+decide_published (MccElmReceiver *self)
+{
+  MccElmSlowStart *slow = &self->slow_start;
+  if (self->wanted != self->level)
+    return;
+  mcc_elm_slow_start_look (slow, &self->layers, (unsigned)self->level, self->calculated_bps,
+      mcc_loss_events (self->path.loss), mcc_loss_packets_received (self->path.loss), self->now);
+  if (slow->active) {
+    if (may_join (self) && mcc_elm_slow_start_due (slow, self->now))
+      mcc_elm_receiver_join (self, MCC_ELM_REASON_SLOW_START);
+    return;
+  }
+  MccElmStrategyInput input = strategy_input (self);
+  int step = self->config.strategy->decide (&self->strategy, &input);
+  if (step > 0)
+    mcc_elm_receiver_join (self, MCC_ELM_REASON_RATE);
+  else if (step < 0)
+    mcc_elm_receiver_drop_layer (self, MCC_ELM_REASON_RATE);
+}
+
+static MccElmVerdict
+look_at_trial (MccElmReceiver *self)
+{
+  bool ended;
+  MccElmTrialInput input = { .now = self->now,
+    .rtt = mcc_asmp_path_base_rtt (&self->path),
+    .received = mcc_loss_packets_received (self->path.loss),
+    .lost = mcc_loss_packets_lost (self->path.loss),
+    .queue_least = self->queue_least == MCC_TIME_NONE ? 0 : self->queue_least,
+    .queue_top = self->queue_top,
+    .packet_bytes = mcc_loss_mean_packet_bytes (self->path.loss),
+    .alone = !(self->calm_loss > 0.0),
+    .sent_bps = (double)self->layers.layer[self->level].cumulative_bps };
+  MccElmVerdict verdict = mcc_elm_trial_look (&self->trial, &input, &ended);
+  if (!ended)
+    return verdict;
+  bool clear = !(self->trial.fraction > 0.0) && input.queue_least < CLEAR_QUEUE;
+  self->clear_since = clear ? mcc_time_min (self->clear_since, self->now) : MCC_TIME_NONE;
+  /* What a layer that was left has put into the queue drains: its effect is not over. */
+  self->draining = self->left != MCC_TIME_NONE && self->now - self->left < DRAIN_MAX
+                   && input.queue_least > CLEAR_QUEUE && input.queue_least < self->queue_before;
+  self->queue_before = input.queue_least;
+  self->queue_least = MCC_TIME_NONE;
+  return verdict;
+}
+
+static bool
+is_patient (const MccElmReceiver *self)
+{
+  return self->now < self->trial_until;
+}
+
+/* Whether what can be seen without losses speaks for the next level. */
+static bool
+looks_free (const MccElmReceiver *self)
+{
+  if (self->clear_since == MCC_TIME_NONE)
+    return false;
+  MccTime since = self->now - self->clear_since;
+  double next = (double)self->layers.layer[self->level + 1].cumulative_bps;
+  MccTime proof = self->now > PROOF_SPAN ? self->now - PROOF_SPAN : 0;
+  bool proven = (double)mcc_capacity_proven_bps (&self->path.capacity, proof, self->now) >= next;
+  return since >= (proven ? CLEAR_PROVEN : CLEAR_TIME);
+}
+
+static void
+join_at_round (MccElmReceiver *self)
+{
+  bool begins = self->new_round;
+  self->new_round = false;
+  if (!begins || !may_join (self) || self->now < self->settled || is_patient (self)
+      || mcc_elm_trial_active (&self->trial, self->now))
+    return;
+  double x_bps = mcc_elm_rate_get (&self->rate);
+  bool unlimited = isinf (x_bps);
+  if (self->slow_start.active && self->clear_since != MCC_TIME_NONE
+      && x_bps >= (double)self->layers.layer[self->level].cumulative_bps)
+    mcc_elm_receiver_join (self, MCC_ELM_REASON_SLOW_START);
+  else if (unlimited && looks_free (self))
+    mcc_elm_receiver_join (self, MCC_ELM_REASON_PROBE);
+  else if (!unlimited && self->wants_join)
+    mcc_elm_receiver_join (self, MCC_ELM_REASON_RATE);
+}
+
+static void
+decide_enhanced (MccElmReceiver *self)
+{
+  if (self->now < self->tick)
+    return;
+  self->tick = self->now + TICK;
+  if (self->path.rtt.measured)
+    mcc_elm_rate_handle_rtt (&self->rate, mcc_elm_receiver_rtt (self));
+  if (self->now - self->heard >= MCC_TIME_ABSENCE || self->lost)
+    return; /* silence is no rate */
+  if (self->now < self->settled && self->draining)
+    settle_down (self);
+  bool calm = self->now >= self->settled || mcc_elm_trial_active (&self->trial, self->now);
+  if (self->wanted != self->level || !calm || is_patient (self)) {
+    if (self->wanted == self->level && !calm)
+      mcc_elm_trial_pause (&self->trial);
+    mcc_elm_strategy_reset (&self->strategy);
+    self->new_round = false;
+    return;
+  }
+  MccElmVerdict verdict = look_at_trial (self);
+  if (verdict != MCC_ELM_BEARS && self->level > 0) {
+    mcc_elm_receiver_drop_layer (
+        self, verdict == MCC_ELM_OVERLOAD ? MCC_ELM_REASON_OVERLOAD : MCC_ELM_REASON_LOSS);
+    return;
+  }
+  mcc_elm_slow_start_look (&self->slow_start, &self->layers, (unsigned)self->level,
+      self->calculated_bps, mcc_loss_events (self->path.loss),
+      mcc_loss_packets_received (self->path.loss), self->now);
+  MccElmStrategyInput input = strategy_input (self);
+  int step = self->config.strategy->decide (&self->strategy, &input);
+  self->wants_join = step > 0;
+  if (self->draining) {
+    mcc_elm_strategy_reset (&self->strategy);
+    self->new_round = false;
+    return;
+  }
+  if (step < 0 && !self->slow_start.active && !mcc_elm_trial_active (&self->trial, self->now))
+    mcc_elm_receiver_drop_layer (self, MCC_ELM_REASON_RATE);
+  else
+    join_at_round (self);
+}
+
+static void
+tell_rate (MccElmReceiver *self)
+{
+  double x_bps = mcc_elm_rate_get (&self->rate);
+  uint64_t bps = x_bps < (double)MCC_APP_REPORT_RATE_MAX ? (uint64_t)x_bps : UINT64_MAX;
+  double told = (double)self->told_bps;
+  if (self->told_bps == bps || fabs ((double)bps - told) <= RATE_STEP * told)
+    return;
+  self->told_bps = bps;
+  mcc_elm_receiver_push (
+      self, &(MccElmReceiverAction){ .type = MCC_ELM_RECEIVER_RATE, .rate_bps = bps });
+}
+
+void
+mcc_elm_receiver_decide (MccElmReceiver *self)
+{
+  if (self->level < 0)
+    return;
+  if (mcc_elm_receiver_is_enhanced (self))
+    decide_enhanced (self);
+  else
+    decide_published (self);
+  tell_rate (self);
+}
+
+MccTime
+mcc_elm_receiver_level_next (const MccElmReceiver *self)
+{
+  if (self->level < 0 || self->lost)
+    return MCC_TIME_NONE;
+  if (mcc_elm_receiver_is_enhanced (self))
+    return self->tick;
+  if (self->wanted != self->level)
+    return MCC_TIME_NONE;
+  MccTime next = self->slow_start.active ? mcc_elm_slow_start_next (&self->slow_start, self->now)
+                                         : self->strategy.next;
+  return next > self->now ? next : MCC_TIME_NONE;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccelmreceiverprivate: the receiver's state, for mccelmreceiver*.c only.
+ *
+ *   mccelmreceiver.c        what comes, when: handle, next_timeout, poll
+ *   mccelmreceiverlevel.c   which layers: joins, leaves, decisions
+ *   mccelmreceiverapp.c     what the sender and other receivers say
+ *   mccelmreceiverreport.c  what we say
+ */
+#pragma once
+
+#include "mccasmppath.h"
+#include "mccelmmemory.h"
+#include "mccelmreceiver.h"
+#include "mccelmslowstart.h"
+#include "mccelmtrial.h"
+#include "mccrng.h"
+
+#define MCC_ELM_ACTIONS 64
+#define MCC_ELM_ACTIONS_OWN 40 /* kept free for joins and leaves */
+#define MCC_ELM_OTHERS_TOLD 8
+#define MCC_ELM_REPORT_BYTES 152 /* IP bytes of a compound */
+
+struct MccElmReceiver {
+  MccElmReceiverConfig config;
+  MccTime now;
+  MccRng rng;
+  /* What the sender says. */
+  bool has_layers, has_session, bye, lost;
+  MccElmLayers layers;
+  MccTime layers_time;
+  MccAppSession session;
+  uint32_t told[MCC_ELM_OTHERS_TOLD]; /* other senders */
+  unsigned told_count;
+  /* Where we are. */
+  int level;                             /* arriving */
+  int wanted;                            /* level, or one more */
+  MccElmLayer group[MCC_ELM_LAYERS_MAX]; /* of layers 0..wanted, as joined */
+  MccElmReason reason;                   /* of the join */
+  MccTime join_time, join_deadline;      /* MCC_TIME_NONE */
+  MccTime heard;                         /* newest packet of ours */
+  MccTime left;                          /* newest leave; MCC_TIME_NONE */
+  MccTime settled;                       /* no change before */
+  /* What is measured. */
+  MccAsmpPath path;
+  MccSeq base_seq; /* of the base layer's own numbers */
+  MccElmRate rate;
+  bool has_rtt;
+  uint32_t rtt_number; /* newest report whose RTT came */
+  double calculated_bps;
+  uint64_t told_bps;
+  MccTime queue_least, queue_top; /* since the last window; ever */
+  MccTime queue_before;           /* of the last window */
+  bool draining;                  /* it falls since a layer was left */
+  MccTime clear_since;            /* no loss and no queue since; MCC_TIME_NONE */
+  /* How it decides. */
+  MccElmSlowStart slow_start;
+  MccElmStrategyState strategy;
+  MccElmMemory memory;
+  MccElmTrial trial;
+  MccTime tick;
+  bool wants_join;           /* the strategy wants it; it waits for a round */
+  bool has_round, new_round; /* a round has begun that was not used yet */
+  uint32_t round;
+  double calm_loss;                /* loss ratio before our newest join, or another's */
+  MccTime trial_until, trial_rest; /* another one tries a layer: be patient; not again before */
+  uint64_t trial_skipped;          /* path.skipped when that began */
+  unsigned trial_layer;
+  uint32_t trial_ssrc; /* who it is */
+  /* Reports. */
+  bool reporting;
+  bool report_waits; /* for media; its first packet plans anew */
+  uint32_t number;
+  unsigned reports;     /* since the start, at most 2 */
+  MccTime report_last;  /* MCC_TIME_NONE */
+  MccTime report_next;  /* MCC_TIME_NONE: none planned */
+  MccTime report_early; /* MCC_TIME_NONE: none */
+  MccTime report_owed;  /* what early reports moved the next one by */
+  unsigned note_layer;  /* what the next report says, and */
+  uint32_t note_flags;
+  bool crowded;           /* we wait for those whom we heard; nothing early */
+  unsigned crowd_waits;   /* since our last report */
+  unsigned heard_reports; /* of others since our last */
+  uint64_t lost_reported;
+  bool picture;
+  MccTime key_next; /* MCC_TIME_NONE: none is missing */
+  MccElmReceiverAction action[MCC_ELM_ACTIONS];
+  unsigned action_head, action_count;
+  MccTrace trace;
+  MccElmReceiverStats stats; /* its counters */
+};
+
+static inline bool
+mcc_elm_receiver_is_enhanced (const MccElmReceiver *self)
+{
+  return self->config.variant == MCC_VARIANT_ENHANCED;
+}
+
+static inline MccTime
+mcc_elm_receiver_rtt (const MccElmReceiver *self)
+{
+  return mcc_rtt_get (&self->path.rtt);
+}
+
+/* mccelmreceiver.c */
+void mcc_elm_receiver_push (MccElmReceiver *self, const MccElmReceiverAction *action);
+MccDrop mcc_elm_receiver_drop (MccElmReceiver *self, MccDrop reason);
+void mcc_elm_receiver_advance (MccElmReceiver *self, MccTime now);
+
+/* mccelmreceiverlevel.c */
+void mcc_elm_receiver_join (MccElmReceiver *self, MccElmReason reason);
+/* The layer that is joined has arrived. */
+void mcc_elm_receiver_arrive (MccElmReceiver *self);
+/* Leaves the highest layer that is wanted. */
+void mcc_elm_receiver_drop_layer (MccElmReceiver *self, MccElmReason reason);
+/* Down to @level, layer by layer. */
+void mcc_elm_receiver_drop_to (MccElmReceiver *self, int level, MccElmReason reason);
+/* A packet was measured, or time has passed. */
+void mcc_elm_receiver_decide (MccElmReceiver *self);
+MccTime mcc_elm_receiver_level_next (const MccElmReceiver *self);
+/* A packet of the base layer was sent at @send_time. */
+void mcc_elm_receiver_note_round (MccElmReceiver *self, uint32_t send_time);
+/* All measures anew: another sender. */
+void mcc_elm_receiver_restart (MccElmReceiver *self);
+
+/* mccelmreceiverapp.c */
+bool mcc_elm_receiver_sender_gone (const MccElmReceiver *self);
+
+/* mccelmreceiverreport.c */
+void mcc_elm_receiver_plan_first (MccElmReceiver *self);
+/* The same where no media comes: later. */
+void mcc_elm_receiver_plan_without_media (MccElmReceiver *self);
+/* Something happened with @layer: enhanced says so early. */
+void mcc_elm_receiver_note (MccElmReceiver *self, unsigned layer, uint32_t flags);
+/* t_fb may be another one. */
+void mcc_elm_receiver_replan (MccElmReceiver *self);
+void mcc_elm_receiver_report_timeout (MccElmReceiver *self);
+MccTime mcc_elm_receiver_report_next (const MccElmReceiver *self);

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+#include <stdlib.h>
+
+#include "mccelmsenderprivate.h"
+#include "mccrtcp.h"
+
+#define SILENT (500 * MCC_MSECOND) /* between packets of a layer that sends; ours */
+#define FEEDBACK_STEP 0.1          /* thesis 6.2.3 */
+#define REPORT_BYTES 152.0         /* IP bytes of a receiver's compound */
+#define RECEIVERS_SHARE (MCC_RTCP_RECEIVER_SHARE * (1.0 - MCC_RTCP_REGULAR_SHARE))
+
+/* RTCP is a part of what everybody receives. */
+void
+mcc_elm_sender_share_rtcp (MccElmSender *self)
+{
+  uint64_t bps = mcc_elm_sender_base_bps (self), session_bps = bps;
+  if (self->config.session_bandwidth_bps > 0 && self->config.session_bandwidth_bps < bps)
+    session_bps = self->config.session_bandwidth_bps;
+  mcc_asmp_sender_set_bounds (self->asmp, bps, bps, self->now);
+  mcc_asmp_sender_set_session_bandwidth (self->asmp, session_bps, self->now);
+}
+
+void
+mcc_elm_sender_apply_interval (MccElmSender *self)
+{
+  MccTime interval = self->interval;
+  if (self->config.variant == MCC_VARIANT_ENHANCED)
+    interval = mcc_time_max (
+        interval, mcc_rtcp_interval (mcc_elm_sender_base_bps (self), mcc_elm_sender_base_bps (self),
+                      RECEIVERS_SHARE, mcc_asmp_sender_members (self->asmp), REPORT_BYTES));
+  interval = mcc_time_clamp (interval, MCC_ELM_FEEDBACK_MIN, MCC_ELM_FEEDBACK_MAX);
+  MccTime before = self->layers.feedback_interval;
+  self->layers.feedback_interval = interval;
+  mcc_asmp_sender_set_report_interval (self->asmp, interval, self->now);
+  if (interval > before + before / 2) /* many have come */
+    mcc_asmp_sender_announce (self->asmp, self->now);
+}
+
+/* Thesis 6.2.3: above the target the interval grows by the ratio, 10 % at most, else it shrinks. */
+static void
+control_feedback (MccElmSender *self)
+{
+  double length_s = mcc_time_to_seconds (self->now - self->period_start);
+  self->feedback_hz = (double)self->period_reports / length_s;
+  double ratio = self->feedback_hz / self->config.feedback_target_hz;
+  double factor = ratio > 1.0 ? fmin (ratio, 1.0 + FEEDBACK_STEP) : 1.0 - FEEDBACK_STEP;
+  if (self->period_reports > 0) /* nobody: nothing to hear sooner */
+    self->interval
+        = mcc_time_clamp (mcc_time_from_seconds (factor * mcc_time_to_seconds (self->interval)),
+            MCC_ELM_FEEDBACK_MIN, MCC_ELM_FEEDBACK_MAX);
+  self->period_start = self->now;
+  self->period_reports = 0;
+}
+
+/* A layer that sends nothing now keeps what it added. */
+static uint64_t
+measured_bps (const MccElmSender *self, unsigned layer)
+{
+  MccTime last = self->last_sent[layer];
+  bool silent = self->now - last > SILENT;
+  return mcc_meter_rate_bps (&self->meter[layer], MCC_ELM_RATE_WINDOW, silent ? last : self->now);
+}
+
+static void
+measure (MccElmSender *self)
+{
+  uint64_t bps[MCC_ELM_LAYERS_MAX], sum = 0;
+  bool moved = false;
+  if (self->begun == MCC_TIME_NONE || self->now - self->begun < MCC_ELM_RATE_WINDOW
+      || measured_bps (self, 0) == 0)
+    return;
+  for (unsigned k = 0; k < mcc_elm_sender_count (self); k++) {
+    uint64_t announced = self->layers.layer[k].cumulative_bps;
+    uint64_t own = measured_bps (self, k);
+    if (own == 0)
+      own = announced - (k > 0 ? self->layers.layer[k - 1].cumulative_bps : 0);
+    sum += own;
+    bps[k] = sum < MCC_APP_RATE_MAX ? sum : MCC_APP_RATE_MAX - MCC_ELM_LAYERS_MAX + k;
+    moved = moved
+            || fabs ((double)bps[k] - (double)announced) > MCC_ELM_RATE_MOVE * (double)announced;
+  }
+  if (!moved)
+    return;
+  for (unsigned k = 0; k < mcc_elm_sender_count (self); k++)
+    self->layers.layer[k].cumulative_bps = bps[k];
+  mcc_elm_sender_share_rtcp (self);
+  mcc_elm_sender_apply_interval (self);
+}
+
+static void
+count_members (MccElmSender *self)
+{
+  uint32_t members[MCC_ELM_LAYERS_MAX] = { 0 };
+  for (uint32_t i = mcc_asmp_sender_members (self->asmp); i-- > 0;) {
+    MccReceiverInfo info;
+    mcc_asmp_sender_get_receiver (self->asmp, i, self->now, &info);
+    if (info.state == MCC_RECEIVER_ACTIVE && info.level < MCC_ELM_LAYERS_MAX)
+      members[info.level]++;
+  }
+  self->tell_members
+      = self->tell_members || memcmp (members, self->told_members, sizeof members) != 0;
+  memcpy (self->members, members, sizeof members);
+}
+
+static int
+compare_bps (const void *a, const void *b)
+{
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+static void
+move_targets (MccElmSender *self)
+{
+  unsigned receivers = 0;
+  for (uint32_t i = mcc_asmp_sender_members (self->asmp); i-- > 0;) {
+    MccReceiverInfo info;
+    mcc_asmp_sender_get_receiver (self->asmp, i, self->now, &info);
+    if (info.state == MCC_RECEIVER_ACTIVE && !info.plain && receivers < self->config.max_receivers)
+      self->could_bps[receivers++] = info.no_limit ? MCC_APP_RATE_MAX : info.rate_bps;
+  }
+  if (receivers == 0)
+    return;
+  qsort (self->could_bps, receivers, sizeof self->could_bps[0], compare_bps);
+  uint64_t before[MCC_ELM_LAYERS_MAX];
+  memcpy (before, self->target_bps, sizeof before);
+  mcc_elm_target_move (self->config.bounds, mcc_elm_sender_count (self), self->could_bps, receivers,
+      self->target_bps);
+  self->tell_targets = self->tell_targets || memcmp (before, self->target_bps, sizeof before) != 0;
+}
+
+void
+mcc_elm_sender_look (MccElmSender *self)
+{
+  measure (self);
+  count_members (self);
+  if (self->now - self->period_start >= MCC_ELM_FEEDBACK_PERIOD)
+    control_feedback (self);
+  mcc_elm_sender_apply_interval (self);
+  if (self->moves && self->now >= self->target_next) {
+    self->target_next = self->now + MCC_ELM_TARGET_PERIOD;
+    move_targets (self);
+  }
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mccelmstrategy.h"
+
+const MccElmTimers mcc_elm_timers_default = { .join_delay = 10 * MCC_SECOND,
+  .leave_delay = 5 * MCC_SECOND,
+  .join_delay_max = 25 * MCC_SECOND,
+  .leave_delay_max = 25 * MCC_SECOND };
+
+const MccElmStrategy *
+mcc_elm_strategy_find (const char *name)
+{
+  static const MccElmStrategy *const all[] = { &mcc_elm_naive, &mcc_elm_skeptical, &mcc_elm_lazy };
+  for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++)
+    if (strcmp (name, all[i]->name) == 0)
+      return all[i];
+  return NULL;
+}
+
+void
+mcc_elm_strategy_init (MccElmStrategyState *state, const MccElmTimers *timers)
+{
+  state->timers = *timers;
+  mcc_elm_strategy_reset (state);
+}
+
+void
+mcc_elm_strategy_reset (MccElmStrategyState *state)
+{
+  state->join_since = state->leave_since = state->next = MCC_TIME_NONE;
+}
+
+void
+mcc_elm_strategy_note (MccElmStrategyState *state, bool join, bool leave, MccTime now)
+{
+  state->join_since = join ? mcc_time_min (state->join_since, now) : MCC_TIME_NONE;
+  state->leave_since = leave ? mcc_time_min (state->leave_since, now) : MCC_TIME_NONE;
+}
+
+int
+mcc_elm_strategy_ripe (
+    MccElmStrategyState *state, MccTime join_delay, MccTime leave_delay, MccTime now)
+{
+  state->next = MCC_TIME_NONE;
+  if (state->leave_since != MCC_TIME_NONE) {
+    state->next = state->leave_since + leave_delay;
+    return now >= state->next ? -1 : 0;
+  }
+  if (state->join_since != MCC_TIME_NONE) {
+    state->next = state->join_since + join_delay;
+    return now >= state->next ? 1 : 0;
+  }
+  return 0;
+}

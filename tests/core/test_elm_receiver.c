@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <glib.h>
+
+#include "mccelmreceiver.h"
+#include "mccjitter.h"
+
+#define EPOCH (1000 * MCC_SECOND)
+#define SENDER 0x100u
+#define COUNT 3
+
+typedef struct {
+  MccElmReceiver *receiver;
+  MccTime now;
+  MccElmLayers layers;
+  guint16 c[MCC_ELM_LAYERS_MAX], seq[MCC_ELM_LAYERS_MAX];
+  unsigned joined; /* bits */
+  unsigned reports, key_units, described, sources, lost, others, sessions;
+  MccElmApp report;
+} World;
+
+static void
+world_init (World *world, MccVariant variant)
+{
+  memset (world, 0, sizeof *world);
+  world->now = EPOCH;
+  MccElmReceiverConfig config = { .variant = variant,
+    .ssrc = 7,
+    .seed = 1,
+    .hears_group = true,
+    .leave_latency = 1,
+    .max_level = -1 };
+  world->receiver = mcc_elm_receiver_new (&config, EPOCH);
+  world->layers = (MccElmLayers){ .number = 1,
+    .count = COUNT,
+    .round_time = mcc_abs_send_time (EPOCH),
+    .round_interval = 2 * MCC_SECOND,
+    .feedback_interval = MCC_SECOND };
+  for (unsigned k = 0; k < COUNT; k++)
+    world->layers.layer[k] = (MccElmLayer){ .cumulative_bps = 100000u << k,
+      .address_offset = (uint16_t)k,
+      .port_offset = (uint16_t)(2 * k),
+      .ssrc = SENDER + k };
+}
+
+static void
+drain (World *world)
+{
+  MccElmReceiverAction action;
+  while (mcc_elm_receiver_poll (world->receiver, &action)) {
+    switch (action.type) {
+      case MCC_ELM_RECEIVER_JOIN:
+        g_assert_false (world->joined >> action.layer & 1);
+        world->joined |= 1u << action.layer;
+        break;
+      case MCC_ELM_RECEIVER_LEAVE:
+        g_assert_true (world->joined >> action.layer & 1);
+        world->joined &= ~(1u << action.layer);
+        break;
+      case MCC_ELM_RECEIVER_REPORT:
+        world->reports++;
+        world->report = action.app;
+        break;
+      case MCC_ELM_RECEIVER_KEY_UNIT:
+        world->key_units++;
+        g_assert_cmpuint (action.group.ssrc, ==, SENDER);
+        break;
+      case MCC_ELM_RECEIVER_LAYERS:
+        world->described++;
+        break;
+      case MCC_ELM_RECEIVER_SOURCE:
+        world->sources++;
+        break;
+      case MCC_ELM_RECEIVER_LOST:
+        world->lost++;
+        break;
+      case MCC_ELM_RECEIVER_OTHER:
+        world->others++;
+        break;
+      case MCC_ELM_RECEIVER_SESSION:
+        world->sessions++;
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+static MccDrop
+describe (World *world, const MccElmLayers *layers)
+{
+  MccElmApp app = { .ssrc = layers->layer[0].ssrc, .subtype = MCC_ELM_LAYERS, .layers = *layers };
+  MccDrop drop = mcc_elm_receiver_handle_app (world->receiver, &app, world->now);
+  drain (world);
+  return drop;
+}
+
+static MccDrop
+announce (World *world)
+{
+  MccElmApp app = { .ssrc = SENDER, .subtype = MCC_APP_SESSION };
+  app.asmp = (MccApp){ .ssrc = SENDER, .subtype = MCC_APP_SESSION };
+  app.asmp.session = (MccAppSession){ .send_time = mcc_abs_send_time (world->now),
+    .payload_type = 96,
+    .clock_rate = 90000,
+    .media = "video",
+    .encoding_name = "H264" };
+  MccDrop drop = mcc_elm_receiver_handle_app (world->receiver, &app, world->now);
+  drain (world);
+  return drop;
+}
+
+static MccDrop
+packet (World *world, unsigned layer, unsigned count)
+{
+  MccRtpPacket rtp = { .ssrc = SENDER + layer,
+    .seq = ++world->seq[layer],
+    .bytes = 1000,
+    .has_send_time = true,
+    .send_time = mcc_abs_send_time (world->now - 10 * MCC_MSECOND) };
+  for (unsigned k = layer; k < MCC_ELM_LAYERS_MAX; k++)
+    world->c[k]++;
+  MccDrop drop = mcc_elm_receiver_handle_rtp (
+      world->receiver, layer, &rtp, world->c, count, NULL, world->now);
+  drain (world);
+  return drop;
+}
+
+/* @seconds of 50 packets a second; those of layers that are not joined do not arrive. */
+static void
+run (World *world, double seconds)
+{
+  MccTime end = world->now + mcc_time_from_seconds (seconds);
+  for (unsigned n = 0; world->now < end; n++) {
+    world->now += 20 * MCC_MSECOND;
+    while (mcc_elm_receiver_next_timeout (world->receiver) <= world->now)
+      mcc_elm_receiver_handle_timeout (world->receiver, world->now);
+    drain (world);
+    unsigned layer = n % 4 == 0 ? 0 : n % 4 == 2 ? 1 : 2;
+    if (world->joined >> layer & 1) {
+      packet (world, layer, COUNT);
+    } else {
+      world->seq[layer]++;
+      for (unsigned k = layer; k < MCC_ELM_LAYERS_MAX; k++)
+        world->c[k]++;
+    }
+    if (n % 100 == 0) {
+      MccTime length = world->layers.round_interval;
+      world->layers.number++;
+      world->layers.round = (guint32)((world->now - EPOCH) / length);
+      world->layers.round_time = mcc_abs_send_time (EPOCH + world->layers.round * length);
+      describe (world, &world->layers);
+      announce (world);
+    }
+  }
+}
+
+static MccElmReceiverStats
+stats_of (World *world)
+{
+  MccElmReceiverStats stats;
+  mcc_elm_receiver_get_stats (world->receiver, world->now, &stats);
+  return stats;
+}
+
+/* The merged sequence has no gap where a layer is not joined, comes, or goes. */
+static void
+test_no_losses_by_levels (gconstpointer data)
+{
+  World world;
+  world_init (&world, GPOINTER_TO_UINT (data));
+  g_assert_cmpuint (mcc_elm_receiver_next_timeout (world.receiver), ==, MCC_TIME_NONE);
+  mcc_elm_receiver_handle_timeout (world.receiver, world.now);
+  g_assert_null (mcc_elm_receiver_layers (world.receiver));
+  run (&world, 30.0);
+  MccElmReceiverStats stats = stats_of (&world);
+  g_assert_cmpint (stats.level, ==, 2);
+  for (int i = 0; i < 24; i++) {
+    mcc_elm_receiver_set_max_level (world.receiver, i % 3, world.now);
+    drain (&world);
+    run (&world, 15.0);
+  }
+  stats = stats_of (&world);
+  g_assert_cmpuint (stats.packets_lost, ==, 0);
+  g_assert_cmpfloat (stats.loss_ratio, ==, 0.0);
+  g_assert_cmpuint (stats.leaves, >=, 12);
+  g_assert_cmpuint (stats.joins, >=, 12);
+  g_assert_cmpuint (world.described, ==, 1);
+  g_assert_cmpuint (world.sources, ==, 1);
+  g_assert_cmpuint (world.sessions, ==, 1);
+  g_assert_nonnull (mcc_elm_receiver_session (world.receiver));
+  mcc_elm_receiver_free (world.receiver);
+}
+
+static void
+test_drops (void)
+{
+  World world;
+  world_init (&world, MCC_VARIANT_ENHANCED);
+  g_assert_cmpint (packet (&world, 0, COUNT), ==, MCC_DROP_OTHER_SENDER);
+  g_assert_cmpint (announce (&world), ==, MCC_DROP_OTHER_SENDER);
+  MccElmLayers bad = world.layers;
+  bad.layer[2].cumulative_bps = 1;
+  g_assert_cmpint (describe (&world, &bad), ==, MCC_DROP_BAD_VALUE);
+  g_assert_cmpint (describe (&world, &world.layers), ==, MCC_DROP_NONE);
+  g_assert_cmpuint (world.joined, ==, 1); /* the base at once */
+  g_assert_cmpint (describe (&world, &world.layers), ==, MCC_DROP_STALE);
+  g_assert_cmpint (packet (&world, 1, COUNT), ==, MCC_DROP_STALE);         /* not joined */
+  g_assert_cmpint (packet (&world, 0, COUNT + 1), ==, MCC_DROP_BAD_VALUE); /* other layers */
+  g_assert_cmpint (packet (&world, 7, COUNT), ==, MCC_DROP_OTHER_SENDER);
+  g_assert_cmpint (packet (&world, 0, COUNT), ==, MCC_DROP_NONE);
+  MccElmApp app = { .ssrc = 7, .subtype = MCC_APP_REPORT };
+  g_assert_cmpint (mcc_elm_receiver_handle_app (world.receiver, &app, world.now), ==, MCC_DROP_OWN);
+  app.ssrc = 8;
+  app.asmp.report.loss_ratio = 2.0;
+  g_assert_cmpint (
+      mcc_elm_receiver_handle_app (world.receiver, &app, world.now), ==, MCC_DROP_BAD_VALUE);
+  app.ssrc = SENDER;
+  app.subtype = 17;
+  g_assert_cmpint (
+      mcc_elm_receiver_handle_app (world.receiver, &app, world.now), ==, MCC_DROP_UNKNOWN_SUBTYPE);
+  MccElmLayers other = world.layers;
+  for (unsigned k = 0; k < COUNT; k++)
+    other.layer[k].ssrc += 0x1000;
+  g_assert_cmpint (describe (&world, &other), ==, MCC_DROP_OTHER_SENDER);
+  g_assert_cmpint (describe (&world, &other), ==, MCC_DROP_OTHER_SENDER);
+  g_assert_cmpuint (world.others, ==, 1);
+  mcc_elm_receiver_free (world.receiver);
+}
+
+static void
+test_reports (void)
+{
+  World world;
+  world_init (&world, MCC_VARIANT_PUBLISHED);
+  run (&world, 0.5);
+  g_assert_cmpuint (world.reports, ==, 1); /* the first does not wait */
+  g_assert_true (world.report.asmp.report.flags & MCC_REPORT_KEY_UNIT);
+  g_assert_true (world.report.asmp.report.flags & MCC_REPORT_ECHO);
+  g_assert_true (world.report.asmp.report.flags & MCC_REPORT_NO_LIMIT);
+  run (&world, 20.0);
+  g_assert_cmpuint (world.reports, >=, 16); /* t_fb = 1 s */
+  g_assert_cmpuint (world.reports, <=, 25);
+  unsigned before = world.reports;
+  world.layers.feedback_interval = 10 * MCC_SECOND; /* taken over at once */
+  run (&world, 40.0);
+  g_assert_cmpuint (world.reports - before, >=, 3);
+  g_assert_cmpuint (world.reports - before, <=, 7);
+  MccElmApp last;
+  mcc_elm_receiver_leave (world.receiver, &last, world.now);
+  g_assert_true (last.asmp.report.flags & MCC_REPORT_LEAVING);
+  g_assert_cmpuint (last.asmp.report.number, ==, world.report.asmp.report.number + 1);
+  mcc_elm_receiver_free (world.receiver);
+}
+
+/* Who hears a crowd report before it waits for as many (enhanced), whatever is announced. */
+static void
+test_crowd (void)
+{
+  World world;
+  world_init (&world, MCC_VARIANT_ENHANCED);
+  describe (&world, &world.layers);
+  packet (&world, 0, COUNT);
+  MccElmApp app = { .ssrc = 1000, .subtype = MCC_APP_REPORT };
+  app.asmp.report.rate_bps = 1000;
+  for (; app.ssrc < 1100; app.ssrc++)
+    mcc_elm_receiver_handle_app (world.receiver, &app, world.now);
+  run (&world, 5.0);
+  g_assert_cmpuint (world.reports, ==, 0); /* 101 x 152 bytes in 3.75 kb/s: 33 s, at least half */
+  run (&world, 50.0);
+  g_assert_cmpuint (world.reports, >=, 1);
+  mcc_elm_receiver_free (world.receiver);
+}
+
+/* Nobody's reports, honest or not, can silence us for good. */
+static void
+test_flood (void)
+{
+  World world;
+  world_init (&world, MCC_VARIANT_ENHANCED);
+  MccElmApp app = { .ssrc = 1000, .subtype = MCC_APP_REPORT };
+  app.asmp.report.rate_bps = 1000;
+  for (guint second = 0; second < 600; second++) {
+    run (&world, 1.0);
+    for (guint i = 0; i < 25; i++)
+      mcc_elm_receiver_handle_app (world.receiver, &app, world.now);
+  }
+  g_assert_cmpuint (world.reports, >=, 2);
+  mcc_elm_receiver_free (world.receiver);
+}
+
+/* It is described before it sends: a sender may wait for its first receiver. */
+static void
+test_reports_before_media (void)
+{
+  World world;
+  world_init (&world, MCC_VARIANT_ENHANCED);
+  describe (&world, &world.layers);
+  for (guint i = 0; i < 40; i++) {
+    world.now += 100 * MCC_MSECOND;
+    if (mcc_elm_receiver_next_timeout (world.receiver) <= world.now)
+      mcc_elm_receiver_handle_timeout (world.receiver, world.now);
+    drain (&world);
+  }
+  g_assert_cmpuint (world.reports, >=, 1);
+  mcc_elm_receiver_free (world.receiver);
+}
+
+/* RTTs: of our reports only, and each once. */
+static void
+test_rtt (gconstpointer data)
+{
+  World world;
+  world_init (&world, GPOINTER_TO_UINT (data));
+  run (&world, 3.0);
+  g_assert_false (stats_of (&world).rtt_measured);
+  MccElmApp app = { .ssrc = SENDER, .subtype = MCC_APP_RTT };
+  app.asmp = (MccApp){ .ssrc = SENDER, .subtype = MCC_APP_RTT };
+  app.asmp.rtt.count = 2;
+  app.asmp.rtt.entry[0] = (MccAppRtt){ 8, 1, 900 * MCC_MSECOND };
+  app.asmp.rtt.entry[1] = (MccAppRtt){ 7, 1000, 900 * MCC_MSECOND }; /* never sent */
+  mcc_elm_receiver_handle_app (world.receiver, &app, world.now);
+  g_assert_false (stats_of (&world).rtt_measured);
+  app.asmp.rtt.entry[1] = (MccAppRtt){ 7, 1, 80 * MCC_MSECOND };
+  mcc_elm_receiver_handle_app (world.receiver, &app, world.now);
+  app.asmp.rtt.entry[1].rtt = 900 * MCC_MSECOND;
+  mcc_elm_receiver_handle_app (world.receiver, &app, world.now); /* repeated */
+  MccElmReceiverStats stats = stats_of (&world);
+  g_assert_true (stats.rtt_measured);
+  g_assert_cmpuint (stats.rtt, ==, 80 * MCC_MSECOND);
+  g_assert_cmpuint (stats.dropped[MCC_DROP_STALE], ==, 2);
+  MccTraceEvent event;
+  unsigned rtts = 0;
+  while (mcc_elm_receiver_poll_trace (world.receiver, &event))
+    rtts += event.type == MCC_TRACE_RTT;
+  g_assert_cmpuint (rtts, >=, 1);
+  mcc_elm_receiver_free (world.receiver);
+}
+
+static void
+test_pictures (void)
+{
+  World world;
+  world_init (&world, MCC_VARIANT_ENHANCED);
+  run (&world, 3.5);
+  g_assert_cmpuint (world.key_units, ==, 4); /* one a second */
+  mcc_elm_receiver_handle_picture (world.receiver, true, world.now);
+  run (&world, 3.0);
+  g_assert_cmpuint (world.key_units, ==, 4);
+  mcc_elm_receiver_handle_picture (world.receiver, false, world.now);
+  run (&world, 0.5);
+  g_assert_cmpuint (world.key_units, ==, 5);
+  /* What our own socket dropped is no loss of the path. */
+  mcc_elm_receiver_handle_host_dropped (world.receiver, 1, world.now);
+  world.c[0]++, world.c[1]++, world.c[2]++;
+  run (&world, 2.0);
+  g_assert_cmpuint (stats_of (&world).packets_lost, ==, 0);
+  mcc_elm_receiver_set_ssrc (world.receiver, 99);
+  run (&world, 2.0);
+  g_assert_cmpuint (world.report.ssrc, ==, 99);
+  mcc_elm_receiver_free (world.receiver);
+}
+
+/* Silence, BYE, return; and a host that stood still. */
+static void
+test_lost (void)
+{
+  World world;
+  world_init (&world, MCC_VARIANT_ENHANCED);
+  run (&world, 10.0);
+  mcc_elm_receiver_handle_bye (world.receiver, 0xbad, world.now);
+  drain (&world);
+  g_assert_cmpuint (world.lost, ==, 0);
+  mcc_elm_receiver_handle_bye (world.receiver, SENDER, world.now);
+  mcc_elm_receiver_handle_bye (world.receiver, SENDER, world.now);
+  drain (&world);
+  g_assert_cmpuint (world.lost, ==, 1);
+  packet (&world, 0, COUNT); /* overtook the BYE in another socket */
+  g_assert_cmpuint (mcc_elm_receiver_next_timeout (world.receiver), >, world.now);
+  run (&world, 5.0); /* it is back */
+  g_assert_cmpint (stats_of (&world).level, >=, 1);
+  for (unsigned i = 0; i < 100; i++) { /* silent */
+    world.now += 100 * MCC_MSECOND;
+    if (mcc_elm_receiver_next_timeout (world.receiver) <= world.now)
+      mcc_elm_receiver_handle_timeout (world.receiver, world.now);
+    drain (&world);
+  }
+  g_assert_cmpuint (world.lost, ==, 2);
+  packet (&world, 0, COUNT);
+  run (&world, 3.0);
+  unsigned lost = world.lost;
+  world.now += 30 * MCC_SECOND; /* our own absence is nobody's silence */
+  mcc_elm_receiver_handle_timeout (world.receiver, world.now);
+  drain (&world);
+  g_assert_cmpuint (world.lost, ==, lost);
+  mcc_elm_receiver_free (world.receiver);
+  mcc_elm_receiver_free (NULL);
+}
+
+static void
+test_names (void)
+{
+  g_assert_cmpstr (mcc_elm_reason_name (MCC_ELM_REASON_START), ==, "start");
+  g_assert_cmpstr (mcc_elm_reason_name (MCC_ELM_REASON_LAYERS), ==, "layers");
+  g_assert_cmpstr (mcc_elm_reason_name ((MccElmReason)99), ==, "unknown");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  gpointer published = GUINT_TO_POINTER (MCC_VARIANT_PUBLISHED);
+  gpointer enhanced = GUINT_TO_POINTER (MCC_VARIANT_ENHANCED);
+  g_test_add_data_func (
+      "/elm/receiver/published/levels-are-no-losses", published, test_no_losses_by_levels);
+  g_test_add_data_func (
+      "/elm/receiver/enhanced/levels-are-no-losses", enhanced, test_no_losses_by_levels);
+  g_test_add_func ("/elm/receiver/drops", test_drops);
+  g_test_add_func ("/elm/receiver/reports", test_reports);
+  g_test_add_func ("/elm/receiver/crowd", test_crowd);
+  g_test_add_func ("/elm/receiver/flood", test_flood);
+  g_test_add_func ("/elm/receiver/reports-before-media", test_reports_before_media);
+  g_test_add_data_func ("/elm/receiver/published/rtt", published, test_rtt);
+  g_test_add_data_func ("/elm/receiver/enhanced/rtt", enhanced, test_rtt);
+  g_test_add_func ("/elm/receiver/pictures", test_pictures);
+  g_test_add_func ("/elm/receiver/lost-and-found", test_lost);
+  g_test_add_func ("/elm/receiver/names", test_names);
+  return g_test_run ();
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <glib.h>
+#include <math.h>
+
+#include "mccelmsender.h"
+#include "mccjitter.h"
+
+#define EPOCH (1000 * MCC_SECOND)
+#define PACKET 1000
+#define COUNT 3
+
+typedef struct {
+  MccElmSender *sender;
+  MccTime now;
+  MccTime next_packet[COUNT];
+  double own_bps[COUNT]; /* sent of each layer */
+  guint32 seq[COUNT];
+  unsigned announced, key_units, targets, levels, joined, left, lost;
+  MccElmLayers layers;
+  MccAppRttList rtt;
+  guint64 target_bps[COUNT];
+} World;
+
+static MccElmSenderConfig
+config_of (MccVariant variant)
+{
+  MccElmSenderConfig config = { .variant = variant, .seed = 3, .layers.count = COUNT };
+  for (unsigned k = 0; k < COUNT; k++)
+    config.layers.layer[k] = (MccElmLayer){ .cumulative_bps = 100000u << k,
+      .address_offset = (uint16_t)k,
+      .port_offset = (uint16_t)(2 * k),
+      .ssrc = 0x100 + k };
+  return config;
+}
+
+static void
+world_init (World *world, const MccElmSenderConfig *config)
+{
+  memset (world, 0, sizeof *world);
+  world->now = EPOCH;
+  world->sender = mcc_elm_sender_new (config, EPOCH);
+  g_assert_nonnull (world->sender);
+  for (unsigned k = 0; k < COUNT; k++) {
+    world->next_packet[k] = EPOCH;
+    world->own_bps[k] = k == 0 ? 100000.0 : 100000.0 * (1u << (k - 1));
+  }
+}
+
+static void
+drain (World *world)
+{
+  MccElmSenderAction action;
+  while (mcc_elm_sender_poll (world->sender, &action)) {
+    switch (action.type) {
+      case MCC_ELM_SENDER_ANNOUNCE:
+        g_assert_true (mcc_elm_layers_valid (action.layers));
+        world->announced++;
+        world->layers = *action.layers;
+        if (action.rtt->count > 0)
+          world->rtt = *action.rtt;
+        break;
+      case MCC_ELM_SENDER_RECEIVER:
+        world->joined += action.state == MCC_RECEIVER_ACTIVE;
+        world->left += action.state == MCC_RECEIVER_LEFT;
+        break;
+      case MCC_ELM_SENDER_KEY_UNIT:
+        world->key_units++;
+        break;
+      case MCC_ELM_SENDER_TARGETS:
+        world->targets++;
+        memcpy (world->target_bps, action.target_bps, sizeof world->target_bps);
+        break;
+      case MCC_ELM_SENDER_LEVELS:
+        world->levels++;
+        break;
+      case MCC_ELM_SENDER_FEEDBACK_LOST:
+        world->lost++;
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+static void
+run (World *world, double seconds)
+{
+  MccTime end = world->now + mcc_time_from_seconds (seconds);
+  for (;;) {
+    MccTime next = MIN (end, mcc_elm_sender_next_timeout (world->sender));
+    for (unsigned k = 0; k < COUNT; k++)
+      if (world->own_bps[k] > 0.0)
+        next = MIN (next, world->next_packet[k]);
+    world->now = MAX (world->now, next);
+    for (unsigned k = 0; k < COUNT; k++)
+      if (world->own_bps[k] > 0.0 && world->now >= world->next_packet[k]) {
+        mcc_elm_sender_handle_sent (world->sender, k, 1, PACKET, ++world->seq[k], world->now);
+        world->next_packet[k] = world->now + (MccTime)(PACKET * 8e9 / world->own_bps[k]);
+      }
+    if (world->now >= mcc_elm_sender_next_timeout (world->sender))
+      mcc_elm_sender_handle_timeout (world->sender, world->now);
+    drain (world);
+    if (world->now >= end)
+      return;
+  }
+}
+
+static MccDrop
+report (World *world, guint32 ssrc, guint32 number, unsigned level, guint64 rate_bps)
+{
+  MccElmApp app = { .ssrc = ssrc, .subtype = MCC_APP_REPORT, .level = level, .wanted = level };
+  app.asmp = (MccApp){ .ssrc = ssrc, .subtype = MCC_APP_REPORT };
+  app.asmp.report = (MccAppReport){ .number = number,
+    .flags = MCC_REPORT_ECHO | (rate_bps == 0 ? MCC_REPORT_NO_LIMIT : 0),
+    .rate_bps = rate_bps,
+    .rtt = 50 * MCC_MSECOND,
+    .echo = mcc_abs_send_time (world->now - 50 * MCC_MSECOND) };
+  MccAddress from = { .family = 4, .port = 5005, .bytes = { 10, 0, 0, 1 } };
+  MccDrop drop = mcc_elm_sender_handle_report (world->sender, &app, &from, world->now);
+  drain (world);
+  return drop;
+}
+
+static void
+test_rates (void)
+{
+  MccElmSenderConfig config = config_of (MCC_VARIANT_PUBLISHED);
+  World world;
+  world_init (&world, &config);
+  run (&world, 1.0);
+  g_assert_cmpuint (world.layers.layer[2].cumulative_bps, ==, 400000); /* as configured */
+  world.own_bps[1] = 300000.0;
+  run (&world, 20.0);
+  static const double sums[COUNT] = { 100000.0, 400000.0, 600000.0 };
+  MccElmSenderStats stats;
+  mcc_elm_sender_get_stats (world.sender, world.now, &stats);
+  for (unsigned k = 0; k < COUNT; k++) {
+    double announced = (double)world.layers.layer[k].cumulative_bps;
+    g_assert_cmpfloat_with_epsilon (announced / sums[k], 1.0, 0.1);
+    g_assert_cmpfloat_with_epsilon ((double)stats.cumulative_bps[k] / sums[k], 1.0, 0.1);
+  }
+  /* A layer that falls silent keeps what it added: rates rise strictly. */
+  world.own_bps[2] = 0.0;
+  world.own_bps[0] = 150000.0;
+  run (&world, 20.0);
+  g_assert_cmpfloat_with_epsilon (
+      (double)world.layers.layer[2].cumulative_bps / 650000.0, 1.0, 0.1);
+  mcc_elm_sender_free (world.sender);
+}
+
+/* Above the target t_fb grows, 10 % at most; below it shrinks by 10 %; alone it stays. */
+static void
+test_feedback_interval (void)
+{
+  MccElmSenderConfig config = config_of (MCC_VARIANT_PUBLISHED);
+  World world;
+  world_init (&world, &config);
+  run (&world, 20.0);
+  g_assert_cmpuint (world.layers.feedback_interval, ==, MCC_ELM_FEEDBACK_START);
+  guint32 number = 0;
+  for (unsigned i = 0; i < 12 * 5; i++) { /* 2 a second */
+    report (&world, 7, ++number, 0, 0);
+    report (&world, 8, number, 0, 0);
+    run (&world, 1.0);
+  }
+  MccElmSenderStats stats;
+  mcc_elm_sender_get_stats (world.sender, world.now, &stats);
+  g_assert_cmpfloat_with_epsilon (stats.feedback_hz, 2.0, 0.25);
+  double grown = mcc_time_to_seconds (stats.feedback_interval);
+  g_assert_cmpfloat (grown, >=, pow (1.1, 10.0));
+  g_assert_cmpfloat (grown, <=, pow (1.1, 13.0));
+  for (unsigned i = 0; i < 10; i++) {
+    report (&world, 7, ++number, 0, 0);
+    run (&world, 5.0);
+  }
+  mcc_elm_sender_get_stats (world.sender, world.now, &stats);
+  g_assert_cmpfloat (mcc_time_to_seconds (stats.feedback_interval), <=, grown * pow (0.9, 8.0));
+  mcc_elm_sender_free (world.sender);
+}
+
+/* enhanced: many that come at once are asked for less at once. */
+static void
+test_budget (void)
+{
+  MccElmSenderConfig config = config_of (MCC_VARIANT_ENHANCED);
+  World world;
+  world_init (&world, &config);
+  run (&world, 3.0);
+  for (guint32 ssrc = 1000; ssrc < 1400; ssrc++)
+    report (&world, ssrc, 1, 0, 0);
+  run (&world, 10.0);
+  /* 400 x 152 bytes in 3 kb/s (5 % of 100 kb/s, three quarters, rtpsession's part taken off). */
+  g_assert_cmpuint (world.layers.feedback_interval, ==, MCC_ELM_FEEDBACK_MAX);
+  g_assert_cmpuint (mcc_elm_sender_members (world.sender), ==, 400);
+  mcc_elm_sender_free (world.sender);
+}
+
+static void
+test_members (void)
+{
+  MccElmSenderConfig config = config_of (MCC_VARIANT_ENHANCED);
+  World world;
+  world_init (&world, &config);
+  run (&world, 1.0);
+  g_assert_cmpint (report (&world, 7, 1, COUNT, 0), ==, MCC_DROP_BAD_VALUE);
+  g_assert_cmpint (report (&world, 7, 1, 2, 0), ==, MCC_DROP_PROBATION);
+  run (&world, 1.0);
+  g_assert_cmpint (report (&world, 7, 2, 2, 0), ==, MCC_DROP_NONE);
+  g_assert_cmpint (report (&world, 7, 2, 2, 0), ==, MCC_DROP_STALE);
+  g_assert_cmpuint (world.joined, ==, 1);
+  run (&world, 2.0);
+  MccElmSenderStats stats;
+  mcc_elm_sender_get_stats (world.sender, world.now, &stats);
+  g_assert_cmpuint (stats.members[2], ==, 1);
+  g_assert_cmpuint (stats.receivers, ==, 1);
+  g_assert_cmpuint (stats.reports, ==, 1);
+  g_assert_cmpuint (world.levels, >=, 1);
+  g_assert_cmpuint (world.rtt.count, >=, 1);
+  g_assert_cmpuint (world.rtt.entry[0].ssrc, ==, 7);
+  g_assert_cmpfloat_with_epsilon (mcc_time_to_seconds (world.rtt.entry[0].rtt), 0.05, 0.001);
+  MccReceiverInfo info;
+  mcc_elm_sender_get_receiver (world.sender, 0, world.now, &info);
+  g_assert_cmpuint (info.level, ==, 2);
+  g_assert_cmpuint (mcc_elm_sender_get_receivers (world.sender, world.now, &info, 1), ==, 1);
+  g_assert_cmpint (report (&world, 7, 3, 1, 0), ==, MCC_DROP_NONE);
+  run (&world, 2.0);
+  mcc_elm_sender_get_stats (world.sender, world.now, &stats);
+  g_assert_cmpuint (stats.members[1], ==, 1);
+  MccAddress from = { .family = 4, .port = 5005, .bytes = { 10, 0, 0, 1 } };
+  g_assert_cmpint (
+      mcc_elm_sender_handle_bye (world.sender, 7, &from, world.now), ==, MCC_DROP_NONE);
+  run (&world, 2.0);
+  g_assert_cmpuint (world.left, ==, 1);
+  mcc_elm_sender_get_stats (world.sender, world.now, &stats);
+  g_assert_cmpuint (stats.receivers, ==, 0);
+  MccElmApp other = { .subtype = MCC_ELM_LAYERS };
+  g_assert_cmpint (mcc_elm_sender_handle_report (world.sender, &other, &from, world.now), ==,
+      MCC_DROP_UNKNOWN_SUBTYPE);
+  mcc_elm_sender_handle_dropped (world.sender, MCC_DROP_MALFORMED, 1, world.now);
+  mcc_elm_sender_get_stats (world.sender, world.now, &stats);
+  g_assert_cmpuint (stats.dropped[MCC_DROP_MALFORMED], ==, 1);
+  mcc_elm_sender_free (world.sender);
+}
+
+static void
+test_life (void)
+{
+  MccElmSenderConfig config = config_of (MCC_VARIANT_ENHANCED);
+  World world;
+  world_init (&world, &config);
+  run (&world, 1.0);
+  g_assert_cmpuint (world.announced, >=, 1);
+  guint32 number = world.layers.number, round = world.layers.round;
+  unsigned announced = world.announced;
+  run (&world, 10.0);
+  g_assert_cmpuint (world.layers.number - number, ==, world.announced - announced);
+  /* Rounds follow the clock, whenever they are announced. */
+  MccElmSenderStats stats;
+  mcc_elm_sender_get_stats (world.sender, world.now, &stats);
+  g_assert_cmpuint (stats.round - round, ==, 5);
+  g_assert_cmpuint (mcc_elm_layers_round (&world.layers, mcc_abs_send_time (world.now + 1000000)),
+      ==, stats.round);
+  mcc_elm_sender_handle_key_unit_request (world.sender, world.now);
+  run (&world, 1.0);
+  g_assert_cmpuint (world.key_units, ==, 1);
+  g_assert_cmpint (mcc_elm_sender_handle_plain_report (world.sender, 9, 0.0, 1, 0, NULL, world.now),
+      ==, MCC_DROP_PROBATION);
+  g_assert_nonnull (mcc_elm_sender_asmp (world.sender));
+  uint16_t set = world.layers.set;
+  mcc_elm_sender_set_ssrc (world.sender, 1, 0x101, world.now); /* as it was */
+  mcc_elm_sender_set_ssrc (world.sender, 1, 0x999, world.now);
+  mcc_elm_sender_set_ssrc (world.sender, 0, 0x998, world.now);
+  mcc_elm_sender_set_frame_rate (world.sender, 0, 7500, world.now);
+  run (&world, 5.0);
+  g_assert_cmpuint (world.layers.set, ==, set + 2);
+  g_assert_cmpuint (world.layers.layer[1].ssrc, ==, 0x999);
+  g_assert_cmpuint (world.layers.layer[0].frame_rate, ==, 7500);
+  MccElmLayers layers = *mcc_elm_sender_layers (world.sender);
+  layers.layer[1].port_offset = 3;
+  g_assert_false (mcc_elm_sender_set_layers (world.sender, &layers, world.now));
+  layers.layer[1].port_offset = 2;
+  layers.count = COUNT;
+  layers.layer[0].ssrc = 0x500;
+  g_assert_true (mcc_elm_sender_set_layers (world.sender, &layers, world.now));
+  run (&world, 5.0);
+  g_assert_cmpuint (world.layers.set, ==, set + 3);
+  MccTraceEvent event;
+  while (mcc_elm_sender_poll_trace (world.sender, &event)) {
+  }
+  mcc_elm_sender_free (world.sender);
+}
+
+static void
+test_targets (void)
+{
+  MccElmSenderConfig config = config_of (MCC_VARIANT_ENHANCED);
+  config.bounds[2] = (MccElmBounds){ 200000, 4000000 };
+  World world;
+  world_init (&world, &config);
+  for (guint32 number = 1; number < 120; number++) {
+    report (&world, 7, number, 2, 1000000);
+    run (&world, 1.0);
+  }
+  g_assert_cmpuint (world.targets, >=, 5);
+  g_assert_cmpuint (world.target_bps[0], ==, 100000);
+  g_assert_cmpuint (world.target_bps[2], >, 700000);
+  g_assert_cmpuint (world.target_bps[2], <=, 950000);
+  mcc_elm_sender_free (world.sender);
+  config.variant = MCC_VARIANT_PUBLISHED; /* moves nothing */
+  world_init (&world, &config);
+  for (guint32 number = 1; number < 30; number++) {
+    report (&world, 7, number, 2, 1000000);
+    run (&world, 1.0);
+  }
+  g_assert_cmpuint (world.targets, ==, 0);
+  mcc_elm_sender_free (world.sender);
+}
+
+static void
+test_refused (void)
+{
+  MccElmSenderConfig config = config_of (MCC_VARIANT_ENHANCED);
+  config.layers.layer[1].cumulative_bps = 1;
+  g_assert_null (mcc_elm_sender_new (&config, EPOCH));
+  config = config_of (MCC_VARIANT_ENHANCED);
+  config.bounds[0] = (MccElmBounds){ 2, 1 };
+  g_assert_null (mcc_elm_sender_new (&config, EPOCH));
+  mcc_elm_sender_free (NULL);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/elm/sender/rates-are-measured", test_rates);
+  g_test_add_func ("/elm/sender/feedback-interval", test_feedback_interval);
+  g_test_add_func ("/elm/sender/budget", test_budget);
+  g_test_add_func ("/elm/sender/members", test_members);
+  g_test_add_func ("/elm/sender/life", test_life);
+  g_test_add_func ("/elm/sender/targets", test_targets);
+  g_test_add_func ("/elm/sender/refused", test_refused);
+  return g_test_run ();
+}

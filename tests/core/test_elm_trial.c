@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Trials of layers, and where an encoder's rates are moved to.
+ */
+#include <glib.h>
+
+#include "mccapp.h"
+#include "mccelmtarget.h"
+#include "mccelmtrial.h"
+
+#define START (1000 * MCC_SECOND)
+#define PACKETS_S 250.0 /* 2 Mb/s of 1000 bytes */
+
+typedef struct {
+  MccElmTrial trial;
+  MccElmTrialInput input;
+  double received, lost;
+} Path;
+
+static void
+path_init (Path *path)
+{
+  memset (path, 0, sizeof *path);
+  mcc_elm_trial_init (&path->trial);
+  path->input = (MccElmTrialInput){
+    .now = START, .rtt = 50 * MCC_MSECOND, .packet_bytes = 1000.0, .sent_bps = 2e6
+  };
+}
+
+/* @seconds of loss @fraction and a queue that rises by @queue_s a second: until a verdict. */
+static MccElmVerdict
+run (Path *path, double seconds, double fraction, double queue_s, double *after)
+{
+  MccTime begin = path->input.now;
+  MccElmVerdict verdict = MCC_ELM_BEARS;
+  while (verdict == MCC_ELM_BEARS && mcc_time_to_seconds (path->input.now - begin) < seconds) {
+    bool ended;
+    path->input.now += 100 * MCC_MSECOND;
+    path->lost += 0.1 * PACKETS_S * fraction;
+    path->received += 0.1 * PACKETS_S * (1.0 - fraction);
+    path->input.lost = (guint64)path->lost;
+    path->input.received = (guint64)path->received;
+    path->input.queue_least += mcc_time_from_seconds (0.1 * queue_s);
+    path->input.queue_top = MAX (path->input.queue_top, path->input.queue_least);
+    verdict = mcc_elm_trial_look (&path->trial, &path->input, &ended);
+  }
+  *after = mcc_time_to_seconds (path->input.now - begin);
+  return verdict;
+}
+
+static void
+test_losses (void)
+{
+  static const struct {
+    double before, during;
+    MccElmVerdict verdict;
+  } cases[] = {
+    { 0.0, 0.5, MCC_ELM_TOO_MUCH },
+    { 0.0, 0.1, MCC_ELM_TOO_MUCH },
+    { 0.0, 0.02, MCC_ELM_BEARS },
+    { 0.05, 0.05, MCC_ELM_BEARS }, /* no more than before */
+    { 0.05, 0.4, MCC_ELM_TOO_MUCH },
+    { 0.001, 0.4, MCC_ELM_TOO_MUCH },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    Path path;
+    double after;
+    path_init (&path);
+    run (&path, 20.0, cases[i].before, 0.0, &after);
+    path.input.alone = !(cases[i].before > 0.0);
+    mcc_elm_trial_begin (&path.trial, path.input.now);
+    g_assert_true (mcc_elm_trial_active (&path.trial, path.input.now));
+    MccElmVerdict verdict = run (&path, 2.9, cases[i].during, 0.0, &after);
+    g_test_message ("case %u: %d after %.1f s", i, verdict, after);
+    g_assert_cmpint (verdict, ==, cases[i].verdict);
+    if (verdict == MCC_ELM_TOO_MUCH)
+      g_assert_cmpfloat (after, <=, path.input.alone ? 0.6 : 1.0); /* that is what it costs */
+  }
+}
+
+/* One overflow of TCP's, a window long, in a trial: only alone it counts. */
+static void
+test_overflow (void)
+{
+  for (unsigned alone = 0; alone < 2; alone++) {
+    Path path;
+    double after;
+    path_init (&path);
+    path.input.alone = alone;
+    mcc_elm_trial_begin (&path.trial, START);
+    run (&path, 0.7, 0.0, 0.0, &after);
+    MccElmVerdict verdict = run (&path, 0.3, 0.2, 0.0, &after);
+    if (verdict == MCC_ELM_BEARS)
+      verdict = run (&path, 1.5, 0.0, 0.0, &after);
+    g_assert_cmpint (verdict, ==, alone ? MCC_ELM_TOO_MUCH : MCC_ELM_BEARS);
+  }
+}
+
+static void
+test_queue (void)
+{
+  Path path;
+  double after;
+  path_init (&path);
+  path.input.alone = true;
+  mcc_elm_trial_begin (&path.trial, START);
+  g_assert_cmpint (run (&path, 2.9, 0.0, 0.2, &after), ==, MCC_ELM_TOO_MUCH);
+  g_assert_cmpfloat (after, <=, 2.0);
+  path_init (&path);
+  mcc_elm_trial_begin (&path.trial, START);
+  g_assert_cmpint (run (&path, 2.9, 0.0, 0.01, &after), ==, MCC_ELM_BEARS);
+  /* Where others make losses the queue is theirs, too. */
+  path_init (&path);
+  run (&path, 5.0, 0.01, 0.0, &after);
+  mcc_elm_trial_begin (&path.trial, path.input.now);
+  g_assert_cmpint (run (&path, 2.9, 0.01, 0.2, &after), ==, MCC_ELM_BEARS);
+}
+
+/* Much more than the path carries, without a trial: left within 2 s. */
+static void
+test_overload (void)
+{
+  Path path;
+  double after;
+  path_init (&path);
+  g_assert_cmpint (run (&path, 10.0, 0.01, 0.0, &after), ==, MCC_ELM_BEARS);
+  g_assert_cmpint (run (&path, 10.0, 0.4, 0.0, &after), ==, MCC_ELM_OVERLOAD);
+  g_assert_cmpfloat (after, <=, 2.0);
+  /* Losses far below the queue's top are not an overload. */
+  path_init (&path);
+  path.input.queue_top = 500 * MCC_MSECOND;
+  g_assert_cmpint (run (&path, 10.0, 0.4, 0.0, &after), ==, MCC_ELM_BEARS);
+  /* A pause forgets half of one. */
+  path_init (&path);
+  run (&path, 0.5, 0.4, 0.0, &after);
+  mcc_elm_trial_pause (&path.trial);
+  g_assert_cmpuint (path.trial.heavy, ==, 0);
+}
+
+static void
+test_targets (void)
+{
+  static const MccElmBounds bounds[3]
+      = { { 100000, 400000 }, { 200000, 2000000 }, { 400000, 8000000 } };
+  guint64 could[100], target[3] = { 200000, 500000, 1000000 };
+  for (unsigned i = 0; i < 100; i++)
+    could[i] = i < 50 ? 300000 : i < 90 ? 1500000 : MCC_APP_RATE_MAX;
+  for (unsigned n = 0; n < 60; n++) {
+    guint64 before[3] = { target[0], target[1], target[2] };
+    mcc_elm_target_move (bounds, 3, could, 100, target);
+    for (unsigned k = 0; k < 3; k++) {
+      g_assert_cmpfloat ((double)target[k], <=, 1.1 * (double)before[k] + 1.0);
+      g_assert_cmpuint (target[k], >=, bounds[k].min_bps);
+      g_assert_cmpuint (target[k], <=, bounds[k].max_bps);
+      g_assert_true (
+          k == 0 || (double)target[k] >= MCC_ELM_TARGET_STEP * (double)target[k - 1] - 1.0);
+    }
+  }
+  g_assert_cmpuint (target[0], ==, 285000); /* 0.95 of what 95 % could take */
+  g_assert_cmpuint (target[2], ==, 8000000);
+  guint64 fixed[3] = { 1000, 2000, 3000 };
+  static const MccElmBounds none[3] = { { 0, 0 }, { 0, 0 }, { 0, 0 } };
+  mcc_elm_target_move (none, 3, could, 100, fixed);
+  g_assert_cmpuint (fixed[2], ==, 3000);
+  g_assert_true (mcc_elm_bounds_valid (bounds, 3) && mcc_elm_bounds_valid (none, 3));
+  static const MccElmBounds crossed[2] = { { 100, 400 }, { 200, 400 } }, empty[1] = { { 2, 1 } };
+  g_assert_false (mcc_elm_bounds_valid (crossed, 2) || mcc_elm_bounds_valid (empty, 1));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/elm/trial/losses", test_losses);
+  g_test_add_func ("/elm/trial/overflow-of-others", test_overflow);
+  g_test_add_func ("/elm/trial/queue", test_queue);
+  g_test_add_func ("/elm/trial/overload", test_overload);
+  g_test_add_func ("/elm/targets", test_targets);
+  return g_test_run ();
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * asspsimulcastbin's encoders: the pictures they get, how they are set, one that fails, those of
+ * the application.
+ */
+#include <string.h>
+
+#include <gst/gst.h>
+
+#include "asspbinfixture.h"
+#include "gstasspsimulcastbin.h"
+
+static guint
+x264_threads (BinFixture *f, const gchar *stream)
+{
+  GstElement *branch = gst_bin_get_by_name (GST_BIN (f->bin), stream), *encoder = NULL;
+  GstIterator *elements = gst_bin_iterate_all_by_element_factory_name (GST_BIN (branch), "x264enc");
+  GValue value = G_VALUE_INIT;
+  guint threads;
+
+  g_assert_cmpint (gst_iterator_next (elements, &value), ==, GST_ITERATOR_OK);
+  encoder = g_value_get_object (&value);
+  g_object_get (encoder, "threads", &threads, NULL);
+  g_value_unset (&value);
+  gst_iterator_free (elements);
+  gst_object_unref (branch);
+  return threads;
+}
+
+/* Each smaller than the next, with the frames that its rate allows. */
+static void
+test_pictures (void)
+{
+  BinFixture f;
+
+  if (!bin_setup (&f,
+          "videotestsrc is-live=true ! video/x-raw,width=1280,height=720,framerate=60/1 ! @"
+          "streams=100000:300000,1000000:2000000,10000000:20000000"))
+    return;
+  bin_play (&f);
+  bin_meet (&f, 3);
+  g_assert_cmpuint (bin_stream_uint (&f, 0, "width"), ==, 320);
+  g_assert_cmpuint (bin_stream_uint (&f, 0, "height"), ==, 180);
+  g_assert_cmpuint (bin_stream_uint (&f, 0, "one-frame-of"), ==, 2);
+  g_assert_cmpuint (bin_stream_uint (&f, 1, "width"), ==, 960);
+  g_assert_cmpuint (bin_stream_uint (&f, 1, "one-frame-of"), ==, 2);
+  g_assert_cmpuint (bin_stream_uint (&f, 2, "width"), ==, 1280);
+  g_assert_cmpuint (bin_stream_uint (&f, 2, "one-frame-of"), ==, 1);
+  g_assert_nonnull (strstr (f.peer.stream[0].session.parameters, "a-framerate=30"));
+  g_assert_cmpuint (x264_threads (&f, "stream0"), ==, 1);
+  g_assert_cmpuint (x264_threads (&f, "stream2"), ==, 0);
+  bin_teardown (&f);
+}
+
+/* What the user says stays. */
+static void
+test_pictures_left_alone (void)
+{
+  static const gchar *const settings[]
+      = { "configure-encoder=false", "encoder-description=\"x264enc tune=zerolatency threads=2\"" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
+    gchar *description = g_strdup_printf (
+        "videotestsrc is-live=true ! video/x-raw,width=320,height=180,framerate=30/1 ! @"
+        "streams=100000:300000 %s",
+        settings[i]);
+    BinFixture f;
+
+    if (bin_setup (&f, description)) {
+      bin_play (&f);
+      bin_meet (&f, 1);
+      g_assert_cmpuint (x264_threads (&f, "stream0"), ==, i == 0 ? 0 : 2);
+      bin_teardown (&f);
+    }
+    g_free (description);
+  }
+}
+
+/* ---- an encoder that fails ---- */
+
+/* As an encoder does that cannot go on. */
+static GstPadProbeReturn
+on_broken (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GST_ELEMENT_ERROR (data, STREAM, ENCODE, ("it broke"), (NULL));
+  gst_buffer_unref (GST_PAD_PROBE_INFO_BUFFER (info));
+  GST_PAD_PROBE_INFO_FLOW_RETURN (info) = GST_FLOW_ERROR;
+  return GST_PAD_PROBE_HANDLED;
+}
+
+static void
+break_stream (BinFixture *f, guint stream)
+{
+  gchar *name = g_strdup_printf ("stream%u", stream);
+  GstElement *branch = gst_bin_get_by_name (GST_BIN (f->bin), name);
+  GstElement *broken = gst_bin_get_by_name (GST_BIN (branch), "breaks");
+  GstPad *pad = gst_element_get_static_pad (broken, "sink");
+
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, on_broken, broken, NULL);
+  gst_object_unref (pad);
+  gst_object_unref (broken);
+  gst_object_unref (branch);
+  g_free (name);
+}
+
+static void
+test_encoder_fails (void)
+{
+  BinFixture f;
+  GstMessage *message;
+  GError *error = NULL;
+  guint before;
+
+  if (!bin_setup (&f, "videotestsrc is-live=true pattern=snow ! "
+                      "video/x-raw,width=320,height=240,framerate=30/1 ! @" LADDER
+                      "encoder-description=\"identity name=breaks ! x264enc tune=zerolatency\""))
+    return;
+  bin_play (&f);
+  bin_meet (&f, 3);
+  break_stream (&f, 1);
+  do {
+    message = bin_wait_message (&f, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR, 5000);
+    g_assert_nonnull (message);
+    g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_WARNING);
+    g_clear_error (&error);
+    gst_message_parse_warning (message, &error, NULL);
+    g_test_message ("%s", error->message);
+    gst_message_unref (message);
+  } while (!strstr (error->message, "Stream 1 is not sent any more"));
+  g_clear_error (&error);
+  assp_peer_run (&f.peer, 300); /* what the pacer had */
+  before = f.peer.stream[1].frames;
+  g_assert_true (bin_frames (&f, 0, 10));
+  g_assert_true (bin_frames (&f, 2, 5));
+  g_assert_cmpuint (f.peer.stream[1].frames, ==, before);
+  g_assert_false (f.peer.streams.stream[1].flags & MCC_ASSP_RUNNING);
+  bin_enter (&f, 1, 600000); /* nobody can wake it */
+  assp_peer_run (&f.peer, 300);
+  g_assert_cmpuint (bin_stream_uint (&f, 1, "running"), ==, 0);
+  /* EOS comes all the same */
+  gst_element_send_event (f.pipeline, gst_event_new_eos ());
+  message = bin_wait_message (&f, GST_MESSAGE_EOS | GST_MESSAGE_ERROR, 10000);
+  g_assert_nonnull (message);
+  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
+  gst_message_unref (message);
+  bin_teardown (&f);
+}
+
+static void
+test_all_encoders_fail (void)
+{
+  BinFixture f;
+  GstMessage *message;
+
+  if (!bin_setup (&f, SOURCE
+          "@" LADDER "encoder-description=\"identity name=breaks ! x264enc tune=zerolatency\""))
+    return;
+  bin_play (&f);
+  bin_meet (&f, 3);
+  for (guint i = 0; i < 3; i++)
+    break_stream (&f, i);
+  message = bin_wait_message (&f, GST_MESSAGE_ERROR, 5000);
+  g_assert_nonnull (message);
+  gst_message_unref (message);
+  bin_teardown (&f);
+}
+
+/* ---- others' encoders ---- */
+
+#define OWN(n)                                                                                     \
+  "t. ! queue ! x264enc name=e" #n " tune=zerolatency key-int-max=30 ! rtph264pay name=p" #n       \
+  " ! bin.sink_" #n " "
+
+static const gchar own[] = "videotestsrc is-live=true pattern=snow ! "
+                           "video/x-raw,format=I420,width=320,height=240,framerate=30/1 ! "
+                           "tee name=t " OWN (0) OWN (1) "@";
+
+static void
+test_request_pads (void)
+{
+  BinFixture f;
+  GstElement *encoder;
+  guint bitrate;
+
+  if (!bin_setup (&f, own))
+    return;
+  g_object_set (f.bin, "streams", "200000:400000,400000:900000", NULL);
+  bin_play (&f);
+  bin_check_time_base (&f, 2);
+  g_assert_cmpuint (f.peer.streams.count, ==, 2);
+  bin_enter (&f, 1, 800000);
+  for (guint i = 0; i < 30; i++) {
+    assp_peer_run (&f.peer, 100);
+    assp_peer_report (&f.peer, 1, 800000, 0);
+  }
+  encoder = gst_bin_get_by_name (GST_BIN (f.pipeline), "e1");
+  g_object_get (encoder, "bitrate", &bitrate, NULL);
+  g_assert_cmpuint (bitrate, >, 450);
+  g_assert_cmpuint (bitrate, <, 900);
+  gst_object_unref (encoder);
+  encoder = gst_bin_get_by_name (GST_BIN (f.pipeline), "e0");
+  g_object_get (encoder, "bitrate", &bitrate, NULL);
+  g_assert_cmpuint (bitrate, <, 220);
+  gst_object_unref (encoder);
+  bin_teardown (&f);
+}
+
+/* Payloaders with time bases that the application chose. */
+static void
+test_request_time_base (void)
+{
+  BinFixture f;
+  GstElement *payloader;
+
+  if (!bin_setup (&f, own))
+    return;
+  g_object_set (f.bin, "streams", "200000:400000,400000:900000", NULL);
+  for (guint i = 0; i < 2; i++) {
+    payloader = gst_bin_get_by_name (GST_BIN (f.pipeline), i ? "p1" : "p0");
+    g_object_set (payloader, "timestamp-offset", 4294967000u + 777u * i, NULL);
+    gst_object_unref (payloader);
+  }
+  bin_play (&f);
+  bin_check_time_base (&f, 2);
+  bin_teardown (&f);
+}
+
+static void
+test_request_idles (void)
+{
+  BinFixture f;
+  guint before, key_units;
+
+  if (!bin_setup (&f, own))
+    return;
+  g_object_set (f.bin, "streams", "200000:400000,400000:900000", "idle-timeout", 800u, NULL);
+  bin_play (&f);
+  bin_meet (&f, 2);
+  assp_peer_run (&f.peer, 1500);
+  before = f.peer.stream[1].frames;
+  g_assert_true (bin_frames (&f, 0, 10));
+  g_assert_cmpuint (f.peer.stream[1].frames, ==, before);
+  key_units = f.peer.stream[1].key_units;
+  bin_enter (&f, 1, 800000);
+  g_assert_true (bin_frames (&f, 1, 5));
+  g_assert_cmpuint (f.peer.stream[1].key_units, >, key_units);
+  bin_teardown (&f);
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+  gst_element_register (NULL, "asspsimulcastbin", GST_RANK_NONE, GST_TYPE_ASSP_SIMULCAST_BIN);
+#define ADD(name, func) g_test_add_func ("/asspencoders/" name, func)
+  ADD ("pictures", test_pictures);
+  ADD ("pictures-left-alone", test_pictures_left_alone);
+  ADD ("encoder-fails", test_encoder_fails);
+  ADD ("all-encoders-fail", test_all_encoders_fail);
+  ADD ("request-pads", test_request_pads);
+  ADD ("request-pads/one-time-base", test_request_time_base);
+  ADD ("request-pads/idle-and-return", test_request_idles);
+  return g_test_run ();
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * layerarrivals: what a receiver of layers gets, by the sender's numbers of each layer, whatever
+ * the protocol counts.
+ */
+#pragma once
+
+#include <vector>
+
+#include "port.h"
+#include "record.h"
+
+namespace sim
+{
+
+class LayerArrivals
+{
+public:
+  LayerArrivals (unsigned layers, ReceiverRecord &record) : m_layers (layers), m_record (record)
+  {
+  }
+  /* What is sent before the next packet of @layer is no loss. */
+  void Begin (unsigned layer)
+  {
+    m_layers[layer] = {};
+  }
+  void BeginAll ();
+  /* Packet number @seq of @layer, which is taken or only on its way after a leave. */
+  void Add (const Datagram &datagram, unsigned layer, std::uint16_t seq, bool taken);
+
+private:
+  struct Layer {
+    bool any = false;
+    std::uint16_t next = 0;
+  };
+  void CountFrame (double sent, std::uint32_t lost);
+
+  std::vector<Layer> m_layers;
+  ReceiverRecord &m_record;
+  double m_frame = -1, m_damaged = -1;
+};
+
+} // namespace sim
