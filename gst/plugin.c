@@ -8,6 +8,8 @@
 #include "gstasmpsrc.h"
 #include "gstasspsimulcastbin.h"
 #include "gstasspsimulcastsrc.h"
+#include "gstelmlayersink.h"
+#include "gstelmlayersrc.h"
 
 static gboolean
 plugin_init (GstPlugin *plugin)
@@ -18,6 +20,8 @@ plugin_init (GstPlugin *plugin)
   good &= GST_ELEMENT_REGISTER (asmpsrc, plugin);
   good &= GST_ELEMENT_REGISTER (asspsimulcastbin, plugin);
   good &= GST_ELEMENT_REGISTER (asspsimulcastsrc, plugin);
+  good &= GST_ELEMENT_REGISTER (elmlayersink, plugin);
+  good &= GST_ELEMENT_REGISTER (elmlayersrc, plugin);
   return good;
 }
 

@@ -3,6 +3,7 @@
 """Simulcast in real pipelines: receivers behind different bottlenecks end up in the streams that
 their paths can carry, and one whose bottleneck changes goes from one to the other and back."""
 
+import subprocess
 import sys
 import time
 
@@ -16,10 +17,12 @@ router a
 host r1
 host r2
 host r3
+host rd
 link access s a delay=5ms
 link leaf1 a r1 rate={LOW} delay=10ms queue=20kB
 link leaf2 a r2 rate={HIGH} delay=10ms queue=30kB
 link leaf3 a r3 rate={HIGH} delay=10ms queue=30kB
+link leafd a rd rate={HIGH} delay=10ms queue=30kB
 """
 DOWN = 14.0  # s; later where r3 needs longer to come up
 SOURCE = (
@@ -130,5 +133,34 @@ def test_assp(play):
     play.clean(sender, slow, fast, lossless=False)
 
 
+def test_scripts(play):
+    """The scripts of pipelines/, as a user starts them."""
+    pipelines = harness.TOP / "pipelines"
+    words = ["--address", "239.1.4.33", "--port", "6200"]
+    ladder = ["--streams", "200000:500000,500000:1200000", "ttl-mc=8"]
+    sending = play.program("s", "assp-send", [pipelines / "assp-send", *words, *ladder])
+    film = play.record.directory / "film.ts"
+    recorder = [pipelines / "assp-receive", *words, "--stream", "0", "--record", film]
+    recording = play.program("rd", "assp-receive", recorder)
+    showing = play.program("rd", "shown", [pipelines / "assp-receive", *words, "--no-video"])
+    play.wait(lambda: film.exists() and film.stat().st_size > 100_000, 25, "a film is recorded")
+    play.check(showing.process.poll() is None, "assp-receive shows it", showing.text()[-300:])
+    for name, program in (("recording", recording), ("showing", showing), ("sending", sending)):
+        status = program.stop()
+        told = program.text()
+        play.check(status == 0, f"{name} ends with Ctrl-C", f"{status} {told[-300:]}")
+        play.check("ERROR" not in told, f"{name} tells no error", told[-300:])
+    play.check(pictures_in(film) > 50, "the film can be decoded", str(pictures_in(film)))
+
+
+def pictures_in(film):
+    """How many pictures FFmpeg decodes without an error."""
+    command = ["ffprobe", "-v", "error", "-count_frames", "-select_streams", "v:0"]
+    command += ["-show_entries", "stream=nb_read_frames", "-of", "csv=p=0", str(film)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    frames = [line.strip(",") for line in done.stdout.split()]
+    return int(frames[0]) if frames and frames[0].isdigit() else 0
+
+
 if __name__ == "__main__":
-    sys.exit(harness.main("assp", TOPOLOGY, [test_assp]))
+    sys.exit(harness.main("assp", TOPOLOGY, [test_assp], [test_scripts]))

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * gstelmsplit: an internal element that makes layers of RTP: whole access units, each of one layer
+ * (mcclayerclass.h), with the SSRC and numbers of its layer and the order of mcclayerorder.h. What
+ * leaves is one sequence of packets in the order in which they are to be sent, unit by unit.
+ *
+ * Either one stream comes in, whose units are sorted by what they say, or one stream a layer. Of
+ * one stream, the layers are counted first: over GST_ELM_SPLIT_UNITS units or GST_ELM_SPLIT_TIME,
+ * which are held; a unit of a higher layer that comes later makes them more.
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+#include "mcclayerclass.h"
+
+G_BEGIN_DECLS
+
+#define GST_ELM_SPLIT_UNITS 8
+#define GST_ELM_SPLIT_TIME (500 * GST_MSECOND)
+
+#define GST_TYPE_ELM_SPLIT (gst_elm_split_get_type ())
+G_DECLARE_FINAL_TYPE (GstElmSplit, gst_elm_split, GST, ELM_SPLIT, GstElement)
+
+/* A streaming thread; nothing of the split may be called from it but _get_. */
+typedef struct {
+  /* What comes next is of so many layers. */
+  void (*layers) (gpointer owner, guint count);
+  /* A unit could not be read. */
+  void (*malformed) (gpointer owner, MccLayerError error);
+} GstElmSplitHandler;
+
+/* @count: of layers at most. */
+GstElement *gst_elm_split_new (const GstElmSplitHandler *handler, gpointer owner, guint count);
+/* Adds a sink pad for packets of @layer, -1: of all. No transfer. */
+GstPad *gst_elm_split_add_pad (GstElmSplit *self, gint layer);
+guint32 gst_elm_split_get_ssrc (GstElmSplit *self, guint layer);
+/* Units of each layer so far. */
+void gst_elm_split_get_units (GstElmSplit *self, guint64 units[MCC_LAYER_ORDER_LAYERS_MAX]);
+
+G_END_DECLS

@@ -1,0 +1,93 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The demos, in their shortest form, both at the same time: each tells what happens while it runs,
+says it in words at the end, and leaves a picture."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests" / "testbed"))
+
+import netlab  # noqa: E402
+
+MAIN = TOP / "pipelines" / "demolib" / "main.py"
+PNG = b"\x89PNG\r\n\x1a\n"
+SECONDS = 30
+DEMOS = {
+    "demo": ([], ["target", "receiver1", "receiver2", "receiver3"]),
+    "demo --assp": (["--assp"], ["fast1", "middle1", "slow1"]),
+}
+
+
+def run(builddir, words, directory):
+    """(exit status, None when it had to be ended; what it said)."""
+    argv = [sys.executable, MAIN, "--builddir", builddir, "--seconds", str(SECONDS)]
+    argv += ["--plot", directory / "demo.png", "--record", directory, *words]
+    process = subprocess.Popen(
+        argv,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        text, _ = process.communicate(timeout=SECONDS + 30)
+        return process.returncode, text
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGINT)  # it takes its namespaces down
+        try:
+            return None, process.communicate(timeout=10)[0]
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return None, process.communicate()[0]
+
+
+def problems(status, text, names, picture):
+    """What is wrong with a run, in words."""
+    found = []
+    if status != 0:
+        found.append(f"exit status {status}")
+    found += [f"the table has no line of {name}" for name in names if name not in text]
+    last = text.rstrip().splitlines()[-1:]
+    if last != [f"Plot: {picture}"]:
+        found.append(f"it does not end with where the picture is: {last}")
+    if "Traceback" in text:
+        found.append("a traceback")
+    if not picture.exists() or picture.read_bytes()[: len(PNG)] != PNG:
+        found.append("no picture")
+    return found
+
+
+def check(builddir, words, names):
+    """(what is wrong, what was said)."""
+    with tempfile.TemporaryDirectory() as directory:
+        status, text = run(builddir, words, Path(directory))
+        return problems(status, text, names, Path(directory) / "demo.png"), text
+
+
+def main():
+    try:
+        netlab.ensure_privileges()
+    except netlab.Unavailable as reason:
+        print(f"1..0 # SKIP no network namespaces: {reason}")
+        return 77
+    failed = 0
+    print(f"1..{len(DEMOS)}")
+    with ThreadPoolExecutor() as pool:
+        runs = pool.map(lambda demo: check(sys.argv[1], *demo), DEMOS.values())
+        for number, (name, (wrong, text)) in enumerate(zip(DEMOS, runs, strict=True), 1):
+            failed += bool(wrong)
+            print(f"{'not ' if wrong else ''}ok {number} - {name} --seconds {SECONDS}", flush=True)
+            for line in [*wrong, *(text.splitlines()[-20:] if wrong else [])]:
+                print(f"# {line}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * elmlayersink: what it makes of a stream, heard at its groups.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include <gio/gio.h>
+#include <gst/app/gstappsrc.h>
+#include <gst/gst.h>
+#include <net/if.h>
+
+#include "gstelmlayersink.h"
+#include "mcclayerorder.h"
+#include "settings.h"
+
+#define LAYERS 3
+
+/* What comes to the group of each layer. */
+typedef struct {
+  GstElement *pipeline, *sink;
+  GSocket *socket[LAYERS];
+  guint packets[LAYERS], wrong, gaps;
+  guint32 ssrc[LAYERS];
+  guint16 seq[LAYERS];
+  MccLayerOrder newest; /* by place */
+  guint order_gaps;
+  gboolean begun;
+  guint8 flags; /* of all units */
+  guint8 id;    /* of the extension: 14 is abs-send-time's where a payloader reserves it */
+} World;
+
+static guint port = 15700;
+
+static GSocket *
+open_group (guint layer, const gchar *base)
+{
+  GSocket *socket
+      = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
+  GInetAddress *group = g_inet_address_new_from_string (base);
+  guint8 bytes[4];
+  GSocketAddress *address;
+
+  memcpy (bytes, g_inet_address_to_bytes (group), 4);
+  bytes[3] = (guint8)(bytes[3] + layer);
+  g_object_unref (group);
+  group = g_inet_address_new_from_bytes (bytes, G_SOCKET_FAMILY_IPV4);
+  address = g_inet_socket_address_new (group, (guint16)(port + 2 * layer));
+  g_assert_true (g_socket_bind (socket, address, TRUE, NULL));
+  g_assert_true (g_socket_join_multicast_group (socket, group, FALSE, "lo", NULL));
+  g_socket_set_blocking (socket, FALSE);
+  g_object_unref (address);
+  g_object_unref (group);
+  return socket;
+}
+
+/* @text with "@" for the element. */
+static gboolean
+world_start (World *world, const gchar *text)
+{
+  gchar *base = g_strdup_printf ("239.255.%d.%d", 64 + getpid () / 256 % 60, getpid () % 240);
+  gchar **parts = g_strsplit (text, "@", 2), *whole;
+  GError *error = NULL;
+
+  memset (world, 0, sizeof *world);
+  world->id = 13;
+  port += 20;
+  whole = g_strdup_printf (
+      "%selmlayersink name=sink multicast-iface=lo ttl-mc=0 address=%s port=%u %s", parts[0], base,
+      port, parts[1]);
+  world->pipeline = gst_parse_launch (whole, &error);
+  g_free (whole);
+  g_strfreev (parts);
+  if (error) {
+    g_test_skip (error->message);
+    g_clear_error (&error);
+    gst_clear_object (&world->pipeline);
+    g_free (base);
+    return FALSE;
+  }
+  world->sink = gst_bin_get_by_name (GST_BIN (world->pipeline), "sink");
+  for (guint i = 0; i < LAYERS; i++)
+    world->socket[i] = open_group (i, base);
+  g_free (base);
+  return TRUE;
+}
+
+static void
+take (World *world, guint layer, const guint8 *data, gsize size)
+{
+  gsize bytes = 0;
+  const guint8 *element = mcc_layer_order_find (data, size, world->id, &bytes);
+  guint16 seq = GST_READ_UINT16_BE (data + 2);
+  MccLayerOrder order;
+
+  if (!element || !mcc_layer_order_read (element, bytes, &order) || order.layer != layer) {
+    world->wrong++;
+    return;
+  }
+  if (world->packets[layer] > 0)
+    world->gaps += seq != (guint16)(world->seq[layer] + 1)
+                   || GST_READ_UINT32_BE (data + 8) != world->ssrc[layer];
+  world->seq[layer] = seq;
+  world->ssrc[layer] = GST_READ_UINT32_BE (data + 8);
+  world->packets[layer]++;
+  world->flags |= order.flags;
+  world->newest = order;
+}
+
+static void
+listen_for (World *world, guint ms)
+{
+  guint8 data[2000];
+
+  for (guint i = 0; i < ms / 5; i++) {
+    for (guint layer = 0; layer < LAYERS; layer++)
+      for (;;) {
+        gssize size
+            = g_socket_receive (world->socket[layer], (gchar *)data, sizeof data, NULL, NULL);
+
+        if (size <= 0)
+          break;
+        take (world, layer, data, (gsize)size);
+      }
+    g_usleep (5000);
+  }
+}
+
+static void
+world_stop (World *world)
+{
+  gst_element_set_state (world->pipeline, GST_STATE_NULL);
+  gst_object_unref (world->pipeline);
+  g_assert_cmpuint (G_OBJECT (world->sink)->ref_count, ==, 1);
+  gst_object_unref (world->sink);
+  for (guint i = 0; i < LAYERS; i++)
+    g_object_unref (world->socket[i]);
+}
+
+static void
+test_properties (void)
+{
+  GstElement *element = g_object_new (GST_TYPE_ELM_LAYER_SINK, NULL);
+  guint layers;
+  guint64 rate;
+  gchar *address;
+
+  gst_object_ref_sink (element);
+  for (guint i = 1; i <= 7; i++) {
+    g_object_set (element, "layers", i, NULL);
+    g_object_get (element, "layers", &layers, NULL);
+    g_assert_cmpuint (layers, ==, i);
+  }
+  g_object_set (
+      element, "address", "239.255.12.60", "max-bitrate", G_GUINT64_CONSTANT (5000000), NULL);
+  g_object_get (element, "address", &address, "max-bitrate", &rate, NULL);
+  g_assert_cmpstr (address, ==, "239.255.12.60");
+  g_assert_cmpuint (rate, ==, 5000000);
+  g_free (address);
+  gst_object_unref (element);
+  element = gst_element_make_from_uri (GST_URI_SINK, "elm://239.1.2.3:6000?layers=2", NULL, NULL);
+  g_assert_nonnull (element);
+  gst_object_ref_sink (element);
+  g_object_get (element, "layers", &layers, NULL);
+  g_assert_cmpuint (layers, ==, 2);
+  gst_object_unref (element);
+}
+
+static void
+test_bad_settings (void)
+{
+  static const gchar *const bad[][3] = {
+    { "port=5005", "port", "even" },
+    { "address=x", "address", "239.255.12.42" },
+    { "address=239.255.255.254", "address", "lower" },
+    { "port=65532", "port", "lower" },
+    { "min-bitrate=2000 max-bitrate=1000", "min-bitrate", "" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    gchar *text
+        = g_strdup_printf ("appsrc is-live=true ! elmlayersink multicast-iface=lo %s", bad[i][0]);
+
+    settings_refused (text, bad[i][1], bad[i][2]);
+    g_free (text);
+  }
+}
+
+static void
+test_pads (void)
+{
+  GstElement *sink = g_object_new (GST_TYPE_ELM_LAYER_SINK, NULL);
+  GstPad *layer, *always = gst_element_get_static_pad (sink, "sink");
+  GstPad *src = gst_pad_new ("src", GST_PAD_SRC);
+
+  gst_object_ref_sink (sink);
+  gst_object_ref_sink (src);
+  g_assert_null (gst_element_request_pad_simple (sink, "layer_9"));
+  layer = gst_element_request_pad_simple (sink, "layer_1");
+  g_assert_nonnull (layer);
+  g_assert_cmpstr (GST_PAD_NAME (layer), ==, "layer_1");
+  g_assert_cmpint (gst_pad_link (src, always), !=, GST_PAD_LINK_OK);
+  /* layer_0 is missing */
+  g_assert_cmpint (gst_element_set_state (sink, GST_STATE_READY), ==, GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state (sink, GST_STATE_NULL);
+  gst_element_release_request_pad (sink, layer);
+  gst_object_unref (layer);
+  g_assert_cmpint (gst_pad_link (src, always), ==, GST_PAD_LINK_OK);
+  g_assert_null (gst_element_request_pad_simple (sink, "layer_%u"));
+  gst_pad_unlink (src, always);
+  gst_object_unref (src);
+  gst_object_unref (always);
+  g_assert_cmpuint (G_OBJECT (sink)->ref_count, ==, 1);
+  gst_object_unref (sink);
+}
+
+/* Each to its group, each numbered on; EOS ends it. */
+static void
+test_split (void)
+{
+  World world;
+  GstMessage *message;
+  GstBus *bus;
+
+  if (!world_start (&world,
+          "videotestsrc is-live=true num-buffers=90 ! "
+          "video/x-raw,format=I420,width=320,height=180,framerate=30/1 ! x264enc bframes=3 "
+          "b-pyramid=true b-adapt=false rc-lookahead=0 sync-lookahead=0 mb-tree=false threads=1 "
+          "option-string=scenecut=0 ! video/x-h264,profile=main ! rtph264pay "
+          "config-interval=-1 ! @"))
+    return;
+  gst_element_set_state (world.pipeline, GST_STATE_PLAYING);
+  listen_for (&world, 2000);
+  g_assert_cmpuint (world.wrong, ==, 0);
+  g_assert_cmpuint (world.gaps, ==, 0);
+  for (guint i = 0; i < LAYERS; i++)
+    g_assert_cmpuint (world.packets[i], >, 10);
+  g_assert_true (world.ssrc[0] != world.ssrc[1] && world.ssrc[1] != world.ssrc[2]);
+  g_assert_cmpuint (world.newest.count, ==, 3);
+  bus = gst_element_get_bus (world.pipeline);
+  message = gst_bus_timed_pop_filtered (bus, 5 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
+  gst_message_unref (message);
+  gst_object_unref (bus);
+  world_stop (&world);
+}
+
+static void
+test_layer_pads (void)
+{
+  World world;
+
+  if (!world_start (&world,
+          "videotestsrc is-live=true ! video/x-raw,format=I420,width=160,height=96,framerate=30/1 "
+          "! jpegenc ! "
+          "rtpjpegpay ! sink.layer_0 videotestsrc is-live=true ! "
+          "video/x-raw,format=I420,width=320,height=192,framerate=30/1 ! jpegenc ! rtpjpegpay ! "
+          "sink.layer_1 "
+          "@"))
+    return;
+  gst_element_set_state (world.pipeline, GST_STATE_PLAYING);
+  listen_for (&world, 1500);
+  g_assert_cmpuint (world.wrong, ==, 0);
+  g_assert_cmpuint (world.gaps, ==, 0);
+  g_assert_cmpuint (world.packets[0], >, 10);
+  g_assert_cmpuint (world.packets[1], >, 10);
+  g_assert_cmpuint (world.newest.count, ==, 2);
+  world_stop (&world);
+}
+
+/* ---- RTP by hand ---- */
+
+static guint16 next_seq;
+
+static void
+push (World *world, GstElement *src, guint32 time, const guint8 *payload, gsize size)
+{
+  guint8 packet[64] = { 0x80, 0x80 | 96 };
+  GstBuffer *buffer;
+
+  GST_WRITE_UINT16_BE (packet + 2, next_seq++);
+  GST_WRITE_UINT32_BE (packet + 4, time * 3000);
+  GST_WRITE_UINT32_BE (packet + 8, 1);
+  memcpy (packet + 12, payload, size);
+  buffer = gst_buffer_new_memdup (packet, 12 + size);
+  GST_BUFFER_PTS (buffer) = time * GST_MSECOND;
+  g_assert_cmpint (gst_app_src_push_buffer (GST_APP_SRC (src), buffer), ==, GST_FLOW_OK);
+  listen_for (world, 10);
+}
+
+static GstElement *
+start_vp8 (World *world)
+{
+  GstElement *src;
+
+  g_assert_true (world_start (world,
+      "appsrc name=src format=time caps=application/x-rtp,media=video,encoding-name=VP8,"
+      "clock-rate=90000,payload=96 ! @sync=false"));
+  world->id = 14;
+  src = gst_bin_get_by_name (GST_BIN (world->pipeline), "src");
+  gst_element_set_state (world->pipeline, GST_STATE_PLAYING);
+  return src;
+}
+
+static const guint8 key[] = { 0x90, 0x20, 0x00, 0x90 }, base[] = { 0x90, 0x20, 0x00, 0x91 },
+                    middle[] = { 0x90, 0x20, 0x60, 0x91 }, top[] = { 0x90, 0x20, 0xa0, 0x91 };
+
+/* An encoder that makes more layers than before: there are more. */
+static void
+test_more_layers (void)
+{
+  World world;
+  GstElement *src = start_vp8 (&world);
+
+  for (guint i = 0; i < 12; i++)
+    push (&world, src, i, i ? base : key, sizeof base);
+  listen_for (&world, 600);
+  g_assert_cmpuint (world.newest.count, ==, 1);
+  g_assert_cmpuint (world.packets[0], ==, 12);
+  push (&world, src, 20, middle, sizeof middle);
+  listen_for (&world, 200);
+  g_assert_cmpuint (world.newest.count, ==, 2);
+  push (&world, src, 21, top, sizeof top);
+  listen_for (&world, 200);
+  g_assert_cmpuint (world.newest.count, ==, 3);
+  g_assert_cmpuint (world.packets[1], ==, 1);
+  g_assert_cmpuint (world.packets[2], ==, 1);
+  g_assert_cmpuint (world.wrong, ==, 0);
+  gst_object_unref (src);
+  world_stop (&world);
+}
+
+/* Descriptors that say more than there is: one warning, everybody gets the packet, nobody begins
+ * with it. */
+static void
+test_malformed (void)
+{
+  static const guint8 cut[][5]
+      = { { 0x90 }, { 0x90, 0x80 }, { 0x90, 0x80, 0x80 }, { 0x90, 0xf0, 0x80, 0x05, 0x01 } };
+  static const gsize sizes[] = { 1, 2, 3, 5 };
+  World world;
+  GstElement *src = start_vp8 (&world);
+  GstBus *bus = gst_element_get_bus (world.pipeline);
+  GstMessage *message;
+  guint warnings = 0;
+
+  for (guint i = 0; i < 12; i++)
+    push (&world, src, i, i ? (i % 2 ? top : base) : key, sizeof base);
+  listen_for (&world, 600);
+  world.flags = 0;
+  memset (world.packets, 0, sizeof world.packets);
+  for (guint i = 0; i < G_N_ELEMENTS (cut); i++)
+    push (&world, src, 100 + i, cut[i], sizes[i]);
+  listen_for (&world, 300);
+  g_assert_cmpuint (world.packets[0], ==, G_N_ELEMENTS (cut));
+  g_assert_cmphex (world.flags, ==, MCC_LAYER_FIRST);
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR))) {
+    g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_WARNING);
+    warnings++;
+    gst_message_unref (message);
+  }
+  g_assert_cmpuint (warnings, ==, 1);
+  gst_object_unref (bus);
+  gst_object_unref (src);
+  world_stop (&world);
+}
+
+static void
+test_states (void)
+{
+  World world;
+
+  if (!world_start (&world,
+          "videotestsrc is-live=true ! video/x-raw,width=160,height=96,framerate=30/1 ! vp8enc "
+          "deadline=1 ! rtpvp8pay ! @"))
+    return;
+  for (guint i = 0; i < 3; i++) {
+    memset (world.packets, 0, sizeof world.packets);
+    gst_element_set_state (world.pipeline, GST_STATE_PLAYING);
+    listen_for (&world, 900);
+    g_assert_cmpuint (world.packets[0], >, 3);
+    gst_element_set_state (world.pipeline, i % 2 ? GST_STATE_READY : GST_STATE_NULL);
+    listen_for (&world, 20);
+  }
+  g_assert_cmpuint (world.wrong, ==, 0);
+  world_stop (&world);
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+  gst_element_register (NULL, "elmlayersink", GST_RANK_NONE, GST_TYPE_ELM_LAYER_SINK);
+  g_test_add_func ("/elmlayersink/properties-round-trip", test_properties);
+  g_test_add_func ("/elmlayersink/bad-settings-are-named", test_bad_settings);
+  g_test_add_func ("/elmlayersink/one-kind-of-pad", test_pads);
+  g_test_add_func ("/elmlayersink/each-layer-to-its-group", test_split);
+  g_test_add_func ("/elmlayersink/a-stream-a-layer", test_layer_pads);
+  g_test_add_func ("/elmlayersink/an-encoder-that-makes-more-layers", test_more_layers);
+  g_test_add_func ("/elmlayersink/malformed-descriptors", test_malformed);
+  g_test_add_func ("/elmlayersink/every-state", test_states);
+  return g_test_run ();
+}
