@@ -23,7 +23,10 @@ local f = {
   rate = ProtoField.uint64 ("asmp.report.rate", "Rate (bit/s)"),
   number = ProtoField.uint32 ("asmp.number", "Number"),
   received = ProtoField.uint64 ("asmp.report.received", "Received rate (bit/s)"),
+  ecn = ProtoField.uint8 ("asmp.report.ecn", "ECN", base.DEC,
+    { [0] = "not heeded", [1] = "heeded", [2] = "bleached", [3] = "broken" }),
   loss = ProtoField.double ("asmp.report.loss", "Loss ratio"),
+  marked = ProtoField.double ("asmp.report.marked", "Part of it that is ECN marks"),
   rtt = ProtoField.uint32 ("asmp.rtt", "RTT (us)"),
   jitter = ProtoField.uint32 ("asmp.report.jitter", "Jitter (us)"),
   queue_delay = ProtoField.uint32 ("asmp.report.queue_delay", "Queue delay (us)"),
@@ -36,6 +39,7 @@ local f = {
   session_flags = ProtoField.uint8 ("asmp.session.flags", "Flags", base.HEX),
   stopped = ProtoField.bool ("asmp.session.stopped", "Media stopped", 8, nil, 0x01),
   enhanced = ProtoField.bool ("asmp.session.enhanced", "Enhanced variant", 8, nil, 0x02),
+  ect = ProtoField.bool ("asmp.session.ect", "Media is ECT(0)", 8, nil, 0x04),
   ttl = ProtoField.uint8 ("asmp.session.ttl", "TTL"),
   payload_type = ProtoField.uint8 ("asmp.session.payload_type", "Payload type (255: no caps yet)"),
   send_time_id = ProtoField.uint8 ("asmp.session.send_time_id", "Extension id of abs-send-time"),
@@ -87,7 +91,9 @@ local function report (buffer, tree)
     flags:add (f[name], buffer (13, 1))
   end
   add (tree, buffer, { { f.rate, 14, 6 }, { f.number, 20, 4 }, { f.received, 26, 6 } })
+  tree:add (f.ecn, buffer (56, 1), bit.rshift (buffer (56, 1):uint (), 6))
   tree:add (f.loss, buffer (32, 4), buffer (32, 4):uint () / 4294967295)
+  tree:add (f.marked, buffer (56, 1), bit.band (buffer (56, 1):uint (), 63) / 63)
   add (tree, buffer, { { f.rtt, 36, 4 }, { f.jitter, 40, 4 }, { f.queue_delay, 44, 4 },
     { f.packets_lost, 48, 4 }, { f.highest_seq, 52, 4 }, { f.echo, 57, 3 }, { f.hold, 60, 4 } })
   return true
@@ -129,6 +135,7 @@ local function session (buffer, tree)
   local flags = tree:add (f.session_flags, buffer (13, 1))
   flags:add (f.stopped, buffer (13, 1))
   flags:add (f.enhanced, buffer (13, 1))
+  flags:add (f.ect, buffer (13, 1))
   add (tree, buffer, { { f.ttl, 14, 1 }, { f.payload_type, 15, 1 }, { f.number, 16, 4 },
     { f.send_time_id, 20, 1 }, { f.send_time, 21, 3 }, { f.target, 24, 8 }, { f.min, 32, 8 },
     { f.max, 40, 8 }, { f.start, 48, 8 }, { f.bandwidth, 56, 8 }, { f.suppress, 64, 8 },
