@@ -16,6 +16,7 @@
 
 #include <stdio.h>
 
+#include "gstmccentry.h"
 #include "gstmccuri.h"
 
 GST_DEBUG_CATEGORY (gst_assp_simulcast_bin_debug);
@@ -129,28 +130,17 @@ static void
 gst_assp_simulcast_bin_release_pad (GstElement *element, GstPad *pad)
 {
   GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (element);
+  GstElement *clocksync = NULL;
 
-  for (guint i = 0; i < GST_MCC_STREAMS_MAX; i++) {
-    GstElement *clocksync = NULL;
-
-    GST_OBJECT_LOCK (self);
+  GST_OBJECT_LOCK (self);
+  for (guint i = 0; i < GST_MCC_STREAMS_MAX; i++)
     if (self->request[i] == pad) {
       self->request[i] = NULL;
       clocksync = self->stream[i].clocksync ? gst_object_ref (self->stream[i].clocksync) : NULL;
     }
-    GST_OBJECT_UNLOCK (self);
-    if (clocksync) {
-      /* The others go on, and end without it. */
-      GstPad *sink = gst_element_get_static_pad (clocksync, "sink");
-
-      gst_ghost_pad_set_target (GST_GHOST_PAD (pad), NULL);
-      gst_pad_send_event (sink, gst_event_new_eos ());
-      gst_object_unref (sink);
-      gst_object_unref (clocksync);
-    }
-  }
-  gst_pad_set_active (pad, FALSE);
-  gst_element_remove_pad (element, pad);
+  GST_OBJECT_UNLOCK (self);
+  gst_mcc_entry_release (element, pad, clocksync); /* the others go on, and end without it */
+  gst_clear_object (&clocksync);
 }
 
 /* ---- building: NULL->READY ---- */
@@ -443,6 +433,15 @@ make_core (GstAsspSimulcastBin *self)
   return self->core != NULL;
 }
 
+/* Pads that were released in READY: their streams end as the data begins. */
+static void
+end_released (GstAsspSimulcastBin *self)
+{
+  for (guint i = 0; i < self->n_streams; i++)
+    if (!self->request[i] && self->stream[i].clocksync)
+      gst_mcc_entry_end (self->stream[i].clocksync);
+}
+
 static void
 free_core (GstAsspSimulcastBin *self)
 {
@@ -488,6 +487,7 @@ gst_assp_simulcast_bin_change_state (GstElement *element, GstStateChange transit
       if (!gst_mcc_session_start (self->session))
         GST_ELEMENT_WARNING (self, RESOURCE, READ, ("RTCP cannot be received."), (NULL));
       gst_mcc_pump_start (self->pump);
+      end_released (self);
       break;
     case GST_STATE_CHANGE_PAUSED_TO_READY:
       free_core (self);

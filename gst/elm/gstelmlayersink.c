@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "gstelmlayersinkprivate.h"
+#include "gstmccentry.h"
 #include "gstmccuri.h"
 
 GST_DEBUG_CATEGORY (gst_elm_layer_sink_debug);
@@ -128,28 +129,17 @@ static void
 gst_elm_layer_sink_release_pad (GstElement *element, GstPad *pad)
 {
   GstElmLayerSink *self = GST_ELM_LAYER_SINK (element);
+  GstElement *clocksync = NULL;
 
-  for (guint i = 0; i < GST_ELM_LAYERS_MAX; i++) {
-    GstElement *clocksync = NULL;
-
-    GST_OBJECT_LOCK (self);
+  GST_OBJECT_LOCK (self);
+  for (guint i = 0; i < GST_ELM_LAYERS_MAX; i++)
     if (self->request[i] == pad) {
       self->request[i] = NULL;
       clocksync = self->clocksync[i] ? gst_object_ref (self->clocksync[i]) : NULL;
     }
-    GST_OBJECT_UNLOCK (self);
-    if (clocksync) {
-      /* The others go on, and end without it. */
-      GstPad *sink = gst_element_get_static_pad (clocksync, "sink");
-
-      gst_ghost_pad_set_target (GST_GHOST_PAD (pad), NULL);
-      gst_pad_send_event (sink, gst_event_new_eos ());
-      gst_object_unref (sink);
-      gst_object_unref (clocksync);
-    }
-  }
-  gst_pad_set_active (pad, FALSE);
-  gst_element_remove_pad (element, pad);
+  GST_OBJECT_UNLOCK (self);
+  gst_mcc_entry_release (element, pad, clocksync); /* the others go on, and end without it */
+  gst_clear_object (&clocksync);
 }
 
 /* ---- building: NULL->READY ---- */
@@ -276,6 +266,7 @@ build (GstElmLayerSink *self)
       || !open_session (self, &settings, n))
     return FALSE;
   self->n_built = n;
+  self->of_pads = pads > 0;
   self->send = gst_mcc_send_stream_new (
       GST_BIN (self), 0, &gst_elm_layer_sink_stream_handler, on_encoder_changed);
   gst_mcc_send_stream_configure (self->send, &settings);
@@ -331,13 +322,17 @@ unbuild (GstElmLayerSink *self)
 
 /* ---- states ---- */
 
-/* READY->PAUSED, before the data flows */
-static void
+/* READY->PAUSED, before the data flows. What may have changed since NULL->READY is looked at again:
+ * settings; a base layer that was released, without which nothing can be sent. */
+static gboolean
 start (GstElmLayerSink *self)
 {
   GstMccSenderSettings settings
       = gst_mcc_sender_settings_copy (&self->settings, GST_ELEMENT (self));
 
+  if (!gst_mcc_sender_settings_check (&settings, GST_ELEMENT (self))
+      || !check_pads (self, self->of_pads ? 1 : 0))
+    return FALSE;
   gst_mcc_send_stream_start (self->send, settings.max_bps);
   g_mutex_lock (&self->lock);
   self->running = TRUE;
@@ -347,6 +342,16 @@ start (GstElmLayerSink *self)
   self->target_bps = self->rtcp_bps = 0;
   self->next_stats = self->next_look = MCC_TIME_NONE;
   g_mutex_unlock (&self->lock);
+  return TRUE;
+}
+
+/* Pads that were released in READY: their layers end as the data begins. */
+static void
+end_released (GstElmLayerSink *self)
+{
+  for (guint i = 0; self->of_pads && i < self->n_built; i++)
+    if (!self->request[i] && self->clocksync[i])
+      gst_mcc_entry_end (self->clocksync[i]);
 }
 
 static void
@@ -373,7 +378,8 @@ gst_elm_layer_sink_change_state (GstElement *element, GstStateChange transition)
       }
       break;
     case GST_STATE_CHANGE_READY_TO_PAUSED:
-      start (self);
+      if (!start (self))
+        return GST_STATE_CHANGE_FAILURE;
       break;
     case GST_STATE_CHANGE_PAUSED_TO_READY:
       gst_mcc_pump_stop (self->pump);
@@ -396,6 +402,7 @@ gst_elm_layer_sink_change_state (GstElement *element, GstStateChange transition)
       if (!gst_mcc_session_start (self->session))
         GST_ELEMENT_WARNING (self, RESOURCE, READ, ("RTCP cannot be received."), (NULL));
       gst_mcc_pump_start (self->pump);
+      end_released (self);
       break;
     case GST_STATE_CHANGE_PAUSED_TO_READY:
       stop (self);

@@ -46,7 +46,8 @@ struct _GstElmLayerSink {
   /* Made NULL->READY, unmade READY->NULL. */
   GstMccSendStream *send;
   GstElement *split, *fan, *clocksync[GST_ELM_LAYERS_MAX];
-  guint n_built; /* layers that there is room for */
+  guint n_built;    /* layers that there is room for */
+  gboolean of_pads; /* a layer a request pad */
 
   /* Guards what follows. A leaf: nothing is called with it held but the core, the pump's clock and
    * the split's figures. */

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Senders with a request pad a stream or layer: what happens to the pads after NULL.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include <gst/app/gstappsrc.h>
+#include <gst/gst.h>
+
+#include "gstasspsimulcastbin.h"
+#include "gstelmlayersink.h"
+
+#define PADS 2
+#define CAPS                                                                                       \
+  "application/x-rtp,media=video,encoding-name=VP8,clock-rate=90000,payload=96,extmap-1=a"
+
+typedef struct {
+  GstElement *pipeline, *sink, *src[PADS];
+  GstBus *bus;
+} World;
+
+#define ELM "elmlayersink", "layer"
+#define ASSP "asspsimulcastbin", "sink"
+
+static guint port = 17700;
+
+static void
+world_start (World *world, const gchar *element, const gchar *pad, const gchar *settings)
+{
+  gchar *text = g_strdup_printf (
+      "appsrc name=src0 format=time caps=\"" CAPS "\" ! sink.%s_0 "
+      "appsrc name=src1 format=time caps=\"" CAPS "\" ! sink.%s_1 "
+      "%s name=sink multicast-iface=lo ttl-mc=0 address=239.255.%d.%d port=%u %s",
+      pad, pad, element, 64 + getpid () / 256 % 60, getpid () % 240, port, settings);
+  GError *error = NULL;
+
+  port += 20;
+  world->pipeline = gst_parse_launch (text, &error);
+  g_assert_no_error (error);
+  g_free (text);
+  world->sink = gst_bin_get_by_name (GST_BIN (world->pipeline), "sink");
+  world->src[0] = gst_bin_get_by_name (GST_BIN (world->pipeline), "src0");
+  world->src[1] = gst_bin_get_by_name (GST_BIN (world->pipeline), "src1");
+  world->bus = gst_element_get_bus (world->pipeline);
+}
+
+static void
+world_stop (World *world)
+{
+  gst_element_set_state (world->pipeline, GST_STATE_NULL);
+  gst_object_unref (world->src[0]);
+  gst_object_unref (world->src[1]);
+  gst_bus_set_flushing (world->bus, TRUE);
+  gst_object_unref (world->bus);
+  gst_object_unref (world->pipeline);
+  g_assert_cmpuint (G_OBJECT (world->sink)->ref_count, ==, 1);
+  gst_object_unref (world->sink);
+}
+
+/* A picture of one packet, at @ms. */
+static void
+push (World *world, guint src, guint ms)
+{
+  static guint16 seq;
+  guint8 packet[20] = { 0x80, 0x80 | 96 };
+  GstBuffer *buffer;
+
+  GST_WRITE_UINT16_BE (packet + 2, seq++);
+  GST_WRITE_UINT32_BE (packet + 4, ms * 90);
+  GST_WRITE_UINT32_BE (packet + 8, src);
+  packet[12] = 0x10;
+  buffer = gst_buffer_new_memdup (packet, sizeof packet);
+  GST_BUFFER_PTS (buffer) = ms * GST_MSECOND;
+  gst_app_src_push_buffer (GST_APP_SRC (world->src[src]), buffer);
+}
+
+static gpointer
+release (gpointer data)
+{
+  World *world = data;
+  GstPad *src = gst_element_get_static_pad (world->src[1], "src"), *pad = gst_pad_get_peer (src);
+
+  gst_element_release_request_pad (world->sink, pad);
+  gst_object_unref (pad);
+  gst_object_unref (src);
+  return NULL;
+}
+
+/* A pad that is released, whatever the state: nobody waits, and the other one ends the stream. */
+static void
+check_release (GstState state, const gchar *element, const gchar *pad, const gchar *settings)
+{
+  gint64 begun;
+  GstMessage *message;
+  World world;
+
+  world_start (&world, element, pad, settings);
+  for (guint i = 0; i < 10; i++)
+    push (&world, 0, 40 * i);
+  if (state > GST_STATE_READY) /* nobody takes them else */
+    for (guint i = 0; i < 10; i++)
+      push (&world, 1, 40 * i);
+  gst_element_set_state (world.pipeline, state);
+  g_usleep (100000);
+  begun = g_get_monotonic_time ();
+  g_thread_join (g_thread_new ("release", release, &world));
+  g_assert_cmpint (g_get_monotonic_time () - begun, <, 1000000);
+  gst_app_src_end_of_stream (GST_APP_SRC (world.src[0]));
+  gst_element_set_state (world.pipeline, GST_STATE_PLAYING);
+  message
+      = gst_bus_timed_pop_filtered (world.bus, 5 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
+  gst_message_unref (message);
+  world_stop (&world);
+}
+
+static void
+test_release_ready (void)
+{
+  check_release (GST_STATE_READY, ELM, "");
+  check_release (GST_STATE_READY, ASSP, "");
+}
+
+static void
+test_release_paused (void)
+{
+  check_release (GST_STATE_PAUSED, ELM, "");
+  check_release (GST_STATE_PAUSED, ASSP, "");
+  check_release (GST_STATE_PAUSED, ELM, "sync=false");
+  check_release (GST_STATE_PAUSED, ASSP, "sync=false");
+}
+
+static void
+test_release_playing (void)
+{
+  check_release (GST_STATE_PLAYING, ELM, "");
+  check_release (GST_STATE_PLAYING, ASSP, "");
+}
+
+static void
+assert_error (World *world, const gchar *part)
+{
+  GstMessage *message = gst_bus_timed_pop_filtered (world->bus, GST_SECOND, GST_MESSAGE_ERROR);
+  GError *error = NULL;
+
+  g_assert_nonnull (message);
+  gst_message_parse_error (message, &error, NULL);
+  g_test_message ("%s", error->message);
+  g_assert_nonnull (strstr (error->message, part));
+  g_error_free (error);
+  gst_message_unref (message);
+}
+
+/* What is bad by READY->PAUSED is told then. */
+static void
+test_looks_again (void)
+{
+  World world;
+  GstPad *pad;
+
+  world_start (&world, ELM, "");
+  gst_element_set_state (world.pipeline, GST_STATE_READY);
+  g_object_set (world.sink, "start-bitrate", G_GUINT64_CONSTANT (1), NULL);
+  g_assert_cmpint (
+      gst_element_set_state (world.pipeline, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  assert_error (&world, "start-bitrate");
+  world_stop (&world);
+
+  world_start (&world, ELM, "");
+  gst_element_set_state (world.pipeline, GST_STATE_READY);
+  pad = gst_element_get_static_pad (world.sink, "layer_0");
+  gst_element_release_request_pad (world.sink, pad);
+  gst_object_unref (pad);
+  g_assert_cmpint (
+      gst_element_set_state (world.pipeline, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  assert_error (&world, "layer_0 is missing");
+  g_usleep (50000); /* the pad's own thread */
+  world_stop (&world);
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+  gst_element_register (NULL, "elmlayersink", GST_RANK_NONE, GST_TYPE_ELM_LAYER_SINK);
+  gst_element_register (NULL, "asspsimulcastbin", GST_RANK_NONE, GST_TYPE_ASSP_SIMULCAST_BIN);
+  g_test_add_func ("/senderpads/release-in-ready", test_release_ready);
+  g_test_add_func ("/senderpads/release-in-paused", test_release_paused);
+  g_test_add_func ("/senderpads/release-in-playing", test_release_playing);
+  g_test_add_func ("/senderpads/looks-again-before-paused", test_looks_again);
+  return g_test_run ();
+}
