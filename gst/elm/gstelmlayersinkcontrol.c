@@ -224,6 +224,7 @@ on_layers (gpointer owner, guint count)
       = gst_mcc_sender_settings_copy (&self->settings, GST_ELEMENT (self));
   MccElmSender *core = NULL;
   MccElmLayers layers;
+  gboolean runs;
 
   GST_INFO_OBJECT (self, "%u layers", count);
   describe (self, count, gst_mcc_sender_settings_start (&settings), &layers);
@@ -242,8 +243,15 @@ on_layers (gpointer owner, guint count)
   } else if (self->core) {
     mcc_elm_sender_set_layers (self->core, &layers, gst_mcc_pump_now (self->pump));
   }
+  runs = !self->running || self->core;
   g_mutex_unlock (&self->lock);
   mcc_elm_sender_free (core);
+  if (!runs)
+    GST_ELEMENT_ERROR (self, LIBRARY, INIT,
+        ("%u layers at %" G_GUINT64_FORMAT " bit/s for %u receivers cannot be controlled: lower "
+         "max-receivers.",
+            count, gst_mcc_sender_settings_start (&settings), settings.max_receivers),
+        (NULL));
   gst_elm_layer_sink_drain (self);
   gst_mcc_pump_wake (self->pump, 0);
 }
@@ -262,8 +270,18 @@ on_malformed (gpointer owner, MccLayerError error)
         (NULL));
 }
 
+static void
+on_no_id (gpointer owner, GstCaps *caps)
+{
+  GST_ELEMENT_ERROR (owner, STREAM, FORMAT,
+      ("The stream's RTP header extensions (extmap-1 to extmap-14) leave no id for those of "
+       "elmlayersink: it needs two, or one beside abs-send-time, and the same one of all layers; "
+       "leave out others."),
+      ("%" GST_PTR_FORMAT, caps));
+}
+
 const GstElmSplitHandler gst_elm_layer_sink_split_handler
-    = { .layers = on_layers, .malformed = on_malformed };
+    = { .layers = on_layers, .malformed = on_malformed, .no_id = on_no_id };
 
 /* ---- the clock ---- */
 

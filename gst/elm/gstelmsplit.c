@@ -50,6 +50,7 @@ struct _GstElmSplit {
   guint16 seq[LAYERS];
   GArray *pending;
   gint64 pending_since; /* us */
+  gboolean ended;       /* EOS has left */
 
   GMutex figures; /* a leaf */
   guint64 units[LAYERS];
@@ -276,7 +277,35 @@ codec_of (GstCaps *caps)
   }
 }
 
-/* With the id of the layers' order and our SSRC. */
+static gboolean
+has_extension (GstCaps *caps, guint8 id)
+{
+  gchar name[16];
+
+  g_snprintf (name, sizeof name, "extmap-%u", id);
+  return gst_structure_has_field (gst_caps_get_structure (caps, 0), name);
+}
+
+/* Finds an id for the layers' order: of the base layer's caps, where one more is left if the pacer
+ * has to add the send time; the other layers' must leave it. */
+static gboolean
+find_order_id (Input *input, GstCaps *caps)
+{
+  GstElmSplit *self = input->split;
+  guint8 spare, send_time = gst_mcc_abs_send_time_id_from_caps (caps, &spare);
+  guint needed = send_time ? 1 : 2;
+
+  if (input != self->inputs[0])
+    return self->order_id == 0 || !has_extension (caps, self->order_id);
+  self->order_id = 0;
+  for (guint8 id = spare; id > 0 && needed > 0; id--)
+    needed -= !has_extension (caps, id);
+  if (needed == 0)
+    self->order_id = spare;
+  return self->order_id > 0;
+}
+
+/* With the id of the layers' order and our SSRC. NULL: there is none. */
 static GstEvent *
 take_caps (Input *input, GstEvent *event)
 {
@@ -286,12 +315,16 @@ take_caps (Input *input, GstEvent *event)
   GstCaps *caps;
 
   gst_event_parse_caps (event, &caps);
+  if (!find_order_id (input, caps)) {
+    self->handler.no_id (self->owner, caps);
+    gst_event_unref (event);
+    return NULL;
+  }
   gst_structure_get_uint (gst_caps_get_structure (caps, 0), "timestamp-offset", &offset);
   input->time_offset = offset;
   mcc_layer_class_init (&input->class, codec_of (caps), self->most);
   if (input != self->inputs[0])
     return event;
-  gst_mcc_abs_send_time_id_from_caps (caps, &self->order_id);
   caps = gst_caps_copy (caps);
   g_snprintf (name, sizeof name, "extmap-%u", self->order_id);
   gst_caps_set_simple (
@@ -336,6 +369,8 @@ serialized_event (Input *input, GstEvent *event)
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_CAPS:
       event = take_caps (input, event);
+      if (!event)
+        return FALSE;
       break;
     case GST_EVENT_STREAM_START:
       input->eos = FALSE;
@@ -343,7 +378,7 @@ serialized_event (Input *input, GstEvent *event)
     case GST_EVENT_EOS:
       input->eos = TRUE;
       push_pending (self);
-      first = all_ended (self);
+      first = self->ended = all_ended (self);
       break;
     default:
       break;
@@ -354,21 +389,55 @@ serialized_event (Input *input, GstEvent *event)
   return TRUE;
 }
 
+/* What has left cannot go on behind EOS: a flush of its own, and the base layer's segment again. */
+static void
+begin_again (GstElmSplit *self)
+{
+  GstEvent *segment = gst_pad_get_sticky_event (self->inputs[0]->pad, GST_EVENT_SEGMENT, 0);
+
+  self->ended = FALSE;
+  gst_pad_push_event (self->src, gst_event_new_flush_start ());
+  gst_pad_push_event (self->src, gst_event_new_flush_stop (FALSE));
+  if (segment)
+    gst_pad_push_event (self->src, segment);
+}
+
+/* With the lock. Of several streams, the others' packets stay. */
+static gboolean
+flush_stop (Input *input, GstEvent *event)
+{
+  GstElmSplit *self = input->split;
+
+  if (self->n_inputs == 1) {
+    clear_units (self);
+    self->ended = FALSE;
+    return gst_pad_push_event (self->src, event);
+  }
+  gst_event_unref (event);
+  g_clear_pointer (&input->unit, gst_buffer_list_unref);
+  input->eos = FALSE;
+  if (self->ended)
+    begin_again (self);
+  return TRUE;
+}
+
 static gboolean
 sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
 {
   GstElmSplit *self = GST_ELM_SPLIT (parent);
   gboolean ok;
 
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START && self->n_inputs > 1) {
+    gst_event_unref (event); /* of one of them: the pad is flushing, no more */
+    return TRUE;
+  }
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START || !GST_EVENT_IS_SERIALIZED (event))
     return gst_pad_push_event (self->src, event);
   g_mutex_lock (&self->lock);
-  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP) {
-    clear_units (self);
-    ok = gst_pad_push_event (self->src, event);
-  } else {
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
+    ok = flush_stop (gst_pad_get_element_private (pad), event);
+  else
     ok = serialized_event (gst_pad_get_element_private (pad), event);
-  }
   g_mutex_unlock (&self->lock);
   return ok;
 }
@@ -434,6 +503,7 @@ gst_elm_split_change_state (GstElement *element, GstStateChange transition)
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     g_mutex_lock (&self->lock);
     clear_units (self);
+    self->ended = FALSE;
     self->order.count = 0; /* what comes then may be another stream */
     self->order_id = 0;
     g_mutex_unlock (&self->lock);

@@ -28,6 +28,9 @@ typedef struct {
   void (*layers) (gpointer owner, guint count);
   /* A unit could not be read. */
   void (*malformed) (gpointer owner, MccLayerError error);
+  /* Caps that leave no ids of RTP header extensions for the layers' order and the send time, which
+   * are refused. */
+  void (*no_id) (gpointer owner, GstCaps *caps);
 } GstElmSplitHandler;
 
 /* @count: of layers at most. */

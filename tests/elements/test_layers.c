@@ -106,7 +106,7 @@ set_vp8_layers (GstElement *encoder)
 static gboolean
 make_stream (const Media *media, guint most, guint frames, Stream *stream)
 {
-  static const GstElmSplitHandler handler = { on_layers, on_malformed };
+  static const GstElmSplitHandler handler = { .layers = on_layers, .malformed = on_malformed };
   gchar *text = g_strdup_printf (
       "videotestsrc num-buffers=%u pattern=smpte100 ! "
       "video/x-raw,format=I420,width=320,height=180,framerate=30/1 ! timeoverlay ! %s name=pay "

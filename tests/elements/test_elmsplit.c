@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * gstelmsplit: events and caps of one layer among several. What the layers are made of is
+ * test_layers.c's.
+ */
+#include <gst/check/gstharness.h>
+#include <gst/gst.h>
+
+#include "gstelmsplit.h"
+#include "gstmccabssendtime.h"
+#include "mcclayerorder.h"
+
+#define CAPS "application/x-rtp,media=video,encoding-name=VP8,clock-rate=90000,payload=96"
+
+typedef struct {
+  GstHarness *layer[2]; /* [0] has the src pad, too */
+  guint refused, flushes, segments, eos;
+  guint16 seq;
+} Fixture;
+
+static void
+on_layers (gpointer owner, guint count)
+{
+}
+
+static void
+on_malformed (gpointer owner, MccLayerError error)
+{
+  g_assert_not_reached ();
+}
+
+static void
+on_no_id (gpointer owner, GstCaps *caps)
+{
+  ((Fixture *)owner)->refused++;
+}
+
+static GstPadProbeReturn
+on_event (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Fixture *f = data;
+  GstEventType type = GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info));
+
+  f->flushes += type == GST_EVENT_FLUSH_STOP;
+  f->segments += type == GST_EVENT_SEGMENT;
+  f->eos += type == GST_EVENT_EOS;
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+setup (Fixture *f, guint layers)
+{
+  static const GstElmSplitHandler handler
+      = { .layers = on_layers, .malformed = on_malformed, .no_id = on_no_id };
+  GstElement *split;
+  GstPad *src;
+
+  memset (f, 0, sizeof *f);
+  split = gst_elm_split_new (&handler, f, 2);
+  for (guint i = 0; i < layers; i++)
+    gst_elm_split_add_pad (GST_ELM_SPLIT (split), layers > 1 ? (gint)i : -1);
+  f->layer[0] = gst_harness_new_with_element (split, "sink_0", "src");
+  if (layers > 1)
+    f->layer[1] = gst_harness_new_with_element (split, "sink_1", NULL);
+  src = gst_element_get_static_pad (split, "src");
+  gst_pad_add_probe (
+      src, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_EVENT_FLUSH, on_event, f, NULL);
+  gst_object_unref (src);
+  gst_object_unref (split);
+}
+
+static void
+teardown (Fixture *f)
+{
+  if (f->layer[1])
+    gst_harness_teardown (f->layer[1]);
+  gst_harness_teardown (f->layer[0]);
+}
+
+/* @marker: the unit's last packet. */
+static GstFlowReturn
+push (Fixture *f, guint layer, gboolean marker)
+{
+  guint8 packet[16] = { 0x80, 96 };
+
+  packet[1] |= marker ? 0x80 : 0;
+  GST_WRITE_UINT16_BE (packet + 2, f->seq++);
+  packet[12] = 0x10;
+  return gst_harness_push (f->layer[layer], gst_buffer_new_memdup (packet, sizeof packet));
+}
+
+static void
+start (Fixture *f)
+{
+  gst_harness_set_src_caps_str (f->layer[0], CAPS);
+  gst_harness_set_src_caps_str (f->layer[1], CAPS);
+}
+
+static void
+flush (Fixture *f, guint layer)
+{
+  g_assert_true (gst_harness_push_event (f->layer[layer], gst_event_new_flush_start ()));
+  g_assert_true (gst_harness_push_event (f->layer[layer], gst_event_new_flush_stop (TRUE)));
+}
+
+static void
+push_segment (Fixture *f, guint layer)
+{
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  g_assert_true (gst_harness_push_event (f->layer[layer], gst_event_new_segment (&segment)));
+}
+
+/* A flush of one layer is its own: half a unit of it goes, that of the other one stays. */
+static void
+test_flush_of_one (void)
+{
+  Fixture f;
+
+  setup (&f, 2);
+  start (&f);
+  g_assert_cmpint (push (&f, 0, FALSE), ==, GST_FLOW_OK);
+  g_assert_cmpint (push (&f, 1, FALSE), ==, GST_FLOW_OK);
+  flush (&f, 1);
+  g_assert_cmpuint (f.flushes, ==, 0);
+  g_assert_cmpint (push (&f, 0, TRUE), ==, GST_FLOW_OK);
+  g_assert_cmpuint (gst_harness_buffers_received (f.layer[0]), ==, 2);
+  push_segment (&f, 1);
+  g_assert_cmpint (push (&f, 1, TRUE), ==, GST_FLOW_OK);
+  g_assert_cmpuint (gst_harness_buffers_received (f.layer[0]), ==, 3);
+  teardown (&f);
+}
+
+/* Behind EOS a seek of one layer makes the whole go on. */
+static void
+test_flush_behind_eos (void)
+{
+  Fixture f;
+
+  setup (&f, 2);
+  start (&f);
+  g_assert_true (gst_harness_push_event (f.layer[1], gst_event_new_eos ()));
+  g_assert_cmpuint (f.eos, ==, 0);
+  g_assert_true (gst_harness_push_event (f.layer[0], gst_event_new_eos ()));
+  g_assert_cmpuint (f.eos, ==, 1);
+  f.segments = 0;
+  flush (&f, 1);
+  g_assert_cmpuint (f.flushes, ==, 1);
+  g_assert_cmpuint (f.segments, ==, 1);
+  push_segment (&f, 1);
+  g_assert_cmpint (push (&f, 1, TRUE), ==, GST_FLOW_OK);
+  g_assert_cmpuint (gst_harness_buffers_received (f.layer[0]), ==, 1);
+  /* and ends again */
+  g_assert_true (gst_harness_push_event (f.layer[1], gst_event_new_eos ()));
+  g_assert_cmpuint (f.eos, ==, 2);
+  teardown (&f);
+}
+
+/* Where there is one stream only, its flush is that of all. */
+static void
+test_flush_of_all (void)
+{
+  Fixture f;
+
+  setup (&f, 1);
+  gst_harness_set_src_caps_str (f.layer[0], CAPS);
+  flush (&f, 0);
+  g_assert_cmpuint (f.flushes, ==, 1);
+  teardown (&f);
+}
+
+/* Caps with the ids from @first to @last, the first one's is @uri; what becomes of a unit of them.
+ */
+static GstFlowReturn
+offer (Fixture *f, guint layer, guint first, guint last, const gchar *uri)
+{
+  GstCaps *caps = gst_caps_from_string (CAPS);
+
+  for (guint i = first; i <= last; i++) {
+    gchar name[16];
+
+    g_snprintf (name, sizeof name, "extmap-%u", i);
+    gst_caps_set_simple (caps, name, G_TYPE_STRING, i == first ? uri : "urn:x", NULL);
+  }
+  gst_harness_set_src_caps (f->layer[layer], caps);
+  return push (f, layer, TRUE);
+}
+
+/* No room for the order, or behind it none for the send time: refused, and said. */
+static void
+test_ids (void)
+{
+  static const struct {
+    guint first, last;
+    const gchar *uri;
+    gboolean good;
+  } cases[] = {
+    { 1, 14, "urn:x", FALSE },
+    { 1, 14, GST_MCC_ABS_SEND_TIME_URI, FALSE },
+    { 1, 13, "urn:x", FALSE },
+    { 1, 13, GST_MCC_ABS_SEND_TIME_URI, TRUE },
+    { 3, 14, "urn:x", TRUE },
+    { 2, 14, "urn:x", FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    Fixture f;
+
+    g_test_message ("case %u", i);
+    setup (&f, 1);
+    g_assert_cmpint (offer (&f, 0, cases[i].first, cases[i].last, cases[i].uri), ==,
+        cases[i].good ? GST_FLOW_OK : GST_FLOW_NOT_NEGOTIATED);
+    g_assert_cmpint (f.refused > 0, ==, !cases[i].good);
+    teardown (&f);
+  }
+}
+
+/* The other layers must leave the id. */
+static void
+test_ids_of_others (void)
+{
+  Fixture f;
+
+  setup (&f, 2);
+  g_assert_cmpint (offer (&f, 0, 1, 2, "urn:x"), ==, GST_FLOW_OK); /* the order gets 14 */
+  g_assert_cmpint (offer (&f, 1, 14, 14, "urn:x"), ==, GST_FLOW_NOT_NEGOTIATED);
+  g_assert_cmpuint (f.refused, >, 0);
+  g_assert_cmpint (offer (&f, 1, 3, 13, "urn:x"), ==, GST_FLOW_OK);
+  teardown (&f);
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/elmsplit/flush/of-one-layer", test_flush_of_one);
+  g_test_add_func ("/elmsplit/flush/behind-eos", test_flush_behind_eos);
+  g_test_add_func ("/elmsplit/flush/of-the-only-stream", test_flush_of_all);
+  g_test_add_func ("/elmsplit/extension-ids", test_ids);
+  g_test_add_func ("/elmsplit/extension-ids-of-other-layers", test_ids_of_others);
+  return g_test_run ();
+}
