@@ -43,6 +43,7 @@ typedef struct {
   EmuTime armed;
   int tuns[EMU_MAX_NODES]; /* -1: none */
   EmuUdp *udp;
+  EmuTrace *trace;
   Client clients[MAX_CLIENTS]; /* [0]: standard input and output */
   const char *socket_path;
   bool quit_with_stdin;
@@ -348,6 +349,7 @@ usage (void)
         "  --tun HOST=PATH     the host's device (" TUN_NAME ") goes into this network namespace\n"
         "  --control PATH      take commands on this Unix stream socket, too\n"
         "  --until-eof         end when standard input ends\n"
+        "  --trace FILE        write down every packet (README.md has the format)\n"
         "  --no-realtime       do not ask for SCHED_RR\n"
         "TOPOLOGY is a file (`-': standard input). Commands come on standard input, a line each:\n"
         "set LINK[>NODE] key=value..., at TIME set ..., stats, members, leave-latency, quit");
@@ -395,8 +397,9 @@ int
 main (int argc, char **argv)
 {
   static Host self;
-  const char *path = NULL, *control = NULL;
+  const char *path = NULL, *control = NULL, *trace = NULL;
   bool realtime = true, describe = false;
+  int status = 0;
 
   init_host (&self);
   for (int i = 1; i < argc; i++) {
@@ -408,6 +411,8 @@ main (int argc, char **argv)
       realtime = false;
     else if (strcmp (argv[i], "--control") == 0 && i + 1 < argc)
       control = argv[++i];
+    else if (strcmp (argv[i], "--trace") == 0 && i + 1 < argc)
+      trace = argv[++i];
     else if (strcmp (argv[i], "--tun") == 0 && i + 1 < argc)
       i++; /* needs the topology: second pass */
     else if (argv[i][0] == '-' && argv[i][1])
@@ -427,12 +432,14 @@ main (int argc, char **argv)
     return 0;
   }
   for (int i = 1; i < argc; i++) {
-    if (strcmp (argv[i], "--control") == 0)
+    if (strcmp (argv[i], "--control") == 0 || strcmp (argv[i], "--trace") == 0)
       i++;
     else if (strcmp (argv[i], "--tun") == 0)
       open_tun (&self, argv[++i]);
   }
   start (&self, realtime);
+  if (trace)
+    self.trace = emu_trace_open (trace, self.emulator.net);
   self.clients[0].in = STDIN_FILENO;
   self.clients[0].out = STDOUT_FILENO;
   watch (&self, STDIN_FILENO, EMU_EVENT_CLIENT, 0);
@@ -442,9 +449,13 @@ main (int argc, char **argv)
   run (&self);
   if (self.socket_path)
     unlink (self.socket_path);
+  if (self.trace && !emu_trace_close (self.trace)) {
+    fprintf (stderr, "mcc-emulator: %s: not all of the trace could be written\n", trace);
+    status = 1;
+  }
   emu_net_free (self.emulator.net);
   if (self.udp)
     emu_udp_free (self.udp);
   emu_topology_free (self.topology);
-  return 0;
+  return status;
 }

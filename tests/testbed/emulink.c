@@ -13,6 +13,7 @@ emu_packet_new (const uint8_t *data, size_t bytes)
   assert (packet);
   packet->next = NULL;
   packet->time = 0;
+  packet->entered = 0;
   packet->bytes = (uint32_t)bytes;
   packet->multicast = false;
   memcpy (packet->data, data, bytes);
@@ -25,6 +26,7 @@ emu_packet_copy (const EmuPacket *packet)
   EmuPacket *copy = emu_packet_new (packet->data, packet->bytes);
 
   copy->multicast = packet->multicast;
+  copy->entered = packet->entered;
   return copy;
 }
 
@@ -128,6 +130,13 @@ flights_pop (EmuLink *self)
   return packet;
 }
 
+static void
+tell (const EmuLink *self, EmuSeen what, const EmuPacket *packet, EmuTime value, EmuTime now)
+{
+  if (self->observe)
+    self->observe (self->observe_data, what, self->observe_where, packet, value, now);
+}
+
 /* A ratio of 0 draws nothing, so that switching one impairment on leaves the others' draws. */
 static bool
 draw (EmuLink *self, double ratio)
@@ -162,8 +171,11 @@ launch (EmuLink *self, EmuPacket *packet, EmuTime now)
 
   self->stats.tx_packets++;
   self->stats.tx_bytes += packet->bytes;
+  if (config->trace)
+    tell (self, EMU_SEEN_LEFT, packet, packet->time, now);
   if (is_lost (self)) {
     self->stats.drops_loss++;
+    tell (self, EMU_SEEN_DROP_LOSS, packet, 0, now);
     free (packet);
     return;
   }
@@ -187,7 +199,8 @@ launch (EmuLink *self, EmuPacket *packet, EmuTime now)
 static void
 start_sending (EmuLink *self, EmuPacket *packet, EmuTime now)
 {
-  self->stats.wait_sum += now - packet->time;
+  packet->time = now - packet->time; /* from now on how long it waited */
+  self->stats.wait_sum += packet->time;
   self->sending = packet;
   self->sent_at = now + serialisation_time (self->config.rate_bps, 8.0 * packet->bytes);
 }
@@ -203,19 +216,23 @@ emu_link_send (EmuLink *self, EmuPacket *packet, EmuTime now)
   packet->next = NULL;
   if (!config->up) {
     self->stats.drops_down++;
+    tell (self, EMU_SEEN_DROP_DOWN, packet, 0, now);
     free (packet);
     return;
   }
   if (!self->sending) {
     if (config->rate_bps > 0.0)
       start_sending (self, packet, now);
-    else
+    else {
+      packet->time = 0;
       launch (self, packet, now);
+    }
     return;
   }
   if ((config->queue_packets && self->queued_packets >= config->queue_packets)
       || (config->queue_bytes && self->queued_bytes + packet->bytes > config->queue_bytes)) {
     self->stats.drops_queue++;
+    tell (self, EMU_SEEN_DROP_QUEUE, packet, 0, now);
     free (packet);
     return;
   }

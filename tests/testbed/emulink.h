@@ -38,6 +38,7 @@ typedef struct {
   double duplicate_ratio;
   uint32_t drop_next; /* lose the next n packets, then go on */
   bool up;
+  bool trace; /* the observer is told of what leaves, too */
 } EmuLinkConfig;
 
 typedef struct {
@@ -57,6 +58,19 @@ typedef struct {
   EmuTime wait_sum; /* time spent waiting, of all serialised packets together */
 } EmuLinkStats;
 
+/* What the observer is told: with `value` the time waited (left), else 0. */
+typedef enum {
+  EMU_SEEN_ENTERED,    /* by the network, from a host */
+  EMU_SEEN_DELIVERED,  /* to a host; value: since it entered */
+  EMU_SEEN_LEFT,       /* serialised, of links with `trace`; value: time in the queue */
+  EMU_SEEN_DROP_QUEUE, /* at a link */
+  EMU_SEEN_DROP_LOSS,
+  EMU_SEEN_DROP_DOWN,
+} EmuSeen;
+/* `where`: a directed link, or a node. */
+typedef void (*EmuObserve) (
+    void *data, EmuSeen what, uint32_t where, const EmuPacket *packet, EmuTime value, EmuTime now);
+
 typedef struct {
   EmuTime time;
   uint64_t order;
@@ -67,6 +81,9 @@ typedef struct {
   EmuLinkConfig config;
   EmuLinkStats stats;
   EmuRng rng;
+  EmuObserve observe; /* NULL: nobody looks */
+  void *observe_data;
+  uint32_t observe_where;
   bool bad; /* Gilbert-Elliott state */
 
   EmuPacket *head; /* waiting, the one being serialised not included */

@@ -45,6 +45,8 @@ struct EmuNet {
 
   Delivery *head;
   Delivery **tail;
+  EmuObserve observe; /* NULL: nobody looks */
+  void *observe_data;
   EmuTime next_query;
   EmuTime next_interval;
   EmuNetDrops drops;
@@ -153,6 +155,25 @@ emu_net_free (EmuNet *self)
   free (self);
 }
 
+void
+emu_net_observe (EmuNet *self, EmuObserve observe, void *data)
+{
+  self->observe = observe;
+  self->observe_data = data;
+  for (uint32_t d = 0; d < self->n_directions; d++) {
+    self->links[d].observe = observe;
+    self->links[d].observe_data = data;
+    self->links[d].observe_where = d;
+  }
+}
+
+static void
+tell (EmuNet *self, EmuSeen what, uint32_t node, const EmuPacket *packet, EmuTime now)
+{
+  if (self->observe)
+    self->observe (self->observe_data, what, node, packet, now - packet->entered, now);
+}
+
 static void
 heap_place (EmuNet *self, uint32_t at, uint32_t direction)
 {
@@ -228,9 +249,10 @@ forward_multicast (EmuNet *self, uint32_t node, uint32_t from_link, EmuPacket *p
       send_on (self, direction, emu_packet_copy (packet), now);
   }
   if (from_link != EMU_NO_LINK && self->topology->nodes[node].is_host
-      && emu_groups_wants (&self->groups[node], &header->destination, &header->source, now))
+      && emu_groups_wants (&self->groups[node], &header->destination, &header->source, now)) {
+    tell (self, EMU_SEEN_DELIVERED, node, packet, now);
     deliver (self, node, packet, now);
-  else
+  } else
     free (packet);
 }
 
@@ -255,6 +277,7 @@ forward_unicast (
   uint32_t host = find_host (self, &header->destination);
 
   if (host == node) {
+    tell (self, EMU_SEEN_DELIVERED, node, packet, now);
     deliver (self, host, packet, now);
     return;
   }
@@ -298,6 +321,7 @@ void
 emu_net_input (EmuNet *self, uint32_t host, const uint8_t *data, size_t bytes, EmuTime now)
 {
   EmuHeader header;
+  EmuPacket *packet;
 
   assert (host < self->topology->n_nodes && self->topology->nodes[host].is_host);
   emu_net_handle_timeout (self, now);
@@ -311,7 +335,10 @@ emu_net_input (EmuNet *self, uint32_t host, const uint8_t *data, size_t bytes, E
     self->drops.link_scope++;
     return;
   }
-  receive (self, host, EMU_NO_LINK, emu_packet_new (data, bytes), now);
+  packet = emu_packet_new (data, bytes);
+  packet->entered = now;
+  tell (self, EMU_SEEN_ENTERED, host, packet, now);
+  receive (self, host, EMU_NO_LINK, packet, now);
 }
 
 static void

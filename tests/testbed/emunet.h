@@ -46,6 +46,9 @@ void emu_net_handle_timeout (EmuNet *self, EmuTime now);
 /* The next packet for a host, its arrival in packet->time; the caller frees it. NULL: none. */
 EmuPacket *emu_net_poll (EmuNet *self, uint32_t *host);
 
+/* Told of every packet: entered, delivered, dropped, and left a link with `trace`. */
+void emu_net_observe (EmuNet *self, EmuObserve observe, void *data);
+
 /* "LINK[>NODE] key=value ...": all of it or, with a message, nothing. */
 bool emu_net_set (EmuNet *self, const char *text, EmuTime now, char error[EMU_ERROR_BYTES]);
 /* The same at a later time. */

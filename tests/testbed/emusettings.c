@@ -190,6 +190,10 @@ set_value (EmuLinkConfig *config, const char *key, const char *value, bool *know
     config->up = strcmp (value, "0") != 0;
     return strcmp (value, "0") == 0 || strcmp (value, "1") == 0;
   }
+  if (strcmp (key, "trace") == 0) {
+    config->trace = strcmp (value, "0") != 0;
+    return strcmp (value, "0") == 0 || strcmp (value, "1") == 0;
+  }
   *known = false;
   return false;
 }

@@ -27,6 +27,7 @@ typedef struct EmuPacket EmuPacket;
 struct EmuPacket {
   EmuPacket *next;
   EmuTime time;
+  EmuTime entered; /* when its host sent it */
   uint32_t bytes;
   bool multicast;
   uint8_t data[];

@@ -337,7 +337,8 @@ class Lab:
     topology: the text, see README.md. udp: no namespaces and no privileges; only the topology's
     `udp` lines work, and programs run as they are. name: for the namespaces' names. tcp: TCP's
     congestion control in the namespaces (a program's own choice comes first). realtime: let the
-    emulator ask for SCHED_RR. verbose: say on stderr what was set up.
+    emulator ask for SCHED_RR. trace: a file that gets what became of every packet. verbose: say on
+    stderr what was set up.
     """
 
     _count = 0
@@ -351,6 +352,7 @@ class Lab:
         emulator=None,
         tcp=None,
         realtime=True,
+        trace=None,
         verbose=False,
     ):
         self.topology = topology
@@ -358,6 +360,7 @@ class Lab:
         self.name = re.sub(r"[^A-Za-z0-9_]", "_", name)[:24]
         self.tcp = tcp
         self.realtime = realtime
+        self.trace = trace
         self.verbose = verbose
         self.privilege = None
         self.hosts = {}
@@ -463,6 +466,8 @@ class Lab:
         command = [self.emulator, "--until-eof"]
         if not self.realtime:
             command.append("--no-realtime")
+        if self.trace:
+            command += ["--trace", os.fspath(self.trace)]
         for host in self.hosts.values():
             if host.netns:
                 command += ["--tun", f"{host.name}={host.netns}"]

@@ -425,6 +425,66 @@ test_garbage (void)
   world_free (world);
 }
 
+typedef struct {
+  uint32_t n[EMU_SEEN_DROP_DOWN + 1];
+  uint32_t where[EMU_SEEN_DROP_DOWN + 1]; /* the last one's */
+  EmuTime left[8];
+  EmuTime delivered[16];
+} Seen;
+
+static void
+note (void *data, EmuSeen what, uint32_t where, const EmuPacket *packet, EmuTime value, EmuTime now)
+{
+  Seen *seen = data;
+  uint32_t i = seen->n[what]++;
+
+  g_assert_cmpuint (packet->bytes, ==, 1000);
+  g_assert_cmpuint (now, >=, START);
+  seen->where[what] = where;
+  if (what == EMU_SEEN_LEFT)
+    seen->left[i] = value;
+  if (what == EMU_SEEN_DELIVERED)
+    seen->delivered[i] = value;
+}
+
+/* 8 packets at once into a queue of 5, 10 ms each; two members behind it. */
+static void
+test_observe (void)
+{
+  World *world = world_new (tree);
+  char error[EMU_ERROR_BYTES];
+  Seen seen = { 0 };
+
+  join (world, "r1", "239.1.2.3", true, START);
+  join (world, "r2", "239.1.2.3", true, START);
+  g_assert_true (emu_net_set (world->net, "core>g2 trace=1", START, error));
+  emu_net_observe (world->net, note, &seen);
+  for (int i = 0; i < 8; i++)
+    send (world, "s", "239.1.2.3", 1000, START + EMU_SECOND);
+  run (world, START + 2 * EMU_SECOND);
+  g_assert_cmpuint (seen.n[EMU_SEEN_ENTERED], ==, 8);
+  g_assert_cmpuint (seen.where[EMU_SEEN_ENTERED], ==, node (world, "s"));
+  g_assert_cmpuint (seen.n[EMU_SEEN_DROP_QUEUE], ==, 2);
+  g_assert_cmpuint (seen.where[EMU_SEEN_DROP_QUEUE], ==, 2 * 2); /* core is the third link */
+  g_assert_cmpuint (seen.n[EMU_SEEN_LEFT], ==, 6);
+  g_assert_cmpuint (seen.n[EMU_SEEN_DELIVERED], ==, 12);
+  for (uint32_t i = 0; i < 6; i++) {
+    g_assert_cmpuint (seen.left[i], ==, i * 10 * EMU_MSECOND);
+    g_assert_cmpuint (seen.delivered[2 * i], ==, (i + 1) * 10 * EMU_MSECOND + 20 * EMU_MSECOND);
+  }
+  g_assert_true (emu_net_set (world->net, "core>g2 loss=1", START + 2 * EMU_SECOND, error));
+  send (world, "s", "239.1.2.3", 1000, START + 2 * EMU_SECOND);
+  g_assert_true (emu_net_set (world->net, "a1 up=0", START + 2 * EMU_SECOND, error));
+  run (world, START + 3 * EMU_SECOND);
+  g_assert_cmpuint (seen.n[EMU_SEEN_DROP_LOSS], ==, 1);
+  g_assert_true (emu_net_set (world->net, "core>g2 loss=0", START + 3 * EMU_SECOND, error));
+  send (world, "s", "239.1.2.3", 1000, START + 3 * EMU_SECOND);
+  run (world, START + 4 * EMU_SECOND);
+  g_assert_cmpuint (seen.n[EMU_SEEN_DROP_DOWN], ==, 1);
+  g_assert_cmpuint (seen.n[EMU_SEEN_DELIVERED], ==, 13);
+  world_free (world);
+}
+
 static void
 test_topology_mistakes (void)
 {
@@ -463,11 +523,11 @@ test_settings (void)
   static const char *const good[] = { "rate=2.5M", "rate=unlimited", "delay=300us", "queue=50p",
     "queue=64kB,20p", "queue=unlimited", "loss=0.5%", "gilbert=0.01,0.25", "gilbert=1%,25%,0.5,0",
     "gilbert=0", "burst=2%:5", "jitter=2ms", "reorder=0.1", "reorder-delay=5ms", "duplicate=1",
-    "drop-next=3", "up=0" };
+    "drop-next=3", "up=0", "trace=1" };
   static const char *const bad[] = { "rate", "rate=", "rate=nan", "rate=2X", "rate=0.01",
     "delay=-1s", "delay=1h", "queue=50", "queue=0p", "queue=", "loss=1.1", "loss=-1", "loss=101%",
     "gilbert=0.1", "gilbert=0.1,0.2,0.3,0.4,0.5", "burst=2%", "burst=2%:0.5", "drop-next=1.5",
-    "up=2", "=5" };
+    "up=2", "trace=2", "=5" };
   EmuLinkConfig config, before;
   char error[EMU_ERROR_BYTES];
 
@@ -501,6 +561,7 @@ main (int argc, char **argv)
   g_test_add_func ("/net/set/at-its-time", test_set_at);
   g_test_add_func ("/net/stats/interval", test_interval);
   g_test_add_func ("/net/garbage/is-harmless", test_garbage);
+  g_test_add_func ("/net/observe/every-packet-and-what-became-of-it", test_observe);
   g_test_add_func ("/topology/mistakes-name-their-line", test_topology_mistakes);
   g_test_add_func ("/topology/settings", test_settings);
   return g_test_run ();
