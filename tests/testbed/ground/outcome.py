@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The laboratory's measures of what was run here, and how the machine did."""
+
+from lab import measure, outcome
+from lab.series import Run
+
+from .runner import variant_name
+
+
+class Measured(outcome.Outcome):
+    """As the laboratory's, with flows (asmp-reno, norm, ...) as variants."""
+
+    def add(self, job, result):
+        values = {}
+        for entry in self.measures:
+            arguments, _ = self.arguments[entry["id"]]
+            if arguments is not None and entry["what"] != outcome.CROSS:
+                values[entry["id"]] = measure.evaluate(Run(result), entry["what"], arguments)
+        with self.lock:
+            self.values[job.variant, job.seed] = values
+
+
+def measured(scenario, rows):
+    """@rows: (flow, tcp, repeat, result) of this scenario."""
+    variants = list(dict.fromkeys(variant_name(flow, tcp) for flow, tcp, _, _ in rows))
+    repeats = sorted({repeat for _, _, repeat, _ in rows})
+    plan = outcome.Plan(scenario, variants, repeats, rows[0][3]["duration"])
+    out = Measured(plan)
+    for flow, tcp, repeat, result in rows:
+        variant = variant_name(flow, tcp)
+        out.add(outcome.Job(scenario, variant, repeat, result["duration"]), result)
+    return out
+
+
+def accounts(rows):
+    """A line for each run: lag, load, and '!' where they are too much."""
+    out = []
+    for flow, tcp, repeat, result in rows:
+        about = result["ground"]
+        wrong = about["marked"] + about["failed"]
+        line = f"  {variant_name(flow, tcp)} {repeat}: "
+        line += f"{100 * about['lag_over_1ms']:.2f} % of packets over 1 ms late, "
+        line += f"machine {100 * about['machine_busy']:.0f} % busy, "
+        line += f"emulator {100 * about['emulator_cpu']:.0f} % of a core"
+        out.append(line + ("  ! " + "; ".join(wrong) if wrong else ""))
+    return out

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A scenario's network as a topology of the emulator, and why some cannot be run here."""
+
+import math
+import random
+
+from lab import measure
+
+from . import rivals
+
+RECEIVERS_MAX = 12  # a process each
+HOSTS_MAX = 72  # namespaces
+LOAD_MAX_BPS = 50e6  # what all receivers together get: what a core carries beside the programs
+RAMP_STEP_S = 0.25
+PORT_TCP, PORT_UDP, PORT_MEDIA = 20000, 30000, 5004
+
+
+def obstacle(data, flow):
+    """Why this scenario cannot be run in real time on two cores with @flow, or None."""
+    if data["network"] == "light":
+        return "its network is a model without queues, for more receivers than processes fit here"
+    if not data["links"]:
+        return "it has no links"
+    for link in data["links"]:
+        for queue in (link["queue"], (link.get("reverse") or {}).get("queue")):
+            if queue and queue["type"] != "droptail":
+                return f"the emulator has no {queue['type']} queue"
+    hosts = receivers = 0
+    for entry in data["flows"]:
+        hosts += 2 * entry.get("count", 1)
+        if entry["type"] != "multicast":
+            continue
+        if entry["streams"] or entry["layers"]:
+            return "several streams or layers: only ASMP is run here yet"
+        if "protocol" in entry:
+            return f"'{entry['id']}' runs {entry['protocol']}, of which there is no real program"
+        receivers += sum(each["count"] for each in entry["receivers"])
+    if receivers > RECEIVERS_MAX:
+        return f"{receivers} receivers; {RECEIVERS_MAX} processes fit two cores beside the rest"
+    if hosts > HOSTS_MAX:
+        return f"{hosts} hosts; {HOSTS_MAX} fit"
+    load = load_bps(data)
+    if load > LOAD_MAX_BPS:
+        return (
+            f"its receivers get about {load / 1e6:.0f} Mb/s; {LOAD_MAX_BPS / 1e6:g} fit two cores"
+        )
+    return rivals.obstacle(data, flow)
+
+
+def route(data, begin, end):
+    """The links from a router to another one, in order, each with whether it is data's direction."""
+    todo, seen = [(begin, [])], {begin}
+    while todo:
+        here, way = todo.pop()
+        if here == end:
+            return way
+        for link in data["links"]:
+            ends = (link["from"], link["to"])
+            for forwards, (one, other) in ((True, ends), (False, ends[::-1])):
+                if one == here and other not in seen:
+                    seen.add(other)
+                    todo.append((other, [*way, (link, forwards)]))
+    raise ValueError(f"no way from {begin} to {end}")
+
+
+def load_bps(data):
+    """About what all receivers get together: shares of the bottlenecks, less where packets are lost."""
+    ways, users = [], {}
+    for flow in data["flows"]:
+        count = flow.get("count", 1)
+        ends = [(flow, flow.get("to"), 1)]
+        if flow["type"] == "multicast":
+            ends = [(end, end["at"], end["count"]) for end in flow["receivers"]]
+        own = [(route(data, flow["from"], at), number, end) for end, at, number in ends]
+        ways.append((flow, count, own))
+        for name in {(link["id"], forwards) for way, _, _ in own for link, forwards in way}:
+            users[name] = users.get(name, 0) + count
+    total = 0.0
+    for flow, count, own in ways:
+        rates = [path_bps(flow, way, end, users) for way, _, end in own]
+        total += count * min(rates) * sum(number for _, number, _ in own)
+    return total
+
+
+def path_bps(flow, way, end, users):
+    """Of one flow on one path."""
+    out = min([flow.get("max_rate") or flow.get("rate") or math.inf, 100e6])
+    for link, forwards in way:
+        out = min(out, link["rate"] / users[link["id"], forwards])
+    losses = [link.get("loss") for link, forwards in way if forwards]
+    losses += [end.get("loss"), (end.get("access") or {}).get("loss")]
+    passed = math.prod(1 - mean_loss(loss) for loss in losses if loss)
+    if passed < 1 and flow["type"] != "udp":
+        rtt = 2 * sum(link["delay"] for link, _ in way) + 0.01
+        out = min(out, measure.tcp_rate(1 - passed, rtt, 1000))
+    return out
+
+
+def mean_loss(loss):
+    if loss["type"] == "bernoulli":
+        return min(loss["ratio"], 0.99)
+    p, r = loss["good_to_bad"], loss["bad_to_good"]
+    return min((p * loss["bad_loss"] + r * loss["good_loss"]) / (p + r), 0.99) if p + r else 0.0
+
+
+class Host:
+    """One host: which number, at which router, with which access."""
+
+    def __init__(self, number, owner, router, access):
+        self.number, self.owner, self.router, self.access = number, owner, router, access
+        self.name = f"h{number + 1}"  # the n-th host is 10.90.0.n
+
+    @property
+    def address(self):
+        return f"10.90.{(self.number + 1) >> 8}.{(self.number + 1) & 255}"
+
+
+class Place:
+    """The topology of a normalised scenario; pairs of values are drawn with its seed."""
+
+    def __init__(self, given):
+        self.given = given
+        self.random = random.Random(f"ground {given['seed']}")
+        self.hosts = []
+        self.flows = []
+        self.ports = 0
+        for flow in given["flows"]:
+            self.flows.append(self._flow(flow))
+
+    def draw(self, value):
+        return self.random.uniform(*value) if isinstance(value, list) else value
+
+    def _host(self, owner, router, access):
+        own = {key: self.draw(value) for key, value in access.items() if value is not None}
+        self.hosts.append(Host(len(self.hosts), owner, router, own))
+        return self.hosts[-1]
+
+    def _flow(self, flow):
+        out = dict(flow, sender=self._host(flow["id"], flow["from"], flow["access"]))
+        out["times"] = self._times(flow, flow["start"], "stop")
+        out["number"] = len(self.flows)
+        if flow["type"] == "multicast":
+            out["group_address"] = f"239.{90 + out['number']}.1.1"
+            out["port"] = PORT_MEDIA
+            out["receivers"] = []
+            for entry in flow["receivers"]:
+                host = self._host(f"{flow['id']}/{entry['id']}", entry["at"], entry["access"])
+                times = self._times(entry, entry["join"], "leave", "crash")
+                out["receivers"].append(dict(entry, host=host, times=times))
+            return out
+        out["receiver"] = self._host(flow["id"], flow["to"], flow["access"])
+        out["port"] = (PORT_TCP if flow["type"] == "tcp" else PORT_UDP) + out["number"]
+        out["times"] = self._on_off(flow, out["times"])
+        return out
+
+    def _times(self, entry, begin, *ends):
+        """[[begin, end], ...] in the run."""
+        end = min([entry[key] for key in ends if key in entry] or [self.given["duration"]])
+        return [[self.draw(begin), end], *[list(pair) for pair in entry.get("again", ())]]
+
+    def _on_off(self, flow, times):
+        """What is left of @times with the flow's pauses."""
+        pattern = flow.get("onoff")
+        if not pattern:
+            return times
+        out = []
+        for begin, end in times:
+            now = begin
+            while now < end:
+                on = self._period(pattern, "on")
+                out.append([now, min(end, now + on)])
+                now += on + self._period(pattern, "off")
+        return out
+
+    def _period(self, pattern, key):
+        mean = pattern[key]
+        if pattern["distribution"] == "exponential":
+            return self.random.expovariate(1 / mean)
+        if pattern["distribution"] == "pareto":
+            shape = pattern["shape"]
+            return mean * (shape - 1) / shape * self.random.paretovariate(shape)
+        return mean
+
+    def text(self):
+        """The topology's lines."""
+        lines = [f"option seed={self.given['seed']}"]
+        lines[0] += f" leave-latency={self.given['leave_latency']:.6f}s"
+        lines += [f"host {host.name} # {host.owner}" for host in self.hosts]
+        routers = {
+            name: None for link in self.given["links"] for name in (link["from"], link["to"])
+        }
+        lines += [f"router {router(name)}" for name in routers]
+        for link in self.given["links"]:
+            lines += link_lines(link)
+        for host in self.hosts:
+            lines += access_lines(host)
+        return "\n".join(lines) + "\n"
+
+    def changes(self):
+        """(time, LINK>NODE, settings) of the changes in time."""
+        links = {link["id"]: dict(link) for link in self.given["links"]}
+        out = []
+        for change in self.given["changes"]:
+            link = links[change["link"]]
+            for key in ("rate", "delay"):
+                if key in change:
+                    for at, value in ramp(change, link[key], change[key]):
+                        out.append((at, link["id"], forward(link), {key: plain(value)}))
+                    link[key] = change[key]
+            if "loss" in change:
+                settings = loss_settings(change["loss"])
+                out.append((change["at"], link["id"], forward(link), settings))
+            for key, value in (change.get("reverse") or {}).items():
+                settings = loss_settings(value) if key == "loss" else {key: plain(value)}
+                out.append((change["at"], link["id"], backward(link), settings))
+        return sorted(out, key=lambda row: row[0])
+
+    def rates(self, link):
+        """[[t, bit/s], ...] of a link's data direction."""
+        out = [[0.0, link["rate"]]]
+        for at, name, _, settings in self.changes():
+            if name == link["id"] and _ == forward(link) and "rate" in settings:
+                out.append([at, float(settings["rate"])])
+        return out
+
+
+def router(name):
+    return f"r-{name}"
+
+
+def forward(link):
+    return f"{link['id']}>{router(link['to'])}"
+
+
+def backward(link):
+    return f"{link['id']}>{router(link['from'])}"
+
+
+def plain(value):
+    return f"{value:.9g}"
+
+
+def ramp(change, before, after):
+    """(time, value) of a change that may take a while."""
+    if not change.get("ramp") or before is None:
+        return [(change["at"], after)]
+    steps = max(1, math.ceil(change["ramp"] / RAMP_STEP_S))
+    return [
+        (change["at"] + change["ramp"] * i / steps, before + (after - before) * i / steps)
+        for i in range(1, steps + 1)
+    ]
+
+
+def loss_settings(loss):
+    if not loss:
+        return {"loss": 0, "gilbert": 0}
+    if loss["type"] == "bernoulli":
+        return {"loss": plain(loss["ratio"])}
+    keys = ("good_to_bad", "bad_to_good", "bad_loss", "good_loss")
+    return {"gilbert": ",".join(plain(loss[key]) for key in keys)}
+
+
+def words(settings):
+    return " ".join(f"{key}={value}" for key, value in settings.items())
+
+
+def queue_words(size):
+    unit, value = next(iter(size.items()))
+    return f"{max(1, round(value))}{'p' if unit == 'packets' else 'B'}"
+
+
+def link_lines(link):
+    """A link between routers; the data direction is observed."""
+    back = link["reverse"]
+    ends = f"{router(link['from'])} {router(link['to'])}"
+    there = {"rate": plain(link["rate"]), "queue": queue_words(link["queue"]["size"]), "trace": 1}
+    here = {"rate": plain(back["rate"]), "queue": queue_words(back["queue"]["size"])}
+    if link["loss"]:
+        there |= loss_settings(link["loss"])
+    if back["loss"]:
+        here |= loss_settings(back["loss"])
+    return [
+        f"link {link['id']} {ends} delay={plain(link['delay'])}s",
+        f"set {forward(link)} {words(there)}",
+        f"set {backward(link)} {words(here)}",
+    ]
+
+
+def access_lines(host):
+    access, name = host.access, f"access-{host.name}"
+    size = queue_words(access["queue"]) if "queue" in access else "1000p"
+    lines = [
+        f"link {name} {host.name} {router(host.router)} rate={plain(access['rate'])} "
+        f"delay={plain(access['delay'])}s queue={size}"
+    ]
+    if access.get("jitter"):
+        lines.append(f"set {name}>{router(host.router)} jitter={plain(access['jitter'])}s")
+    if access.get("loss"):
+        lines.append(f"set {name}>{host.name} {words(loss_settings(access['loss']))}")
+    return lines

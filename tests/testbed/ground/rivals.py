@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The programs that a multicast flow can be: asmpsink and asmpsrc, and their rivals.
+
+A new one is a class here: what stands in its way, how its sender and a receiver are started, and
+what they say of themselves.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[3]
+NODE = TOP / "pipelines" / "node"
+EARLY_S = 4.0  # a receiver's program is started so long before it joins, and waits
+PICTURES = ((0.6e6, 320, 180), (2e6, 640, 360), (1e12, 854, 480))  # up to a rate: width, height
+IP_UDP = 28
+
+
+class Process:
+    """A program that waits for a line, with its lines of output."""
+
+    def __init__(self, lab, host, argv, env, log):
+        self.lines = []
+        self.ready = threading.Event()
+        self.log = open(log, "a", encoding="utf-8")
+        self.popen = lab.run(
+            host,
+            [str(word) for word in argv],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+            env=env,
+        )
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        for line in self.popen.stdout:
+            self.ready.set()
+            try:
+                row = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(row, dict):
+                self.lines.append(row)
+        self.ready.set()
+
+    def say(self, line):
+        try:
+            self.popen.stdin.write(line + "\n")
+            self.popen.stdin.flush()
+        except (OSError, ValueError):
+            pass
+
+    def finish(self):
+        """A clean end, without waiting for it."""
+        self.say("quit")
+        try:
+            self.popen.stdin.close()
+        except OSError:
+            pass
+
+    def kill(self):
+        try:
+            os.killpg(self.popen.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+class Flow:
+    """One multicast flow of a run."""
+
+    control_port = False  # whether media is on `port` alone
+    says_ready = True
+    needs = ()  # programs
+
+    def __init__(self, ground, flow):
+        self.ground, self.flow = ground, flow
+        self.senders, self.receivers = [], {}
+
+    @classmethod
+    def missing(cls, ground):
+        """What must be installed or built, or None."""
+        for name in cls.needs:
+            if ground.program(name) is None:
+                return f"{name} is missing: pipelines/setup --with rivals, then build"
+        return None
+
+    @classmethod
+    def cannot(cls, data):
+        """Why it cannot run a scenario, or None."""
+        return None
+
+    # -- what each one says --
+
+    def sender(self):
+        raise NotImplementedError
+
+    def receiver(self, receiver):
+        raise NotImplementedError
+
+    go = "go"
+
+    # -- life --
+
+    def _start(self, host, argv, what):
+        log = self.ground.directory / f"{self.flow['id']}-{what}.log"
+        return Process(self.ground.lab, host.name, argv, self.ground.env, log)
+
+    def actions(self):
+        """[(time, function), ...]; times before the start are preparations."""
+        out = []
+        for begin, end in self.flow["times"]:
+            out += self._episode(
+                self.senders, self.flow["sender"], self.sender(), "sender", begin, end, False
+            )
+        for receiver in self.flow["receivers"]:
+            for begin, end in receiver["times"]:
+                crash = receiver.get("crash") == end
+                row = self.receivers.setdefault(receiver["id"], [])
+                out += self._episode(
+                    row,
+                    receiver["host"],
+                    self.receiver(receiver),
+                    receiver["id"],
+                    begin,
+                    end,
+                    crash,
+                )
+        return out
+
+    def _episode(self, row, host, argv, what, begin, end, crash):
+        made = []
+
+        def start():
+            made.append(self._start(host, argv, what))
+            row.append(made[0])
+
+        def finish():
+            (made[0].kill if crash else made[0].finish)()
+
+        out = [(begin - EARLY_S, start), (begin, lambda: made[0].say(self.go))]
+        if end < self.ground.duration:
+            out.append((end, finish))
+        return out
+
+    def processes(self):
+        return self.senders + [each for row in self.receivers.values() for each in row]
+
+    def wait_ready(self, timeout):
+        deadline = time.monotonic() + timeout
+        for process in self.processes():
+            if self.says_ready and not process.ready.wait(max(0.0, deadline - time.monotonic())):
+                raise RuntimeError(
+                    f"{self.flow['id']}: a program does not start ({process.popen.args[-1]})"
+                )
+
+    def told(self, zero):
+        return {
+            "control_port": self.control_port,
+            "target_bps": [],
+            "limiting": [],
+            "receivers": {},
+        }
+
+
+class Asmp(Flow):
+    """asmpsink behind an ideal source (what the scenario's `cbr` means) or an encoder; asmpsrc."""
+
+    control_port = True
+    variant = "enhanced"
+
+    def properties(self):
+        flow = self.flow
+        words = {
+            "address": flow["group_address"],
+            "port": flow["port"],
+            "start-bitrate": int(flow["start_rate"]),
+            "min-bitrate": int(flow["min_rate"]),
+            "max-bitrate": int(flow["max_rate"]),
+            "variant": self.variant,
+        }
+        if flow["ecn"]:
+            words["ecn"] = "true"
+        if flow["feedback"] == "unicast":
+            words["feedback-address"] = flow["sender"].address
+        if "no_feedback" in flow["options"]:
+            words["no-feedback"] = flow["options"]["no_feedback"]
+        return [f"{key}={value}" for key, value in words.items()]
+
+    def encoded(self):
+        return self.ground.encoder or self.flow["source"]["type"] == "video"
+
+    def sender(self):
+        sink = ["asmpsink", "name=mcc", *self.properties()]
+        if not self.encoded():
+            program = self.ground.program("ground-asmp")
+            return [program, int(self.flow["packet_size"]), *sink]
+        text = picture(self.flow, self.ground.fair_bps) + " ! " + " ".join(sink)
+        return [NODE, "--name", "sender", "--interval", "250", "--state", "ready", text]
+
+    def receiver(self, receiver):
+        text = f"asmpsrc name=mcc address={self.flow['group_address']} port={self.flow['port']}"
+        text += f" variant={self.variant} ! fakesink sync=false async=false"
+        name = receiver["id"]
+        return [NODE, "--name", name, "--interval", "500", "--state", "ready", text]
+
+    go = "state playing"  # any line will do for ground-asmp
+
+    def told(self, zero):
+        out = super().told(zero)
+        names = {each["host"].address: each["id"] for each in self.flow["receivers"]}
+        for process in self.senders:
+            for row in list(process.lines):
+                target = row.get("target", row.get("target-bitrate"))
+                if target is None:
+                    continue
+                at = round(row["time"] - zero, 4)
+                address = row.get("limiting", row.get("limiting-address")) or ""
+                who = names.get(address.rpartition(":")[0])
+                append_change(out["target_bps"], at, target)
+                append_change(out["limiting"], at, who)
+        for name, processes in self.receivers.items():
+            own = {"rate_bps": [], "loss_ratio": [], "rtt": []}
+            for row in [row for process in processes for row in list(process.lines)]:
+                if row.get("type") != "stats" or not row.get("estimated-bitrate"):
+                    continue
+                at = round(row["time"] - zero, 4)
+                own["rate_bps"].append([at, row["estimated-bitrate"]])
+                own["loss_ratio"].append([at, row["loss"]])
+                own["rtt"].append([at, row["rtt"] * 1e-9])
+            out["receivers"][name] = own
+        return out
+
+
+class Published(Asmp):
+    variant = "published"
+
+
+class Norm(Flow):
+    """NORM by the NRL library, NORM-CC."""
+
+    needs = ("norm-peer",)
+    HEADERS = 28 + 40  # IP, UDP; NORM_DATA with its extensions, measured
+
+    def sender(self):
+        flow = self.flow
+        segment = int(flow["packet_size"]) - self.HEADERS
+        rates = [int(flow[key]) for key in ("start_rate", "min_rate", "max_rate")]
+        head = [self.ground.program("norm-peer"), "send", flow["group_address"], flow["port"]]
+        return [*head, segment, *rates]
+
+    def receiver(self, receiver):
+        program = self.ground.program("norm-peer")
+        return [program, "receive", self.flow["group_address"], self.flow["port"]]
+
+
+class Uftp(Flow):
+    """uftp -C tfmcc and uftpd: the transfer of a file longer than the run."""
+
+    needs = ("uftp", "uftpd")
+    says_ready = False
+    HEADERS = 28 + 32  # IP, UDP; UFTP with what TFMCC adds, measured
+
+    @classmethod
+    def cannot(cls, data):
+        for flow in data["flows"]:
+            for receiver in flow.get("receivers") or ():
+                if receiver["join"] or receiver["join_spread"] or receiver["again"]:
+                    return "UFTP admits nobody after its announce phase, and somebody joins late"
+        return None
+
+    def identity(self, receiver):
+        return f"0x{receiver['host'].number + 1:08X}"
+
+    def sender(self):
+        flow = self.flow
+        path = self.ground.directory / f"{flow['id']}.data"
+        size = int(self.ground.duration * max(link["rate"] for link in self.ground.links) / 8)
+        with open(path, "wb") as file:
+            file.truncate(size)  # a hole: no disk is read
+        rates = f"tfmcc:min={flow['min_rate'] / 1e3:.0f}:init={flow['start_rate'] / 1e3:.0f}"
+        words = ["uftp", "-C", f"{rates}:max={flow['max_rate'] / 1e3:.0f}"]
+        words += ["-M", flow["group_address"], "-P", flow["group_address"], "-p", flow["port"]]
+        words += ["-I", "amc0", "-t", "16", "-x", "1"]
+        words += ["-b", int(flow["packet_size"]) - self.HEADERS]
+        words += ["-H", ",".join(self.identity(each) for each in flow["receivers"]), path]
+        # It cannot wait by itself.
+        return ["sh", "-c", 'read line; exec "$@"', "sh", *words]
+
+    def receiver(self, receiver):
+        place = self.ground.directory / f"{self.flow['id']}-{receiver['id']}"
+        for name in ("in", "tmp"):
+            (place / name).mkdir(parents=True, exist_ok=True)
+        words = ["uftpd", "-d", "-I", "amc0", "-M", self.flow["group_address"], "-x", "1"]
+        words += ["-p", self.flow["port"], "-U", self.identity(receiver)]
+        words += ["-D", place / "in", "-T", place / "tmp"]
+        return ["sh", "-c", 'read line; exec "$@"', "sh", *words]
+
+
+class Rtp(Flow):
+    """rtpsink and rtpsrc at a fixed rate, without any adaptation: `rtp` (1 Mb/s), `rtp=600k`."""
+
+    control_port = True
+    go = "state playing"
+
+    def sender(self):
+        flow = self.flow
+        text = picture(flow, self.ground.rate_bps, fixed=True)
+        text += f" ! rtpsink address={flow['group_address']} port={flow['port']} ttl-mc=16"
+        return [NODE, "--name", "sender", "--interval", "0", "--state", "ready", text]
+
+    def receiver(self, receiver):
+        text = f"rtpsrc address={self.flow['group_address']} port={self.flow['port']}"
+        text += " multicast-iface=amc0 encoding-name=H264 ! fakesink sync=false async=false"
+        return [NODE, "--name", receiver["id"], "--interval", "0", "--state", "ready", text]
+
+
+def append_change(pairs, at, value):
+    if not pairs or pairs[-1][1] != value:
+        pairs.append([at, value])
+
+
+def picture(flow, rate_bps, fixed=False):
+    """videotestsrc and x264enc; how large a picture by the rate that is expected."""
+    _, width, height = next(row for row in PICTURES if rate_bps <= row[0])
+    fps = int(flow["source"].get("fps", 30))
+    encoder = "x264enc tune=zerolatency speed-preset=superfast"
+    if fixed:
+        encoder += f" bitrate={rate_bps * 0.96 / 1e3:.0f} vbv-buf-capacity=200 key-int-max=60"
+    return (
+        "videotestsrc is-live=true pattern=smpte horizontal-speed=4 ! timeoverlay "
+        f"! video/x-raw,format=I420,width={width},height={height},framerate={fps}/1 "
+        f"! {encoder} ! rtph264pay mtu={int(flow['packet_size']) - IP_UDP}"
+    )
+
+
+FLOWS = {"asmp": Asmp, "published": Published, "norm": Norm, "uftp": Uftp, "rtp": Rtp}
+
+
+def obstacle(data, flow):
+    return FLOWS[flow.partition("=")[0]].cannot(data)
+
+
+def find(name, builddir):
+    """A program of the build, or of the system."""
+    own = Path(builddir) / "tests" / "testbed" / name
+    return str(own) if os.access(own, os.X_OK) else shutil.which(name)

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""One run: a network, its programs in time, what the emulator saw of them."""
+
+import contextlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import netlab
+from lab import normal
+
+from . import rivals, trace
+from .place import Place, obstacle
+
+LAG_MAX = 0.01  # share of packets handed over more than 1 ms late, above which a run is marked
+ACTION_LATE_MAX_S = 0.3
+TICK_S = 0.05
+
+
+class CannotRun(Exception):
+    """This scenario, with this flow, here; says why."""
+
+
+def environment(builddir):
+    """As meson devenv."""
+    env = dict(os.environ)
+    env["GST_PLUGIN_PATH"] = str(Path(builddir).resolve() / "gst")
+    env["GST_REGISTRY"] = str(Path(builddir).resolve() / "registry-ground.bin")
+    env.setdefault("GST_DEBUG", "1")
+    env["GST_DEBUG_NO_COLOR"] = "1"
+    env["PYTHONDONTWRITEBYTECODE"] = "1"
+    return env
+
+
+def processor_times():
+    """(busy, all) of the machine, in ticks."""
+    with open("/proc/stat", encoding="ascii") as file:
+        fields = [int(word) for word in file.readline().split()[1:9]]
+    return sum(fields) - fields[3] - fields[4], sum(fields)
+
+
+def variant_name(flow, tcp):
+    return f"{flow}-{tcp}" if tcp else flow
+
+
+class Ground:
+    """One run of @scenario with @flow in the place of its multicast flows."""
+
+    def __init__(self, scenario, flow, tcp, seed, builddir, duration=None, encoder=False):
+        why = obstacle(scenario.data, flow)
+        self.kind, _, rate = flow.partition("=")
+        self.rate_bps = rate_of(rate or "1M")
+        self.builddir, self.encoder, self.variant = builddir, encoder, variant_name(flow, tcp)
+        why = why or rivals.FLOWS[self.kind].missing(self)
+        if why:
+            raise CannotRun(why)
+        given = normal.normalise(scenario, "enhanced", seed, duration)
+        given["seed"] = seed
+        for each in given["flows"]:
+            if each["type"] == "tcp":
+                each["congestion"] = tcp or each["congestion"].replace("newreno", "reno")
+        self.given, self.place = given, Place(given)
+        self.duration, self.links = given["duration"], given["links"]
+        self.fair_bps = min(link["rate"] for link in given["links"])
+        self.env = environment(builddir)
+        self.programs = {}
+        self.late = 0.0
+
+    def program(self, name):
+        return rivals.find(name, self.builddir)
+
+    def run(self, say=lambda text: None):
+        """The result, as the laboratory's runs have it, and `ground`: how it went."""
+        with tempfile.TemporaryDirectory(prefix="ground-") as directory:
+            self.directory = Path(directory)
+            path = self.directory / "trace"
+            with netlab.Lab(self.place.text(), name="ground", trace=path) as self.lab:
+                load = self._start_load()
+                self._prepare()
+                zero, about = self._play(load, say)
+                told = {name: each.told(zero) for name, each in self.programs.items()}
+                about["failed"] += self._end_load(load) + self._dead()
+                start = zero - self.lab.started
+            seen = trace.Trace(path, start, self.duration)
+            out = trace.result(seen, self.place, told, self.variant)
+            about["log"] = self._log()
+        out["ground"] = about
+        return out
+
+    # -- programs --
+
+    def _start_load(self):
+        hosts = self.lab.hosts
+        plan = []
+        for flow in self.place.flows:
+            if flow["type"] == "multicast":
+                continue
+            entry = {
+                "id": flow["id"],
+                "kind": flow["type"],
+                "from": hosts[flow["sender"].name].netns,
+                "to": hosts[flow["receiver"].name].netns,
+                "address": flow["receiver"].address,
+                "port": flow["port"],
+                "times": flow["times"],
+            }
+            for key in ("segment", "congestion", "rate", "packet_size"):
+                if key in flow:
+                    entry[key] = flow[key]
+            plan.append(entry)
+        load = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("load.py"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.lab.processes.append(load)
+        load.stdin.write(json.dumps(plan) + "\n")
+        load.stdin.flush()
+        if load.stdout.readline() != "ready\n":
+            raise RuntimeError("the TCP and UDP flows do not start (see above)")
+        return load
+
+    def _end_load(self, load):
+        load.stdin.close()
+        try:
+            return json.loads(load.stdout.readline() or '["the TCP and UDP flows broke off"]')
+        finally:
+            load.stdout.close()
+            load.wait(5)
+
+    def _prepare(self):
+        self.actions = []
+        for flow in self.place.flows:
+            if flow["type"] == "multicast":
+                own = rivals.FLOWS[self.kind](self, flow)
+                self.programs[flow["id"]] = own
+                self.actions += own.actions()
+        self.actions.sort(key=lambda row: row[0])
+        while self.actions and self.actions[0][0] < 0:
+            self.actions.pop(0)[1]()
+        for each in self.programs.values():
+            each.wait_ready(20)
+
+    def _dead(self):
+        """Programs that ended before their time."""
+        out = []
+        for name, own in self.programs.items():
+            for process in own.processes():
+                status = process.popen.poll()
+                if status not in (None, 0, -9):
+                    out.append(f"{name}: a program ended with {status}")
+        return out
+
+    def _log(self):
+        """The ends of what programs said on their standard error."""
+        out = {}
+        for path in sorted(self.directory.glob("*.log")):
+            text = path.read_text(encoding="utf-8", errors="replace").strip()
+            if text:
+                out[path.stem] = text[-600:]
+        return out
+
+    # -- time --
+
+    def _play(self, load, say):
+        zero = time.monotonic() + 0.5
+        for at, link, target, settings in self.place.changes():
+            self.lab.at(zero - self.lab.started + at, target, **settings)
+        load.stdin.write(f"{zero}\n")
+        load.stdin.flush()
+        time.sleep(max(0.0, zero - time.monotonic()))
+        self.lab.reset_lag()
+        cpu, before = processor_times(), self.lab.stats()
+        shown = 0
+        while (now := time.monotonic() - zero) < self.duration:
+            while self.actions and self.actions[0][0] <= now:
+                at, action = self.actions.pop(0)
+                self.late = max(self.late, now - at)
+                action()
+            if now >= shown + 10:
+                shown = now
+                say(f"{now:.0f} of {self.duration:g} s")
+            due = self.actions[0][0] - now if self.actions else 1.0
+            time.sleep(max(0.0, min(TICK_S, due, self.duration - now)))
+        return zero, self._account(cpu, before)
+
+    def _account(self, cpu, before):
+        """How the machine did."""
+        lag, stats = self.lab.lag(), self.lab.stats()
+        busy, total = (b - a for a, b in zip(cpu, processor_times(), strict=True))
+        out = {
+            "flow": self.kind,
+            "lag_over_1ms": round(lag["over_1ms_ratio"], 6),
+            "lag_mean_ms": round(lag["mean_us"] / 1e3, 4),
+            "lag_max_ms": round(lag["max_us"] / 1e3, 3),
+            "machine_busy": round(busy / max(1, total), 4),
+            "emulator_cpu": round((stats["cpu_s"] - before["cpu_s"]) / self.duration, 4),
+            "host_drops": stats["drops"]["host"] - before["drops"]["host"],
+            "action_late_s": round(self.late, 3),
+            "cores": os.cpu_count(),
+            "kernel": platform.release(),
+            "realtime": stats["realtime"],
+            "failed": [],
+            "marked": [],
+        }
+        if out["lag_over_1ms"] > LAG_MAX:
+            out["marked"].append(f"{100 * out['lag_over_1ms']:.1f} % of packets over 1 ms late")
+        if self.late > ACTION_LATE_MAX_S:
+            out["marked"].append(f"a program was {self.late:.1f} s late")
+        if out["host_drops"]:
+            out["marked"].append(f"{out['host_drops']} packets refused by hosts")
+        return out
+
+
+def rate_of(text):
+    factor = {"k": 1e3, "M": 1e6}.get(text[-1:], 1.0)
+    return float(text.rstrip("kM")) * factor
+
+
+@contextlib.contextmanager
+def priority():
+    """Ahead of other work on the machine, where that is allowed."""
+    with contextlib.suppress(PermissionError):
+        os.setpriority(os.PRIO_PROCESS, 0, -5)
+    yield

@@ -1,0 +1,237 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The proving ground without a network: scenarios as topologies, traces as results."""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "sim"), str(HERE.parent / "sim" / "tests")]
+
+import netlab  # noqa: E402
+import numpy  # noqa: E402
+import tap  # noqa: E402
+from ground import outcome, place, trace  # noqa: E402
+from lab import cli, measure, normal, scenario  # noqa: E402
+from lab.series import Run  # noqa: E402
+
+SCENARIO = """
+id: two-links
+title: t
+duration: 10 s
+seeds: 1
+variants: [enhanced]
+access: {rate: 100 Mb/s, delay: [1 ms, 3 ms]}
+links:
+  - {id: up, from: a, to: b, rate: 1 Mb/s, delay: 10 ms, queue: {type: droptail, size: 20 packets}}
+  - {id: down, from: b, to: c, rate: 300 kb/s, delay: 5 ms, loss: {type: bernoulli, ratio: 1 %}}
+flows:
+  - id: m
+    type: multicast
+    from: a
+    receivers:
+      - {id: near, at: b}
+      - {id: far, at: c, join: 2 s, leave: 8 s}
+  - {id: t, type: tcp, from: a, to: c, count: 2, start: 1 s}
+  - {id: u, type: udp, from: c, to: a, rate: 80 kb/s,
+     onoff: {on: 1 s, off: 1 s, distribution: constant}}
+changes:
+  - {at: 4 s, link: up, rate: 500 kb/s, ramp: 1 s}
+  - {at: 6 s, link: up, reverse: {loss: {type: bernoulli, ratio: 100 %}}}
+"""
+
+
+def load(text=SCENARIO):
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write(text)
+        file.flush()
+        return scenario.load(file.name)
+
+
+def placed(seed=1):
+    return place.Place(normal.normalise(load(), "enhanced", seed))
+
+
+def describe(text):
+    with tempfile.NamedTemporaryFile("w", suffix=".topology") as file:
+        file.write(text)
+        file.flush()
+        return subprocess.run(
+            [netlab.find_emulator(), "--describe", file.name],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+def test_every_scenario_is_a_topology_or_says_why():
+    possible = 0
+    for each in cli.load([]):
+        why = place.obstacle(each.data, "asmp")
+        assert why is None or len(why) > 10, each.id
+        if why is None:
+            possible += 1
+            done = describe(place.Place(normal.normalise(each, "enhanced", 1)).text())
+            assert done.returncode == 0, (each.id, done.stderr)
+    assert possible >= 15, possible
+
+
+def test_obstacles():
+    data = load().data
+    assert place.obstacle(data, "asmp") is None
+    assert "announce" in place.obstacle(data, "uftp")
+    layers = load(
+        SCENARIO.replace("    from: a\n    rec", "    from: a\n    layers: [100 kb/s]\n    rec")
+    )
+    assert "layers" in place.obstacle(layers.data, "asmp")
+    many = load(SCENARIO.replace("at: b}", "at: b, count: 40}"))
+    assert "receivers" in place.obstacle(many.data, "asmp")
+
+
+def test_load_is_what_bottlenecks_let_through():
+    # Three flows share `down`; the UDP goes the other way.
+    got = place.load_bps(load().data)
+    assert abs(got - (2 * 100e3 + 2 * 100e3 + 80e3)) < 1, got
+
+
+def test_draws_repeat_and_differ_by_seed():
+    assert placed(1).text() == placed(1).text()
+    assert placed(1).text() != placed(2).text()
+
+
+def test_times_of_pauses():
+    flow = placed().flows[-1]
+    assert flow["times"] == [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]], flow["times"]
+
+
+def test_changes():
+    rows = placed().changes()
+    ramp = [row for row in rows if "rate" in row[3]]
+    assert [row[0] for row in ramp] == [4.25, 4.5, 4.75, 5.0], ramp
+    assert [float(row[3]["rate"]) for row in ramp] == [875e3, 750e3, 625e3, 500e3], ramp
+    assert ramp[0][1:3] == ("up", "up>r-b")
+    assert rows[-1] == (6.0, "up", "up>r-a", {"loss": "1"})
+
+
+# -- a trace written by hand --
+
+
+def packet(place_, what, where, time, source, to, port, size=1000, value=0.0, protocol=17):
+    to = to if isinstance(to, str) else to.address
+    address = trace.number(source.address), trace.number(to)
+    at = round((time + 3.0) * 1e9)  # the scenario's zero is 3 s into the network's life
+    return (at, round(value * 1e6), *address, 9, port, size, where, what, protocol, 0, 4)
+
+
+def result_of(place_, rows, control_port=True):
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(numpy.array(sorted(rows), dtype=trace.RECORD).tobytes())
+        file.flush()
+        seen = trace.Trace(file.name, 3.0, 10.0)
+    told = {"control_port": control_port, "target_bps": [], "limiting": [], "receivers": {}}
+    return trace.result(seen, place_, {"m": told}, "asmp")
+
+
+def stream(place_):
+    """A multicast packet every 0.1 s; those at n.5 s are lost on `up`, those at n.7 s on `down`."""
+    flow = place_.flows[0]
+    sender, group = flow["sender"], flow["group_address"]
+    near, far = (each["host"] for each in flow["receivers"])
+    rows = []
+    for i in range(100):
+        time = i / 10 + 0.05
+        line = (sender, group, 5004)
+        rows.append(packet(place_, trace.ENTERED, sender.number, time, *line))
+        if i % 10 == 5:
+            rows.append(packet(place_, trace.DROP_QUEUE, 0, time, *line))
+            continue
+        rows.append(packet(place_, trace.LEFT, 0, time, *line, value=0.010 * (1 + i % 10)))
+        rows.append(packet(place_, trace.DELIVERED, near.number, time, *line, value=0.020))
+        if not 2 <= time < 8:
+            continue
+        if i % 10 == 7:
+            rows.append(packet(place_, trace.DROP_LOSS, 2, time, *line))
+        else:
+            rows.append(packet(place_, trace.DELIVERED, far.number, time, *line, value=0.040))
+    return rows
+
+
+def test_receivers_have_what_reached_them_and_what_was_lost_on_their_way():
+    own = placed()
+    run = Run(result_of(own, stream(own)))
+    near, far = (run.sinks("m", name)[0] for name in ("near", "far"))
+    assert sum(near["packets"]) == 90 and sum(near["lost"]) == 10
+    # From its first packet on: 6 s with one loss on each link a second.
+    assert sum(far["packets"]) == 48 and sum(far["lost"]) == 12, (far["packets"], far["lost"])
+    span = {"flow": "m", "from": 2.0, "to": 8.0, "over": "mean"}
+    assert abs(measure.evaluate(run, "loss", span | {"receiver": "far"}) - 0.2) < 1e-9
+    assert abs(measure.evaluate(run, "throughput", span | {"receiver": "far"}) - 64000) < 1e-6
+    got = measure.evaluate(run, "delay", span | {"receiver": "far", "stat": "mean"})
+    assert abs(got - 0.040) < 1e-6, got
+    assert abs(measure.evaluate(run, "sent", {"flow": "m", "from": 0.0, "to": 10.0}) - 80000) < 1
+
+
+def test_links_count_what_left_them():
+    own = placed()
+    result = result_of(own, stream(own))
+    up = result["links"]["up"]
+    assert sum(up["packets"]) == 90 and sum(up["queue_drops"]) == 10
+    assert sum(result["links"]["down"]["random_drops"]) == 6
+    assert abs(up["delays"]["max"] - 0.100) < 1e-6
+    run = Run(result)
+    used = measure.evaluate(run, "utilisation", {"link": "up", "from": 0.0, "to": 4.0})
+    assert abs(used - 0.072) < 1e-9, used
+    # After the ramp the link carries half.
+    used = measure.evaluate(run, "utilisation", {"link": "up", "from": 6.0, "to": 10.0})
+    assert abs(used - 0.144) < 1e-9, used
+
+
+def test_control_is_what_is_not_media():
+    own = placed()
+    flow = own.flows[0]
+    sender, group = flow["sender"], flow["group_address"]
+    far = flow["receivers"][1]["host"]
+    rows = stream(own)
+    rows.append(packet(own, trace.ENTERED, sender.number, 1.0, sender, group, 5005, 200))
+    rows.append(packet(own, trace.ENTERED, far.number, 3.0, far, group, 5005, 100))
+    rows.append(packet(own, trace.DELIVERED, sender.number, 3.1, far, group, 5005, 100))
+    out = result_of(own, rows)["flows"]["m"]
+    assert sum(out["sender"]["control_bytes"]) == 200 and sum(out["sender"]["reports"]) == 1
+    assert sum(out["receivers"]["far"]["control_bytes"]) == 100
+    assert sum(out["sender"]["bytes"]) == 100_000
+    rival = result_of(own, rows, control_port=False)["flows"]["m"]  # no port of its own: all counts
+    assert sum(rival["sender"]["bytes"]) == 100_200
+
+
+def test_tcp_flows_are_told_apart_by_port():
+    own = placed()
+    one, other = own.flows[1], own.flows[2]
+    rows = []
+    for flow, count in ((one, 3), (other, 5)):
+        for i in range(count):
+            line = (flow["sender"], flow["receiver"], flow["port"])
+            where = flow["receiver"].number
+            rows.append(packet(own, trace.DELIVERED, where, 5 + i / 10, *line, protocol=6))
+        rows.append(packet(own, trace.DROP_QUEUE, 0, 6.0, *line, protocol=6))
+    flows = result_of(own, rows)["flows"]
+    assert [sum(flows[name]["packets"]) for name in ("t-1", "t-2")] == [3, 5]
+    assert [sum(flows[name]["lost"]) for name in ("t-1", "t-2")] == [1, 1]
+    assert flows["t-1"]["group"] == "t"
+
+
+def test_measures_are_the_laboratorys():
+    own = placed()
+    result = result_of(own, stream(own)) | {"ground": {}}
+    measured = load(
+        SCENARIO + "measures:\n  - {id: x, what: share, flow: m, receiver: near, fair: 72 kb/s}\n"
+    )
+    out = outcome.measured(measured, [("asmp", "cubic", 1, result), ("norm", "", 1, result)])
+    assert out.plan.variants == ["asmp-cubic", "norm"]
+    got = out.summary(out.measures[0], "norm").mean
+    assert abs(got - 1.0) < 1e-9, got
+
+
+if __name__ == "__main__":
+    sys.exit(tap.main(sys.modules[__name__]))
