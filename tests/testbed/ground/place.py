@@ -48,7 +48,7 @@ def obstacle(data, flow):
 
 
 def route(data, begin, end):
-    """The links from a router to another one, in order, each with whether it is data's direction."""
+    """The links between two routers, in order, each with whether data's direction is ours."""
     todo, seen = [(begin, [])], {begin}
     while todo:
         here, way = todo.pop()
@@ -64,7 +64,7 @@ def route(data, begin, end):
 
 
 def load_bps(data):
-    """About what all receivers get together: shares of the bottlenecks, less where packets are lost."""
+    """About what all receivers get: shares of the bottlenecks, less where packets are lost."""
     ways, users = [], {}
     for flow in data["flows"]:
         count = flow.get("count", 1)

@@ -170,7 +170,7 @@ class Ground:
 
     def _play(self, load, say):
         zero = time.monotonic() + 0.5
-        for at, link, target, settings in self.place.changes():
+        for at, _, target, settings in self.place.changes():
             self.lab.at(zero - self.lab.started + at, target, **settings)
         load.stdin.write(f"{zero}\n")
         load.stdin.flush()
