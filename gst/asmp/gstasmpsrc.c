@@ -144,10 +144,8 @@ static void
 handle_app (gpointer owner, const MccApp *app, const MccAddress *from)
 {
   GstMccReceiver *self = owner;
-  GstMccReceiverTodo todo;
+  GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
 
-  todo.n = 0;
-  todo.next = MCC_TIME_NONE;
   g_mutex_lock (&self->lock);
   if (self->core) {
     if (app->subtype == MCC_APP_SESSION)

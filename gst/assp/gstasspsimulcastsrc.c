@@ -372,13 +372,11 @@ handle_app (gpointer owner, const MccAsspApp *app, const MccAddress *from)
 {
   GstAsspSimulcastSrc *self = owner;
   GstMccReceiver *receiver = owner;
-  GstMccReceiverTodo todo;
+  GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
   MccDrop verdict = MCC_DROP_NONE;
   const MccAsspStreams *streams;
   guint32 ours = 0;
 
-  todo.n = 0;
-  todo.next = MCC_TIME_NONE;
   g_mutex_lock (&receiver->lock);
   if (receiver->core) {
     MccTime now = gst_mcc_pump_now (receiver->pump);
@@ -409,10 +407,8 @@ static void
 handle_cut (gpointer owner, guint stream)
 {
   GstMccReceiver *receiver = owner;
-  GstMccReceiverTodo todo;
+  GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
 
-  todo.n = 0;
-  todo.next = MCC_TIME_NONE;
   g_mutex_lock (&receiver->lock);
   if (receiver->core) {
     mcc_assp_receiver_handle_cut (receiver->core, gst_mcc_pump_now (receiver->pump));
@@ -450,10 +446,8 @@ static void
 set_lock_stream (GstAsspSimulcastSrc *self, gint stream)
 {
   GstMccReceiver *receiver = GST_MCC_RECEIVER (self);
-  GstMccReceiverTodo todo;
+  GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
 
-  todo.n = 0;
-  todo.next = MCC_TIME_NONE;
   g_mutex_lock (&receiver->lock);
   self->lock_stream = stream;
   if (receiver->core) {

@@ -25,8 +25,7 @@ gst_mcc_receiver_drain_locked (GstMccReceiver *self, GstMccReceiverTodo *todo)
   const GstMccMachine *machine = GST_MCC_RECEIVER_GET_CLASS (self)->machine;
   MccAsspReceiverAction action;
 
-  todo->n = 0;
-  while (todo->n < G_N_ELEMENTS (todo->action) && machine->poll (self->core, &action)) {
+  while (machine->poll (self->core, &action)) {
     if (action.type == MCC_ASSP_RECEIVER_ASMP && action.asmp.type == MCC_RECEIVER_SESSION
         && action.stream < GST_MCC_STREAMS_MAX) {
       /* a copy: the machine's is valid only under the lock */
@@ -38,10 +37,11 @@ gst_mcc_receiver_drain_locked (GstMccReceiver *self, GstMccReceiverTodo *todo)
                && action.asmp.type == MCC_RECEIVER_NEW_SOURCE) {
       self->silent_since = MCC_TIME_NONE;
     }
-    todo->action[todo->n++] = action;
+    action.asmp.session = NULL;
+    g_queue_push_tail (&self->waiting, g_memdup2 (&action, sizeof action));
   }
-  /* the rest at once */
-  todo->next = todo->n < G_N_ELEMENTS (todo->action) ? machine->next_timeout (self->core) : 0;
+  todo->some = !g_queue_is_empty (&self->waiting);
+  todo->next = machine->next_timeout (self->core);
 }
 
 GstCaps *
@@ -184,16 +184,39 @@ act_asmp (GstMccReceiver *self, guint stream, const MccReceiverAction *action)
   }
 }
 
+/* Called with the lock, which it releases meanwhile. One thread at a time, or a join and a leave of
+ * two threads could change places. */
+static void
+act_locked (GstMccReceiver *self)
+{
+  GstMccReceiverClass *klass = GST_MCC_RECEIVER_GET_CLASS (self);
+  MccAsspReceiverAction *action;
+
+  self->actor = g_thread_self ();
+  while ((action = g_queue_pop_head (&self->waiting))) {
+    g_mutex_unlock (&self->lock);
+    if (action->type == MCC_ASSP_RECEIVER_ASMP)
+      act_asmp (self, action->stream, &action->asmp);
+    else if (klass->act)
+      klass->act (self, action);
+    g_free (action);
+    g_mutex_lock (&self->lock);
+  }
+  self->actor = NULL;
+  g_cond_broadcast (&self->acted);
+}
+
 void
 gst_mcc_receiver_act (GstMccReceiver *self, const GstMccReceiverTodo *todo)
 {
-  GstMccReceiverClass *klass = GST_MCC_RECEIVER_GET_CLASS (self);
-
-  for (guint i = 0; i < todo->n; i++)
-    if (todo->action[i].type == MCC_ASSP_RECEIVER_ASMP)
-      act_asmp (self, todo->action[i].stream, &todo->action[i].asmp);
-    else if (klass->act)
-      klass->act (self, &todo->action[i]);
+  if (todo->some) {
+    g_mutex_lock (&self->lock);
+    while (self->actor && self->actor != g_thread_self ())
+      g_cond_wait (&self->acted, &self->lock);
+    if (!self->actor) /* else it is ourselves, further up */
+      act_locked (self);
+    g_mutex_unlock (&self->lock);
+  }
   gst_mcc_pump_wake (self->pump, todo->next);
 }
 
@@ -203,11 +226,9 @@ static void
 handle_bye (gpointer owner, guint32 ssrc, const MccAddress *from)
 {
   GstMccReceiver *self = owner;
-  GstMccReceiverTodo todo;
+  GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
 
   g_mutex_lock (&self->lock);
-  todo.n = 0;
-  todo.next = MCC_TIME_NONE;
   if (self->core) {
     GST_MCC_RECEIVER_GET_CLASS (self)->machine->handle_bye (
         self->core, ssrc, gst_mcc_pump_now (self->pump));
@@ -245,12 +266,10 @@ handle_rtp (gpointer owner, guint stream, const guint8 *data, gsize size, const 
   GstMccReceiver *self = owner;
   MccRtpPacket packet = { .bytes = bytes, .ecn = ecn };
   MccDrop verdict = MCC_DROP_OTHER_SENDER;
-  GstMccReceiverTodo todo;
+  GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
 
   packet.ssrc = GST_READ_UINT32_BE (data + 8);
   packet.seq = GST_READ_UINT16_BE (data + 2);
-  todo.n = 0;
-  todo.next = MCC_TIME_NONE;
   g_mutex_lock (&self->lock);
   packet.has_send_time
       = gst_mcc_rtp_find_send_time (data, size, self->send_time_id[stream], &packet.send_time);
@@ -443,11 +462,10 @@ on_pump (gpointer owner, MccTime now)
   GstMccReceiver *self = owner;
   gboolean ask = FALSE, silence = FALSE;
   const GstMccMachine *machine = GST_MCC_RECEIVER_GET_CLASS (self)->machine;
-  GstMccReceiverTodo todo;
+  GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
   MccTime next = MCC_TIME_NONE;
   guint64 announced = 0;
 
-  todo.n = 0;
   g_mutex_lock (&self->lock);
   if (self->core) {
     /* others may have told the machine a later time while we waited for the lock */
@@ -596,6 +614,10 @@ stop_machine (GstMccReceiver *self)
     klass->machine->leave (core, &stream, &report, now);
     self->extra.leaves++;
   }
+  /* Nothing is joined behind what follows. */
+  g_queue_clear_full (&self->waiting, g_free);
+  while (self->actor && self->actor != g_thread_self ())
+    g_cond_wait (&self->acted, &self->lock);
   g_mutex_unlock (&self->lock);
   if (!core)
     return;
@@ -669,6 +691,8 @@ gst_mcc_receiver_finalize (GObject *object)
   gst_clear_caps (&self->user_caps);
   gst_clear_caps (&self->caps);
   g_free (self->encoding_name);
+  g_queue_clear_full (&self->waiting, g_free);
+  g_cond_clear (&self->acted);
   g_mutex_clear (&self->lock);
   G_OBJECT_CLASS (gst_mcc_receiver_parent_class)->finalize (object);
 }
@@ -699,6 +723,8 @@ static void
 gst_mcc_receiver_init (GstMccReceiver *self)
 {
   g_mutex_init (&self->lock);
+  g_cond_init (&self->acted);
+  g_queue_init (&self->waiting);
   self->messages = gst_mcc_messages_new (GST_ELEMENT (self));
   self->silent_since = self->next_stats = MCC_TIME_NONE;
   mcc_key_wait_init (&self->key_wait);

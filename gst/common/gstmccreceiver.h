@@ -57,6 +57,9 @@ typedef struct {
   MccAppSession announced[GST_MCC_STREAMS_MAX];
   gboolean has_announced[GST_MCC_STREAMS_MAX];
   MccAddress announcer;
+  GQueue waiting; /* of MccAsspReceiverAction */
+  GThread *actor; /* who acts on them; NULL: nobody */
+  GCond acted;
   guint8 send_time_id[GST_MCC_STREAMS_MAX];
   guint64 dropped[MCC_DROP_COUNT]; /* by the screen */
   MccTime silent_since;            /* MCC_TIME_NONE: a sender was heard or it was said */
@@ -128,14 +131,19 @@ void gst_mcc_receiver_get_property (GObject *object, guint id, GValue *value, GP
 
 /* What is to be done once the lock is released. */
 typedef struct {
-  guint n;
-  MccAsspReceiverAction action[24];
+  gboolean some; /* actions wait */
   MccTime next;
 } GstMccReceiverTodo;
 
+#define GST_MCC_RECEIVER_NOTHING                                                                   \
+  {                                                                                                \
+    FALSE, MCC_TIME_NONE                                                                           \
+  }
+
 /* Takes the machine's actions out. Called with the lock; the core is there. */
 void gst_mcc_receiver_drain_locked (GstMccReceiver *self, GstMccReceiverTodo *todo);
-/* Acts on them. No lock is held. */
+/* Acts on them, in the order in which the machine said them, one thread at a time; returns when
+ * that is done, but from within an action. No lock is held. */
 void gst_mcc_receiver_act (GstMccReceiver *self, const GstMccReceiverTodo *todo);
 
 /* The caps to use: the user's, else the announced ones (@session may be NULL), without what is of

@@ -151,9 +151,12 @@ machine_handle_rtp (
   GstMccReceiver *owner = GST_MCC_RECEIVER (core->owner);
   uint16_t c[MCC_ELM_LAYERS_MAX] = { 0 };
 
-  /* one that has no order, or came by the group of another layer */
+  /* one that has no order, or came by the group of another layer; behind a join a few come before
+   * the announcement has told the order's id */
   if (!core->has_order || core->order.layer != layer) {
-    MccDrop drop = core->has_order ? MCC_DROP_BAD_VALUE : MCC_DROP_MALFORMED;
+    MccDrop drop = core->owner->order_id == 0 ? MCC_DROP_STALE
+                   : core->has_order          ? MCC_DROP_BAD_VALUE
+                                              : MCC_DROP_MALFORMED;
 
     owner->dropped[drop]++;
     return drop;
@@ -513,10 +516,8 @@ static void
 handle_app (gpointer owner, const MccElmApp *app, const MccAddress *from)
 {
   GstMccReceiver *receiver = owner;
-  GstMccReceiverTodo todo;
+  GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
 
-  todo.n = 0;
-  todo.next = MCC_TIME_NONE;
   g_mutex_lock (&receiver->lock);
   if (receiver->core) {
     if (app->subtype == MCC_APP_SESSION)
@@ -533,11 +534,9 @@ static void
 handle_layer_shown (gpointer owner, guint layer)
 {
   GstMccReceiver *receiver = owner;
-  GstMccReceiverTodo todo;
+  GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
 
   GST_INFO_OBJECT (owner, "layer %u is seen", layer);
-  todo.n = 0;
-  todo.next = MCC_TIME_NONE;
   g_mutex_lock (&receiver->lock);
   if (receiver->core && layer == 0) {
     mcc_elm_receiver_handle_picture (
@@ -564,10 +563,8 @@ static void
 set_max_level (GstElmLayerSrc *self, gint max_level)
 {
   GstMccReceiver *receiver = GST_MCC_RECEIVER (self);
-  GstMccReceiverTodo todo;
+  GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
 
-  todo.n = 0;
-  todo.next = MCC_TIME_NONE;
   g_mutex_lock (&receiver->lock);
   self->max_level = max_level;
   if (receiver->core) {

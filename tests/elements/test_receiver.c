@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * gstmccreceiver: what the machine wants done, by whichever thread.
+ */
+#include <gst/gst.h>
+
+#include "gstmccreceiver.h"
+
+#define ACTIONS 3000
+#define THREADS 3
+
+/* A class whose machine says numbers; ASSP's JOIN stands for any action. */
+typedef struct {
+  GstMccReceiver parent;
+} Fake;
+typedef struct {
+  GstMccReceiverClass parent;
+} FakeClass;
+
+static GType fake_get_type (void);
+G_DEFINE_TYPE (Fake, fake, GST_TYPE_MCC_RECEIVER)
+
+static guint said, acted, swapped;
+
+static bool
+say (gpointer core, MccAsspReceiverAction *out)
+{
+  gboolean *asked = core;
+
+  if (*asked || said == ACTIONS)
+    return false;
+  *asked = TRUE;
+  memset (out, 0, sizeof *out);
+  out->type = MCC_ASSP_RECEIVER_JOIN;
+  out->stream = said++;
+  return true;
+}
+
+static MccTime
+never (gpointer core)
+{
+  return MCC_TIME_NONE;
+}
+
+static void
+act (GstMccReceiver *self, const MccAsspReceiverAction *action)
+{
+  GstMccReceiverTodo todo = { TRUE, MCC_TIME_NONE };
+
+  if (action->stream % 64 == 0)
+    g_usleep (1000); /* as a join may take */
+  swapped += action->stream != acted;
+  acted = action->stream + 1;
+  if (action->stream % 100 == 0)
+    gst_mcc_receiver_act (self, &todo); /* from a handler of the bus, say: no deadlock */
+}
+
+static void
+fake_class_init (FakeClass *klass)
+{
+  static const GstMccMachine machine = { .poll = say, .next_timeout = never };
+  static const GstMccSessionHandler handler = { 0 };
+
+  klass->parent.scheme = "asmp";
+  klass->parent.element_name = "fake";
+  klass->parent.machine = &machine;
+  klass->parent.handler = &handler;
+  klass->parent.act = act;
+  gst_mcc_receiver_class_install (&klass->parent);
+}
+
+static void
+fake_init (Fake *self)
+{
+  gst_mcc_receiver_setup (GST_MCC_RECEIVER (self));
+}
+
+static gpointer
+drive (gpointer data)
+{
+  GstMccReceiver *self = data;
+  GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
+  gboolean more = TRUE;
+
+  while (more) {
+    g_mutex_lock (&self->lock);
+    *(gboolean *)self->core = FALSE; /* one for each call: another thread gets the next */
+    gst_mcc_receiver_drain_locked (self, &todo);
+    more = said < ACTIONS;
+    g_mutex_unlock (&self->lock);
+    gst_mcc_receiver_act (self, &todo);
+  }
+  return NULL;
+}
+
+static void
+test_order (void)
+{
+  GstMccReceiver *self = g_object_new (fake_get_type (), NULL);
+  gboolean asked = FALSE;
+  GThread *threads[THREADS];
+
+  gst_object_ref_sink (self);
+  self->core = &asked;
+  for (guint i = 0; i < THREADS; i++)
+    threads[i] = g_thread_new ("drive", drive, self);
+  for (guint i = 0; i < THREADS; i++)
+    g_thread_join (threads[i]);
+  self->core = NULL;
+  g_assert_cmpuint (acted, ==, ACTIONS);
+  g_assert_cmpuint (swapped, ==, 0);
+  gst_object_unref (self);
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/receiver/actions-keep-their-order", test_order);
+  return g_test_run ();
+}
