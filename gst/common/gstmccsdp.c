@@ -51,16 +51,15 @@ is_plain (const gchar *text)
 }
 
 static gboolean
-add_parameter (GQuark field, const GValue *value, gpointer data)
+add (MccAppSession *session, GQuark field, const GValue *value, gboolean order)
 {
-  MccAppSession *session = data;
   const gchar *name = g_quark_to_string (field), *text;
   gsize used = strlen (session->parameters), length;
 
   if (!G_VALUE_HOLDS_STRING (value) || strchr (name, '='))
     return TRUE;
   text = g_value_get_string (value);
-  if (!is_parameter (name) && !is_layer_order (name, text))
+  if (order ? !is_layer_order (name, text) : !is_parameter (name))
     return TRUE;
   length = (used ? 1 : 0) + strlen (name) + 1 + (text ? strlen (text) : 0);
   if (!text || !is_plain (text) || used + length >= sizeof session->parameters)
@@ -68,6 +67,19 @@ add_parameter (GQuark field, const GValue *value, gpointer data)
   g_snprintf (session->parameters + used, sizeof session->parameters - used, "%s%s=%s",
       used ? ";" : "", name, text);
   return TRUE;
+}
+
+/* First: it always fits, and nothing can be received without it. */
+static gboolean
+add_layer_order (GQuark field, const GValue *value, gpointer session)
+{
+  return add (session, field, value, TRUE);
+}
+
+static gboolean
+add_parameter (GQuark field, const GValue *value, gpointer session)
+{
+  return add (session, field, value, FALSE);
 }
 
 gboolean
@@ -91,6 +103,7 @@ gst_mcc_caps_to_session (GstCaps *caps, MccAppSession *session)
   session->clock_rate = (uint32_t)clock_rate;
   g_strlcpy (session->media, media, sizeof session->media);
   g_strlcpy (session->encoding_name, encoding, sizeof session->encoding_name);
+  gst_structure_foreach (s, add_layer_order, session);
   gst_structure_foreach (s, add_parameter, session);
   return TRUE;
 }

@@ -4,7 +4,9 @@
 #include <gst/gst.h>
 #include <gst/sdp/sdp.h>
 
+#include "gstmcccaps.h"
 #include "gstmccsdp.h"
+#include "mcclayerorder.h"
 
 #define H264                                                                                       \
   "application/x-rtp, media=(string)video, clock-rate=(int)90000, encoding-name=(string)H264, "    \
@@ -182,6 +184,27 @@ test_announcement (void)
   gst_caps_unref (caps);
 }
 
+/* Other parameters never take the place of the layers' order. */
+static void
+test_announcement_order (void)
+{
+  for (guint length = 400; length < 800; length++) {
+    gchar *fill = g_strnfill (length, 'x');
+    gchar *text = g_strdup_printf (
+        H264 ", a=(string)%s, extmap-13=(string)" MCC_LAYER_ORDER_URI ", zz=(string)1", fill);
+    GstCaps *caps = gst_caps_from_string (text), *back;
+    MccAppSession session = { 0 };
+
+    g_assert_true (gst_mcc_caps_to_session (caps, &session));
+    back = gst_mcc_caps_from_session (&session);
+    g_assert_cmpuint (gst_mcc_caps_layer_order_id (back), ==, 13);
+    gst_caps_unref (back);
+    gst_caps_unref (caps);
+    g_free (text);
+    g_free (fill);
+  }
+}
+
 static void
 test_announcement_bounds (void)
 {
@@ -228,6 +251,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sdp/unicast", test_unicast);
   g_test_add_func ("/sdp/caps-too-poor", test_caps_too_poor);
   g_test_add_func ("/announcement/round-trip", test_announcement);
+  g_test_add_func ("/announcement/layers-order-fits", test_announcement_order);
   g_test_add_func ("/announcement/bounds", test_announcement_bounds);
   return g_test_run ();
 }
