@@ -50,7 +50,8 @@ struct _GstElmSplit {
   guint16 seq[LAYERS];
   GArray *pending;
   gint64 pending_since; /* us */
-  gboolean ended;       /* EOS has left */
+  gboolean begun;       /* the base layer's segment has left */
+  gboolean ended;       /* EOS has */
 
   GMutex figures; /* a leaf */
   guint64 units[LAYERS];
@@ -151,7 +152,7 @@ take_unit (GstElmSplit *self, Input *input, GstBufferList *list, const MccLayerU
   Pending pending = { list, *unit };
   guint32 shift = self->inputs[0]->time_offset - input->time_offset;
 
-  if (self->order_id == 0) { /* nothing can be placed before the base layer has its caps */
+  if (self->order_id == 0 || !self->begun) { /* the base layer's caps and segment come first */
     gst_buffer_list_unref (list);
     return GST_FLOW_OK;
   }
@@ -375,6 +376,9 @@ serialized_event (Input *input, GstEvent *event)
     case GST_EVENT_STREAM_START:
       input->eos = FALSE;
       break;
+    case GST_EVENT_SEGMENT:
+      self->begun |= first;
+      break;
     case GST_EVENT_EOS:
       input->eos = TRUE;
       push_pending (self);
@@ -503,7 +507,7 @@ gst_elm_split_change_state (GstElement *element, GstStateChange transition)
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     g_mutex_lock (&self->lock);
     clear_units (self);
-    self->ended = FALSE;
+    self->ended = self->begun = FALSE;
     self->order.count = 0; /* what comes then may be another stream */
     self->order_id = 0;
     g_mutex_unlock (&self->lock);

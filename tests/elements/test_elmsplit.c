@@ -112,6 +112,33 @@ push_segment (Fixture *f, guint layer)
   g_assert_true (gst_harness_push_event (f->layer[layer], gst_event_new_segment (&segment)));
 }
 
+/* What comes before the base layer has its segment cannot be sent. */
+static void
+test_base_first (void)
+{
+  GstElement *split;
+  Fixture f;
+
+  setup (&f, 2);
+  split = f.layer[0]->element;
+  gst_harness_set_src_caps_str (f.layer[1], CAPS);
+  {
+    GstPad *sink = gst_element_get_static_pad (split, "sink_0");
+    GstCaps *caps = gst_caps_from_string (CAPS);
+
+    gst_pad_send_event (sink, gst_event_new_stream_start ("base"));
+    gst_pad_send_event (sink, gst_event_new_caps (caps));
+    gst_caps_unref (caps);
+    gst_object_unref (sink);
+  }
+  g_assert_cmpint (push (&f, 1, TRUE), ==, GST_FLOW_OK);
+  g_assert_cmpuint (gst_harness_buffers_received (f.layer[0]), ==, 0);
+  gst_harness_set_src_caps_str (f.layer[0], CAPS);
+  g_assert_cmpint (push (&f, 1, TRUE), ==, GST_FLOW_OK);
+  g_assert_cmpuint (gst_harness_buffers_received (f.layer[0]), ==, 1);
+  teardown (&f);
+}
+
 /* A flush of one layer is its own: half a unit of it goes, that of the other one stays. */
 static void
 test_flush_of_one (void)
@@ -235,6 +262,7 @@ main (int argc, char **argv)
 {
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/elmsplit/the-base-layer-comes-first", test_base_first);
   g_test_add_func ("/elmsplit/flush/of-one-layer", test_flush_of_one);
   g_test_add_func ("/elmsplit/flush/behind-eos", test_flush_behind_eos);
   g_test_add_func ("/elmsplit/flush/of-the-only-stream", test_flush_of_all);
