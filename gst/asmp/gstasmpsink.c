@@ -236,7 +236,7 @@ apply_bounds (GstAsmpSink *self)
   if (self->core)
     mcc_asmp_sender_set_bounds (self->core, s.min_bps, s.max_bps, gst_mcc_pump_now (self->pump));
   g_mutex_unlock (&self->lock);
-  gst_asmp_sink_drain (self);
+  gst_mcc_pump_wake (self->pump, 0);
 }
 
 static void
@@ -246,7 +246,7 @@ apply_no_feedback (GstAsmpSink *self, MccNoFeedback policy)
   if (self->core)
     mcc_asmp_sender_set_no_feedback (self->core, policy, gst_mcc_pump_now (self->pump));
   g_mutex_unlock (&self->lock);
-  gst_asmp_sink_drain (self);
+  gst_mcc_pump_wake (self->pump, 0);
 }
 
 /* What the new value of @id changes at once. */

@@ -179,7 +179,8 @@ gst_asmp_sink_request_key_unit (GstAsmpSink *self)
   if (self->core)
     mcc_asmp_sender_handle_key_unit_request (self->core, gst_mcc_pump_now (self->pump));
   g_mutex_unlock (&self->lock);
-  gst_asmp_sink_drain (self);
+  gst_mcc_pump_wake (
+      self->pump, 0); /* the pump acts: an application's thread may be in our way down */
 }
 
 /* ---- the clock ---- */

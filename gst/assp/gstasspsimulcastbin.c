@@ -66,11 +66,11 @@ on_linked (GstPad *pad, GstPad *peer, gpointer data)
 {
   GstAsspSimulcastBin *self = data;
 
-  if (GST_STATE (self) < GST_STATE_READY)
-    return;
+  g_rec_mutex_lock (&self->figures);
   for (guint i = 0; i < self->n_streams; i++)
     if (self->request[i] == pad)
       gst_mcc_send_stream_look_upstream (self->stream[i].send, FALSE);
+  g_rec_mutex_unlock (&self->figures);
 }
 
 /* Takes the place of stream @wanted, or the first free one; -1: none. */
@@ -332,22 +332,27 @@ clear_stream (GstAsspSimulcastBin *self, guint i)
 static void
 publish (GstAsspSimulcastBin *self, guint n)
 {
-  g_mutex_lock (&self->figures);
+  g_rec_mutex_lock (&self->figures);
   self->n_streams = n;
-  g_mutex_unlock (&self->figures);
+  g_rec_mutex_unlock (&self->figures);
 }
 
 /* READY->NULL */
 static void
 unbuild (GstAsspSimulcastBin *self)
 {
+  GstElement *clocksync;
+
   publish (self, 0);
   for (guint i = 0; i < self->n_built; i++)
     clear_stream (self, i);
   self->n_built = 0;
   gst_ghost_pad_set_target (GST_GHOST_PAD (self->sink), NULL);
   remove_child (self, &self->tee);
-  remove_child (self, &self->clocksync);
+  g_rec_mutex_lock (&self->figures);
+  clocksync = g_steal_pointer (&self->clocksync);
+  g_rec_mutex_unlock (&self->figures);
+  remove_child (self, &clocksync);
   gst_mcc_session_close (self->session);
 }
 
@@ -563,7 +568,7 @@ gst_assp_simulcast_bin_finalize (GObject *object)
 
   gst_mcc_messages_free (self->messages);
   gst_assp_simulcast_bin_clear_settings (self);
-  g_mutex_clear (&self->figures);
+  g_rec_mutex_clear (&self->figures);
   g_mutex_clear (&self->lock);
   G_OBJECT_CLASS (gst_assp_simulcast_bin_parent_class)->finalize (object);
 }
@@ -617,7 +622,7 @@ gst_assp_simulcast_bin_init (GstAsspSimulcastBin *self)
   gst_bin_set_suppressed_flags (GST_BIN (self), GST_ELEMENT_FLAG_SOURCE | GST_ELEMENT_FLAG_SINK);
   GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_SINK);
   g_mutex_init (&self->lock);
-  g_mutex_init (&self->figures);
+  g_rec_mutex_init (&self->figures);
   gst_assp_simulcast_bin_init_settings (self);
   self->pump = gst_mcc_pump_new ("asspsimulcastbin", gst_assp_simulcast_bin_pump, self);
   self->session

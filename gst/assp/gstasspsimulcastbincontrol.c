@@ -369,14 +369,17 @@ request_key_unit (GstAsspSimulcastBin *self, guint stream)
   if (self->core)
     mcc_assp_sender_handle_key_unit_request (self->core, stream, gst_mcc_pump_now (self->pump));
   g_mutex_unlock (&self->lock);
-  gst_assp_simulcast_bin_drain (self);
+  gst_mcc_pump_wake (
+      self->pump, 0); /* the pump acts: an application's thread may be in our way down */
 }
 
 void
 gst_assp_simulcast_bin_request_key_units (GstAsspSimulcastBin *self)
 {
+  g_rec_mutex_lock (&self->figures);
   for (guint i = 0; i < self->n_streams; i++)
     request_key_unit (self, i);
+  g_rec_mutex_unlock (&self->figures);
 }
 
 /* ---- the clock ---- */
@@ -739,7 +742,7 @@ gst_assp_simulcast_bin_get_stats (GstAsspSimulcastBin *self, guint max_receivers
   GstStructure *s;
 
   g_value_init (&array, GST_TYPE_ARRAY);
-  g_mutex_lock (&self->figures);
+  g_rec_mutex_lock (&self->figures);
   for (guint i = 0; i < self->n_streams; i++) {
     GValue item = G_VALUE_INIT;
     Figures one;
@@ -756,7 +759,7 @@ gst_assp_simulcast_bin_get_stats (GstAsspSimulcastBin *self, guint max_receivers
     gst_value_array_append_and_take_value (&array, &item);
     g_free (one.receivers);
   }
-  g_mutex_unlock (&self->figures);
+  g_rec_mutex_unlock (&self->figures);
   g_mutex_lock (&self->lock);
   sum.stats.ect = self->ect;
   g_mutex_unlock (&self->lock);

@@ -67,7 +67,8 @@ struct _GstAsspSimulcastBin {
   gboolean live;               /* ... which it has */
   GstAsspStream stream[GST_MCC_STREAMS_MAX];
   guint n_built, n_streams; /* in the making; that others may use */
-  GMutex figures; /* guards n_streams against who reads figures meanwhile; outside `lock` */
+  GRecMutex figures; /* guards n_streams against who reads figures or sets properties meanwhile,
+                        also from what such a thread posts; outside `lock` */
 
   /* Guards what follows, and a part of the streams. A leaf: nothing is called with it held but the
    * core and the pump's clock. */

@@ -196,7 +196,7 @@ gst_assp_simulcast_bin_update_encoders (GstAsspSimulcastBin *self)
 static void
 apply_encoder (GstAsspSimulcastBin *self)
 {
-  if (GST_STATE (self) < GST_STATE_READY || !gst_assp_simulcast_bin_update_encoders (self))
+  if (!gst_assp_simulcast_bin_update_encoders (self))
     return;
   for (guint i = 0; i < self->n_streams; i++)
     gst_mcc_send_stream_look_upstream (self->stream[i].send, FALSE);
@@ -221,6 +221,7 @@ apply (GstAsspSimulcastBin *self, guint id)
 {
   GstMccSenderSettings sender = gst_mcc_sender_settings_copy (&self->sender, GST_ELEMENT (self));
 
+  g_rec_mutex_lock (&self->figures);
   switch (id) {
     case GST_MCC_SENDER_PROPERTY_SYNC:
       apply_sync (self, sender.sync);
@@ -239,6 +240,7 @@ apply (GstAsspSimulcastBin *self, guint id)
     default:
       break;
   }
+  g_rec_mutex_unlock (&self->figures);
 }
 
 static void

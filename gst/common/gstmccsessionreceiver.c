@@ -459,6 +459,9 @@ leave_all (GstMccSession *self)
 void
 gst_mcc_session_close_receiver (GstMccSession *self)
 {
+  GstMccSource *source;
+  GstMccLayers *layers;
+
   if (self->udp)
     gst_element_set_state (self->udp, GST_STATE_NULL);
   if (self->rtpbin) {
@@ -466,9 +469,13 @@ gst_mcc_session_close_receiver (GstMccSession *self)
     g_signal_handlers_disconnect_by_data (self->rtpbin, self);
   }
   leave_all (self);
-  g_clear_object (&self->source);
+  g_mutex_lock (&self->lock); /* figures may be read meanwhile */
+  source = g_steal_pointer (&self->source);
+  layers = g_steal_pointer (&self->layers);
+  g_mutex_unlock (&self->lock);
+  g_clear_object (&source);
   g_clear_pointer (&self->merge, gst_mcc_merge_free);
-  g_clear_pointer (&self->layers, gst_mcc_layers_free);
+  g_clear_pointer (&layers, gst_mcc_layers_free);
   g_clear_pointer (&self->outlet, gst_mcc_outlet_free);
   for (guint i = 0; i < GST_MCC_STREAMS_MAX; i++)
     gst_clear_caps (&self->joined[i].caps);
@@ -634,8 +641,10 @@ void
 gst_mcc_session_get_layer_stats (GstMccSession *self, MccLayerMergeStats *out)
 {
   memset (out, 0, sizeof *out);
+  g_mutex_lock (&self->lock);
   if (self->layers)
     gst_mcc_layers_get_stats (self->layers, out);
+  g_mutex_unlock (&self->lock);
 }
 
 /* ---- what the element tells ---- */
@@ -701,7 +710,12 @@ gst_mcc_session_reset_source (GstMccSession *self, guint32 ssrc)
 guint64
 gst_mcc_session_get_unheld (GstMccSession *self)
 {
-  return self->source ? gst_mcc_source_get_dropped (self->source) : 0;
+  guint64 dropped;
+
+  g_mutex_lock (&self->lock);
+  dropped = self->source ? gst_mcc_source_get_dropped (self->source) : 0;
+  g_mutex_unlock (&self->lock);
+  return dropped;
 }
 
 gboolean

@@ -69,8 +69,10 @@ on_linked (GstPad *pad, GstPad *peer, gpointer data)
 {
   GstElmLayerSink *self = data;
 
-  if (GST_STATE (self) >= GST_STATE_READY && self->send)
+  g_rec_mutex_lock (&self->built);
+  if (self->send)
     gst_mcc_send_stream_look_upstream (self->send, FALSE);
+  g_rec_mutex_unlock (&self->built);
 }
 
 /* Takes the place of layer @wanted, or the first free one; -1: none. */
@@ -303,20 +305,25 @@ remove_child (GstElmLayerSink *self, GstElement **child)
 static void
 unbuild (GstElmLayerSink *self)
 {
+  GstMccSendStream *send;
+
+  g_rec_mutex_lock (&self->built);
+  send = g_steal_pointer (&self->send);
   gst_ghost_pad_set_target (GST_GHOST_PAD (self->sink), NULL);
   for (guint i = 0; i < GST_ELM_LAYERS_MAX; i++) {
     if (self->request[i])
       gst_ghost_pad_set_target (GST_GHOST_PAD (self->request[i]), NULL);
     remove_child (self, &self->clocksync[i]);
   }
-  if (self->send)
-    gst_mcc_send_stream_unlink (self->send);
+  g_rec_mutex_unlock (&self->built);
+  if (send)
+    gst_mcc_send_stream_unlink (send);
   remove_child (self, &self->fan);
   remove_child (self, &self->split);
-  if (self->send)
-    gst_mcc_send_stream_remove (self->send);
+  if (send)
+    gst_mcc_send_stream_remove (send);
   gst_mcc_session_close (self->session);
-  g_clear_pointer (&self->send, gst_mcc_send_stream_free);
+  gst_mcc_send_stream_free (send);
   self->n_built = 0;
 }
 
@@ -435,14 +442,16 @@ apply (GstElmLayerSink *self, guint id)
   GstMccSenderSettings settings
       = gst_mcc_sender_settings_copy (&self->settings, GST_ELEMENT (self));
 
-  if (GST_STATE (self) < GST_STATE_READY)
-    return;
+  g_rec_mutex_lock (&self->built);
   if (id == GST_MCC_SENDER_PROPERTY_SYNC)
     for (guint i = 0; i < GST_ELM_LAYERS_MAX; i++)
       if (self->clocksync[i])
         g_object_set (self->clocksync[i], "sync", settings.sync, NULL);
-  if (id == GST_MCC_SENDER_PROPERTY_PACING_FACTOR || id == GST_MCC_SENDER_PROPERTY_PACING_MAX_DELAY)
+  if (self->send
+      && (id == GST_MCC_SENDER_PROPERTY_PACING_FACTOR
+          || id == GST_MCC_SENDER_PROPERTY_PACING_MAX_DELAY))
     gst_mcc_send_stream_configure (self->send, &settings);
+  g_rec_mutex_unlock (&self->built);
 }
 
 static void
@@ -512,6 +521,7 @@ gst_elm_layer_sink_finalize (GObject *object)
   gst_mcc_messages_free (self->messages);
   gst_mcc_properties_clear (&self->network);
   gst_mcc_sender_settings_clear (&self->settings);
+  g_rec_mutex_clear (&self->built);
   g_mutex_clear (&self->lock);
   G_OBJECT_CLASS (gst_elm_layer_sink_parent_class)->finalize (object);
 }
@@ -565,6 +575,7 @@ gst_elm_layer_sink_init (GstElmLayerSink *self)
   gst_bin_set_suppressed_flags (GST_BIN (self), GST_ELEMENT_FLAG_SOURCE | GST_ELEMENT_FLAG_SINK);
   GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_SINK);
   g_mutex_init (&self->lock);
+  g_rec_mutex_init (&self->built);
   gst_mcc_properties_init (&self->network, SCHEME);
   gst_mcc_sender_settings_init (&self->settings);
   self->layers = DEFAULT_LAYERS;

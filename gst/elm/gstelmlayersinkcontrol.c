@@ -178,7 +178,8 @@ gst_elm_layer_sink_request_key_unit (GstElmLayerSink *self)
   if (self->core)
     mcc_elm_sender_handle_key_unit_request (self->core, gst_mcc_pump_now (self->pump));
   g_mutex_unlock (&self->lock);
-  gst_elm_layer_sink_drain (self);
+  gst_mcc_pump_wake (
+      self->pump, 0); /* the pump acts: an application's thread may be in our way down */
 }
 
 /* ---- the layers: the split ---- */

@@ -43,7 +43,9 @@ struct _GstElmLayerSink {
   GstMccPump *pump;
   GstMccMessages *messages;
 
-  /* Made NULL->READY, unmade READY->NULL. */
+  /* Made NULL->READY, unmade READY->NULL, which who sets properties meanwhile keeps waiting by
+   * `built`; outside `lock`. */
+  GRecMutex built;
   GstMccSendStream *send;
   GstElement *split, *fan, *clocksync[GST_ELM_LAYERS_MAX];
   guint n_built;    /* layers that there is room for */

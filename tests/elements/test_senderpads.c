@@ -10,6 +10,7 @@
 
 #include "gstasspsimulcastbin.h"
 #include "gstelmlayersink.h"
+#include "gstelmlayersrc.h"
 
 #define PADS 2
 #define CAPS                                                                                       \
@@ -180,6 +181,77 @@ test_looks_again (void)
   world_stop (&world);
 }
 
+/* ---- others at it while it goes down ---- */
+
+typedef struct {
+  GstElement *element;
+  gint stop;
+} Hammer;
+
+static gpointer
+hammer (gpointer data)
+{
+  Hammer *self = data;
+  gboolean sender
+      = g_object_class_find_property (G_OBJECT_GET_CLASS (self->element), "sync") != NULL;
+
+  for (guint i = 0; !g_atomic_int_get (&self->stop); i++) {
+    GstStructure *stats;
+
+    g_object_get (self->element, "stats", &stats, NULL);
+    gst_structure_free (stats);
+    if (!sender)
+      continue;
+    g_object_set (self->element, "pacing-factor", 1.0 + i % 7, "sync", (gboolean)(i % 2),
+        "pacing-max-delay", 100 + i % 100, NULL);
+    g_signal_emit_by_name (self->element, "force-key-unit");
+  }
+  return NULL;
+}
+
+static void
+check_hammer (GstElement *pipeline, GstElement *element)
+{
+  Hammer data = { element, FALSE };
+  GThread *threads[2];
+
+  for (guint i = 0; i < 2; i++)
+    threads[i] = g_thread_new ("hammer", hammer, &data);
+  for (guint i = 0; i < 60; i++) {
+    gst_element_set_state (pipeline, i % 3 ? GST_STATE_PLAYING : GST_STATE_READY);
+    g_usleep (i % 5 * 1000);
+    gst_element_set_state (pipeline, GST_STATE_NULL);
+  }
+  g_atomic_int_set (&data.stop, TRUE);
+  for (guint i = 0; i < 2; i++)
+    g_thread_join (threads[i]);
+}
+
+static void
+test_hammer_senders (void)
+{
+  World world;
+
+  world_start (&world, ELM, "");
+  check_hammer (world.pipeline, world.sink);
+  world_stop (&world);
+  world_start (&world, ASSP, "");
+  check_hammer (world.pipeline, world.sink);
+  world_stop (&world);
+}
+
+static void
+test_hammer_receiver (void)
+{
+  GstElement *pipeline = gst_parse_launch (
+      "elmlayersrc name=src multicast-iface=lo address=239.255.70.3 port=17690 ! fakesink", NULL);
+  GstElement *src = gst_bin_get_by_name (GST_BIN (pipeline), "src");
+
+  check_hammer (pipeline, src);
+  gst_object_unref (src);
+  gst_object_unref (pipeline);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -187,9 +259,12 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   gst_element_register (NULL, "elmlayersink", GST_RANK_NONE, GST_TYPE_ELM_LAYER_SINK);
   gst_element_register (NULL, "asspsimulcastbin", GST_RANK_NONE, GST_TYPE_ASSP_SIMULCAST_BIN);
+  gst_element_register (NULL, "elmlayersrc", GST_RANK_NONE, GST_TYPE_ELM_LAYER_SRC);
   g_test_add_func ("/senderpads/release-in-ready", test_release_ready);
   g_test_add_func ("/senderpads/release-in-paused", test_release_paused);
   g_test_add_func ("/senderpads/release-in-playing", test_release_playing);
   g_test_add_func ("/senderpads/looks-again-before-paused", test_looks_again);
+  g_test_add_func ("/senderpads/figures-and-settings-while-it-goes-down", test_hammer_senders);
+  g_test_add_func ("/senderpads/receivers-figures-while-it-goes-down", test_hammer_receiver);
   return g_test_run ();
 }
