@@ -163,7 +163,10 @@ class Load:
 def main():
     load = Load(json.loads(sys.stdin.readline()))
     print("ready", flush=True)
-    load.zero = float(sys.stdin.readline())
+    zero = sys.stdin.readline()
+    if not zero:
+        return  # the run does not begin
+    load.zero = float(zero)
     load.run()
     print(json.dumps(load.failed), flush=True)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[3]
 NODE = TOP / "pipelines" / "node"
-EARLY_S = 4.0  # a receiver's program is started so long before it joins, and waits
+EARLY_S = 4.0  # programs start so long before their time, and wait: in NULL, as READY joins
 PICTURES = ((0.6e6, 320, 180), (2e6, 640, 360), (1e12, 854, 480))  # up to a rate: width, height
 IP_UDP = 28
 
@@ -202,13 +202,13 @@ class Asmp(Flow):
             program = self.ground.program("ground-asmp")
             return [program, int(self.flow["packet_size"]), *sink]
         text = picture(self.flow, self.ground.fair_bps) + " ! " + " ".join(sink)
-        return [NODE, "--name", "sender", "--interval", "250", "--state", "ready", text]
+        return [NODE, "--name", "sender", "--interval", "250", "--state", "null", text]
 
     def receiver(self, receiver):
         text = f"asmpsrc name=mcc address={self.flow['group_address']} port={self.flow['port']}"
         text += f" variant={self.variant} ! fakesink sync=false async=false"
         name = receiver["id"]
-        return [NODE, "--name", name, "--interval", "500", "--state", "ready", text]
+        return [NODE, "--name", name, "--interval", "500", "--state", "null", text]
 
     go = "state playing"  # any line will do for ground-asmp
 
@@ -218,9 +218,9 @@ class Asmp(Flow):
         for process in self.senders:
             for row in list(process.lines):
                 target = row.get("target", row.get("target-bitrate"))
-                if target is None:
-                    continue
                 at = round(row["time"] - zero, 4)
+                if target is None or at < 0:
+                    continue
                 address = row.get("limiting", row.get("limiting-address")) or ""
                 who = names.get(address.rpartition(":")[0])
                 append_change(out["target_bps"], at, target)
@@ -313,12 +313,12 @@ class Rtp(Flow):
         flow = self.flow
         text = picture(flow, self.ground.rate_bps, fixed=True)
         text += f" ! rtpsink address={flow['group_address']} port={flow['port']} ttl-mc=16"
-        return [NODE, "--name", "sender", "--interval", "0", "--state", "ready", text]
+        return [NODE, "--name", "sender", "--interval", "0", "--state", "null", text]
 
     def receiver(self, receiver):
         text = f"rtpsrc address={self.flow['group_address']} port={self.flow['port']}"
         text += " multicast-iface=amc0 encoding-name=H264 ! fakesink sync=false async=false"
-        return [NODE, "--name", receiver["id"], "--interval", "0", "--state", "ready", text]
+        return [NODE, "--name", receiver["id"], "--interval", "0", "--state", "null", text]
 
 
 def append_change(pairs, at, value):

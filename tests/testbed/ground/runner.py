@@ -15,6 +15,7 @@ import netlab
 from lab import normal
 
 from . import rivals, trace
+from .environment import environment
 from .place import Place, obstacle
 
 LAG_MAX = 0.01  # share of packets handed over more than 1 ms late, above which a run is marked
@@ -24,17 +25,6 @@ TICK_S = 0.05
 
 class CannotRun(Exception):
     """This scenario, with this flow, here; says why."""
-
-
-def environment(builddir):
-    """As meson devenv."""
-    env = dict(os.environ)
-    env["GST_PLUGIN_PATH"] = str(Path(builddir).resolve() / "gst")
-    env["GST_REGISTRY"] = str(Path(builddir).resolve() / "registry-ground.bin")
-    env.setdefault("GST_DEBUG", "1")
-    env["GST_DEBUG_NO_COLOR"] = "1"
-    env["PYTHONDONTWRITEBYTECODE"] = "1"
-    return env
 
 
 def processor_times():

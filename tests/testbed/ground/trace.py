@@ -155,6 +155,9 @@ def flow_result(trace, place, flow, ways, told):
         sink["control_bytes"] = trace.sums(spoke, trace.rows["bytes"][spoke])
         sink["reports"] = trace.sums(spoke)
         sink |= {"rate_bps": [], "loss_ratio": [], "rtt": []}
+        sink["member"] = [
+            [t, on] for pair in receiver["times"] for t, on in zip(pair, (1, 0), strict=True)
+        ]
         sink |= told["receivers"].get(receiver["id"], {})
         out["receivers"][receiver["id"]] = sink
     return out

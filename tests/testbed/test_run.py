@@ -1,0 +1,115 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The proving ground in short: real programs across the emulator, for each kind of flow."""
+
+import json
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "sim")]
+
+import netlab  # noqa: E402
+from ground import outcome, runner  # noqa: E402
+from lab import scenario  # noqa: E402
+from lab.series import Run, parse  # noqa: E402
+
+FAILED = []
+COUNT = 0
+
+
+def check(good, text, detail=""):
+    global COUNT
+    COUNT += 1
+    print(f"{'ok' if good else 'not ok'} {COUNT} - {text}", flush=True)
+    if not good:
+        FAILED.append(text)
+        print(f"# {detail}", flush=True)
+
+
+def skip(text, why):
+    global COUNT
+    COUNT += 1
+    print(f"ok {COUNT} - {text} # SKIP {why}", flush=True)
+
+
+def run(flow, tcp="", duration=None):
+    own = runner.Ground(
+        scenario.load(HERE / "ground" / "short.yaml"), flow, tcp, 1, builddir(), duration
+    )
+    result = own.run()
+    print(f"# {flow}: {json.dumps(result['ground'])}")
+    check(not result["ground"]["failed"], f"{flow}: all programs ran", result["ground"])
+    return parse(json.dumps(result))
+
+
+def builddir():
+    return Path(netlab.find_emulator()).resolve().parents[2]
+
+
+def everything(tcp):
+    """asmp with all that a scenario can have."""
+    result = run("asmp", tcp)
+    data = Run(result)
+    stays, comes, dies = (data.sinks("m", name)[0] for name in ("stays", "comes", "dies"))
+    check(data.total(comes["bytes"], 0, 4.9) == 0, "nothing comes before a join")
+    check(data.total(comes["bytes"], 6, 10) > 30e3, "it comes after the join", comes["bytes"])
+    check(data.total(comes["bytes"], 11, 15) == 0, "nothing comes after a leave")
+    check(data.total(dies["bytes"], 1, 8) > 50e3, "the one that dies heard something")
+    check(
+        data.total(stays["bytes"], 1, 15) > data.total(comes["bytes"], 1, 15), "who stays has more"
+    )
+    rate = 8 * data.total(stays["bytes"], 5, 11) / 6
+    check(200e3 < rate < 1.6e6, "a rate beside two TCP flows", f"{rate:.0f} bit/s")
+    (cbr,) = data.sinks("cbr")
+    got = data.total(cbr["bytes"], 0, 15) + 1000 * data.total(cbr["lost"], 0, 15)
+    want = 160e3 / 8 * 7  # 2-4, 6-8, 10-12, 14-15 s
+    check(abs(got / want - 1) < 0.05, "UDP as asked, with its pauses", f"{got} of {want} bytes")
+    check(data.total(cbr["bytes"], 4.5, 5.9) == 0, "UDP is silent in its pauses")
+    tcps = data.sinks("tcp")
+    check(all(data.total(each["bytes"], 3, 11) > 100e3 for each in tcps), "both TCP flows move")
+    link = result["links"]["l1"]
+    for begin, end, bps in ((5, 11, 2e6), (12, 15, 1e6)):
+        used = 8 * data.total(link["bytes"], begin, end) / (end - begin) / bps
+        check(0.9 < used < 1.01, f"the link is used at {bps / 1e6:g} Mb/s", f"{used:.3f}")
+    over = sum(data.total(each["bytes"], 5, 11) for each in (stays, *tcps, cbr))
+    ratio = over / data.total(link["bytes"], 5, 11)
+    check(0.95 < ratio < 1.03, "flows add up to the link's bytes", f"{ratio:.3f}")
+    told = result["flows"]["m"]["sender"]
+    check(len(told["target_bps"]) > 3, "the sender tells its target", told["target_bps"])
+    check(bool(data.sinks("m", "stays")[0]["rate_bps"]), "receivers tell their estimates")
+    measured = outcome.measured(
+        scenario.load(HERE / "ground" / "short.yaml"), [("asmp", tcp, 1, result)]
+    )
+    used = measured.summary(measured.measures[1], measured.plan.variants[0]).mean
+    check(0.9 < used < 1.01, "the laboratory's measure says so", f"{used}")
+
+
+def rival(flow, seconds):
+    try:
+        result = run(flow, duration=seconds)
+    except runner.CannotRun as why:
+        skip(flow, str(why))
+        return
+    data = Run(result)
+    (sink,) = data.sinks("m", "stays")
+    got = data.total(sink["bytes"], seconds - 4, seconds)
+    check(got > 10e3, f"{flow}: what it sends arrives", f"{got} bytes in the last 4 s")
+
+
+def main():
+    try:
+        netlab.ensure_privileges(sudo="quiet")
+        with runner.priority():
+            everything("cubic")
+            rival("norm", 9)
+            rival("rtp=300k", 7)
+    except netlab.Unavailable as reason:
+        print(f"1..0 # SKIP {reason}")
+        return 77
+    print(f"1..{COUNT}")
+    return 1 if FAILED else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
