@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The proving ground without a network: scenarios as topologies, traces as results."""
 
+import importlib.machinery
+import importlib.util
 import subprocess
 import sys
 import tempfile
@@ -13,7 +15,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "sim"), str(HERE.parent / "sim" / "
 import netlab  # noqa: E402
 import numpy  # noqa: E402
 import tap  # noqa: E402
-from ground import outcome, place, trace  # noqa: E402
+from ground import outcome, page, place, trace  # noqa: E402
 from lab import cli, measure, normal, scenario  # noqa: E402
 from lab.series import Run  # noqa: E402
 
@@ -231,6 +233,60 @@ def test_measures_are_the_laboratorys():
     assert out.plan.variants == ["asmp-cubic", "norm"]
     got = out.summary(out.measures[0], "norm").mean
     assert abs(got - 1.0) < 1e-9, got
+
+
+# -- the soak's verdict --
+
+
+def verdict(seconds=120, **changed):
+    """What a soak says of rows in which one thing changes over the run, from (first) to (last)."""
+    loader = importlib.machinery.SourceFileLoader("soak", str(HERE / "soak"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("soak", loader))
+    loader.exec_module(module)
+    soak = module.Soak.__new__(module.Soak)
+    soak.kept, soak.problems, soak.longest_stall = dict.fromkeys(("s1", "k1", "k2")), [], 0.0
+    soak.pictures = {"k1": (100, 0), "k2": (100, 0)}
+    soak.rows = []
+    for i in range(seconds):
+        row = {"time": i}
+        for name in soak.kept:
+            own = {"kb": 40000, "descriptors": 16, "threads": 12, "pacer_delay": 0.01}
+            for field, (first, last) in changed.items():
+                own[field] = first + (last - first) * i / seconds
+            row[name] = own
+        soak.rows.append(row)
+    soak.judge(seconds)
+    return " ".join(soak.problems)
+
+
+def test_a_soak_sees_what_grows():
+    assert verdict() == ""
+    assert "memory grew" in verdict(kb=(40000, 60000))
+    assert verdict(kb=(40000, 44000)) == ""
+    assert verdict(20, kb=(40000, 60000)) == ""  # too short to tell
+    assert "descriptors" in verdict(descriptors=(16, 40))
+    assert "threads" in verdict(threads=(12, 30))
+    assert "wait" in verdict(pacer_delay=(0.0, 1.0))
+
+
+# -- the page --
+
+
+def test_what_is_apart_from_simulation_is_told():
+    own = placed()
+    text = SCENARIO + "measures:\n  - {id: x, what: throughput, flow: m, receiver: near}\n"
+    real = result_of(own, stream(own)) | {"ground": {"lag_over_1ms": 0, "machine_busy": 0.5}}
+    real["ground"] |= {"marked": [], "failed": []}
+
+    def section(factor):
+        slower = stream(own)[: int(len(stream(own)) * factor)]
+        simulated = result_of(own, slower) | {"ground": None}
+        rows = [("asmp", "", 1, real), (page.SIMULATED, "", 1, simulated)]
+        measured = outcome.measured(load(text), rows)
+        return page.section(measured, rows, {"two-links": {"x": "known"}}, None)
+
+    assert "Within 15 %" in section(1.0)
+    assert "- x: asmp 72.0 kb/s for" in section(0.5) and "known" in section(0.5), section(0.5)
 
 
 if __name__ == "__main__":

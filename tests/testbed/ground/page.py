@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""docs/results/real-network.md: what was run here beside the laboratory's same scenario."""
+
+import copy
+import math
+import re
+
+from lab import document, measure, runner
+from lab import page as labpage
+from lab.outcome import Job
+from lab.table import mean_text
+
+from . import outcome
+
+APART = 0.15  # between reality and simulation: to be explained
+SIMULATED = "simulated"
+SLOT = re.compile(r"@([A-Za-z0-9_-]+)/([A-Za-z0-9_-]+)/([A-Za-z0-9_-]+)@")
+
+
+class PageError(Exception):
+    """The template asks for what there is not."""
+
+
+def simulate(scenario, tcp, seeds, builddir, jobs, duration):
+    """Rows of the laboratory's `enhanced` in this scenario, with this TCP."""
+    if tcp:
+        scenario = copy.deepcopy(scenario)
+        for flow in scenario.data["flows"]:
+            if flow["type"] == "tcp":
+                flow["congestion"] = tcp
+    rows = []
+
+    def each(job, result):
+        rows.append((SIMULATED, tcp, job.seed, result | {"ground": None}))
+
+    todo = [Job(scenario, "enhanced", seed, duration) for seed in seeds]
+    failures = runner.Runner(runner.Store(builddir), jobs).run(todo, each)
+    return sorted(rows, key=lambda row: row[2]), failures
+
+
+def partner(variant, variants):
+    """The simulation that a run of ours stands beside, or None."""
+    flow, _, tcp = variant.partition("-")
+    name = f"{SIMULATED}-{tcp}" if tcp else SIMULATED
+    return name if flow == "asmp" and name in variants else None
+
+
+def apart(measured):
+    """(measure, variant, real, simulated) where they differ by more than APART."""
+    out = []
+    for entry in measured.measures:
+        for variant in measured.plan.variants:
+            other = partner(variant, measured.plan.variants)
+            if other is None:
+                continue
+            real = measured.summary(entry, variant)
+            simulated = measured.summary(entry, other)
+            if math.isnan(real.mean) or math.isnan(simulated.mean):
+                continue
+            most = max(abs(real.mean), abs(simulated.mean))
+            if most > 0 and abs(real.mean - simulated.mean) > APART * abs(simulated.mean):
+                out.append((entry, variant, real, simulated))
+    return out
+
+
+def table(measured):
+    variants = measured.plan.variants
+    lines = [labpage.row(["figure", *variants, "goal"]), "|" + "---|" * (len(variants) + 2)]
+    for entry in measured.measures:
+        if measured.arguments[entry["id"]][0] is None or entry["what"] == "versus":
+            continue
+        unit = measure.KINDS[entry["what"]].unit
+        cells = [mean_text(measured.summary(entry, variant), unit) for variant in variants]
+        if all(cell == "-" for cell in cells):
+            continue
+        goal = (entry.get("goal") or {}).get("text", "")
+        lines.append(labpage.row([labpage.describe(entry), *cells, goal]))
+    return "\n".join(lines)
+
+
+def overlap(one, other):
+    """Whether the 95 % intervals do; one repeat has none."""
+    return abs(one.mean - other.mean) <= one.half + other.half  # nan: no
+
+
+def differences(measured, reasons):
+    """What is apart, a line each, with its reason of @reasons (measure -> text)."""
+    rows, clear = {}, set()
+    for entry, variant, real, simulated in apart(measured):
+        if not overlap(real, simulated):
+            clear.add(entry["id"])
+        unit = measure.KINDS[entry["what"]].unit
+        text = f"{variant} {mean_text(real, unit)} for {mean_text(simulated, unit)}"
+        rows.setdefault(entry["id"], []).append(text)
+    lines = []
+    for name, texts in rows.items():
+        why = reasons.get(name) or reasons.get("all")
+        why = why or ("not explained yet" if name in clear else "the 95 % intervals overlap")
+        lines.append(f"- {name}: {'; '.join(texts)}: {why}")
+    return lines
+
+
+def reasons_of(path):
+    """{scenario: {measure: text}} of the file beside the template."""
+    errors = document.Errors(str(path))
+    out = {}
+    scenario = None
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        name, colon, text = line.strip().partition(":")
+        if not colon:
+            errors.add(number, "not `scenario:` or `  measure: reason`")
+        elif not line.startswith(" "):
+            scenario = out.setdefault(name, {})
+        elif scenario is not None:
+            scenario[name] = text.strip()
+    if errors.found:
+        raise errors
+    return out
+
+
+def machine(rows):
+    """A sentence on how the machine did in the runs of a scenario."""
+    runs = [result["ground"] for _, _, _, result in rows if result["ground"]]
+    lag = max(run["lag_over_1ms"] for run in runs)
+    busy = [run["machine_busy"] for run in runs]
+    marked = [run for run in runs if run["marked"] or run["failed"]]
+    text = f"{len(runs)} runs; at most {100 * lag:.2f} % of packets over 1 ms late; machine "
+    text += f"{100 * min(busy):.0f}-{100 * max(busy):.0f} % busy"
+    if marked:
+        what = {item for run in marked for item in run["marked"] + run["failed"]}
+        text += f"; **{len(marked)} runs marked**: " + "; ".join(sorted(what))
+    return text + "."
+
+
+def repeats(measured, rows):
+    """'asmp-reno 3, norm-reno 3; simulated 5 seeds'."""
+    real, simulated = {}, {}
+    for flow, tcp, _, _ in rows:
+        name = outcome.variant_name(flow, tcp)
+        counts = simulated if flow == SIMULATED else real
+        counts[name] = counts.get(name, 0) + 1
+    text = "Repeats: " + ", ".join(f"{name} {count}" for name, count in real.items())
+    if simulated:
+        text += "; seeds: " + ", ".join(f"{name} {count}" for name, count in simulated.items())
+    return text
+
+
+def section(measured, rows, reasons, picture):
+    data = measured.plan.scenario.data
+    lines = [f"## {data['id']}", "", f"{data['title']} ({measured.plan.duration:g} s).", ""]
+    lines += [table(measured), ""]
+    lines += [f"*{repeats(measured, rows)}. {machine(rows)}*", ""]
+    if picture:
+        lines += [f"![Rates of the first repeat]({picture})", ""]
+    different = differences(measured, reasons.get(data["id"], {}))
+    if different:
+        lines += ["More than 15 % from the simulation:", "", *different, ""]
+    elif any(partner(v, measured.plan.variants) for v in measured.plan.variants):
+        lines += ["Within 15 % of the simulation in every figure.", ""]
+    return "\n".join(lines)
+
+
+def slot(cases, match):
+    name, which, variant = match.groups()
+    for measured, _ in cases:
+        if measured.plan.scenario.id != name:
+            continue
+        entry = next((each for each in measured.measures if each["id"] == which), None)
+        if entry is None or variant not in measured.plan.variants:
+            break
+        return mean_text(measured.summary(entry, variant), measure.KINDS[entry["what"]].unit)
+    raise PageError(f"nothing was measured for {match.group(0)}")
+
+
+def fill(template, cases, reasons, pictures, commands):
+    """@cases: (Measured, rows) for each scenario."""
+    sections = [
+        section(measured, rows, reasons, pictures.get(measured.plan.scenario.id))
+        for measured, rows in cases
+    ]
+    text = template.replace("@COMMANDS@", "\n".join(f"    {line}" for line in commands))
+    text = text.replace("@SCENARIOS@", "\n".join(sections).rstrip())
+    return SLOT.sub(lambda match: slot(cases, match), text)
