@@ -4,9 +4,8 @@
 static int
 decide (MccElmStrategyState *state, const MccElmStrategyInput *input)
 {
-  const MccElmLayer *layer = &input->layers->layer[input->level];
-  bool join = input->may_join && input->x_bps > (double)layer[1].cumulative_bps;
-  bool leave = input->level > 0 && input->x_bps < (double)layer->cumulative_bps;
+  bool join = input->may_join && input->x_bps > mcc_elm_strategy_join_bps (input);
+  bool leave = input->level > 0 && input->x_bps < mcc_elm_strategy_leave_bps (input);
   mcc_elm_strategy_note (state, join, leave, input->now);
   return mcc_elm_strategy_ripe (state, 0, 0, input->now);
 }

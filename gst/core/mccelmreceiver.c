@@ -67,7 +67,7 @@ mcc_elm_receiver_new (const MccElmReceiverConfig *config, MccTime now)
   if (config->strategy == NULL)
     self->config.strategy = &mcc_elm_lazy;
   if (config->timers.join_delay_max == 0)
-    self->config.timers = mcc_elm_timers_default;
+    self->config.timers = *mcc_elm_timers (config->variant);
   if (config->slow_start_interval == 0)
     self->config.slow_start_interval = MCC_ELM_SLOW_START_INTERVAL;
   if (config->leave_latency == 0)
@@ -102,6 +102,13 @@ mcc_elm_receiver_free (MccElmReceiver *self)
   free (self);
 }
 
+double
+mcc_elm_receiver_x_bps (const MccElmReceiver *self)
+{
+  return mcc_elm_receiver_is_enhanced (self) ? mcc_elm_fair_get (&self->fair)
+                                             : mcc_elm_rate_get (&self->rate);
+}
+
 static void
 note_queue (MccElmReceiver *self)
 {
@@ -122,7 +129,8 @@ calculate (MccElmReceiver *self)
     return;
   }
   self->calculated_bps = mcc_elm_rate_calculate (&self->rate, packet_bytes, loss);
-  mcc_elm_rate_add (&self->rate, self->calculated_bps);
+  if (!mcc_elm_receiver_is_enhanced (self))
+    mcc_elm_rate_add (&self->rate, self->calculated_bps);
 }
 
 /* The number of a packet at our level; false: it does not say. */

@@ -12,10 +12,11 @@
  *    sender is another one.
  *  - published: the thesis (slow start, strategy, feedback interval), decisions of
  *    docs/deviations.md.
- *  - enhanced: joins at the begin of a round, and none before the effect of the last change is over
- *    (leave latency, RTT); a join that fails is undone at once and remembered per layer, with a
- *    back-off that doubles; losses while another one tries a layer are not ours, its failure counts
- *    for all who had losses of it; clear overload (mccelmtrial.h) is left within 2 s.
+ *  - enhanced: the level nearest to what TCP would get (mccelmfair.h); joins at the begin of a
+ * round, and none before the effect of the last change is over (leave latency, RTT); a join that
+ * fails is undone at once and remembered per layer, with a back-off that doubles; losses while
+ * another one tries a layer are not ours, its failure counts for all who had losses of it; clear
+ * overload (mccelmtrial.h) is left within 2 s.
  *  - Another number of layers, or the sender back with other SSRCs: all layers above the base are
  *    left, then as from the start (LAYERS, reason LAYERS).
  *  - One sender: another one's description counts only once ours has been silent for
@@ -49,12 +50,12 @@ typedef struct {
   const MccElmStrategy *strategy; /* NULL = lazy */
   const MccLossMeasure *loss;     /* NULL = the variant's: window / lip */
   MccLossConfig loss_config;      /* history 0 = the variant's: 8 / 32; W = 3 */
-  MccElmSmoothing smoothing;
-  MccElmTimers timers;         /* join_delay_max 0 = mcc_elm_timers_default */
-  MccTime slow_start_interval; /* I; 0 = 4 s */
-  MccTime leave_latency;       /* 0 = MCC_ELM_LEAVE_LATENCY; 1 ns = none */
-  int max_level;               /* -1 = all */
-  bool hears_group;            /* false with SSM or unicast feedback */
+  MccElmSmoothing smoothing;      /* published */
+  MccElmTimers timers;            /* join_delay_max 0 = the variant's */
+  MccTime slow_start_interval;    /* I; 0 = 4 s */
+  MccTime leave_latency;          /* 0 = MCC_ELM_LEAVE_LATENCY; 1 ns = none */
+  int max_level;                  /* -1 = all */
+  bool hears_group;               /* false with SSM or unicast feedback */
 } MccElmReceiverConfig;
 
 typedef enum {

@@ -13,6 +13,9 @@
 #define CLEAR_TIME (6 * MCC_SECOND)    /* so long without a sign of a limit: try */
 #define CLEAR_PROVEN (2 * MCC_SECOND)  /* ... when the path was seen to carry the next level */
 #define PROOF_SPAN (3 * MCC_SECOND)
+#define RISE (5 * MCC_MSECOND)
+#define SURE 0.6
+#define OTHERS_TIME (60 * MCC_SECOND)
 #define RATE_STEP 0.1 /* of RATE actions */
 
 static bool
@@ -51,6 +54,7 @@ mcc_elm_receiver_restart (MccElmReceiver *self)
 {
   mcc_asmp_path_reset (&self->path);
   mcc_elm_rate_init (&self->rate, self->config.smoothing);
+  mcc_elm_fair_init (&self->fair);
   mcc_elm_slow_start_init (
       &self->slow_start, self->config.variant, self->config.slow_start_interval);
   mcc_elm_strategy_init (&self->strategy, &self->config.timers);
@@ -63,6 +67,7 @@ mcc_elm_receiver_restart (MccElmReceiver *self)
   self->queue_least = MCC_TIME_NONE;
   self->queue_top = 0;
   self->queue_before = MCC_TIME_NONE;
+  self->others_until = 0;
   self->draining = false;
   self->clear_since = self->join_time = self->join_deadline = self->left = MCC_TIME_NONE;
   self->settled = self->trial_until = self->trial_rest = 0;
@@ -88,6 +93,7 @@ mcc_elm_receiver_join (MccElmReceiver *self, MccElmReason reason)
   self->wants_join = self->new_round = false;
   mcc_elm_memory_joined (&self->memory, layer, self->now);
   self->calm_loss = mcc_loss_ratio (self->path.loss);
+  self->fair_before = self->fair;
   mcc_elm_strategy_reset (&self->strategy);
   mcc_elm_slow_start_joined (&self->slow_start, &self->layers, layer, mcc_elm_receiver_rtt (self),
       mcc_loss_packets_received (self->path.loss), self->now);
@@ -121,7 +127,7 @@ mcc_elm_receiver_arrive (MccElmReceiver *self)
 
 /* Losses of a join that failed say nothing about the level that we go back to. */
 static void
-forget_trial (MccElmReceiver *self)
+forget_trial (MccElmReceiver *self, unsigned layer)
 {
   if (self->calm_loss > 0.0)
     mcc_loss_seed (self->path.loss, self->calm_loss);
@@ -129,6 +135,9 @@ forget_trial (MccElmReceiver *self)
     mcc_asmp_path_forget_losses (&self->path);
   self->lost_reported = mcc_loss_packets_lost (self->path.loss);
   mcc_elm_rate_forget (&self->rate);
+  self->fair = self->fair_before;
+  self->fair.started = false; /* what was counted since is not its */
+  mcc_elm_fair_cap (&self->fair, (double)self->group[layer].cumulative_bps);
 }
 
 static void
@@ -157,13 +166,16 @@ judge (MccElmReceiver *self, unsigned layer, MccElmReason reason)
   if (!enhanced && reason != MCC_ELM_REASON_ABSENT)
     return;
   bool failed = mcc_elm_memory_left (&self->memory, layer, self->now);
+  if (reason == MCC_ELM_REASON_OVERLOAD || self->trial.heavy > 0)
+    mcc_elm_fair_recall (&self->fair);
   if (reason == MCC_ELM_REASON_ABSENT) {
     push_failed (self, layer, reason);
     return;
   }
   if (failed) {
     push_failed (self, layer, reason);
-    forget_trial (self);
+    if (reason != MCC_ELM_REASON_RATE)
+      forget_trial (self, layer);
   }
   mcc_elm_receiver_note (self, layer, MCC_ELM_DROPPED | (failed ? MCC_ELM_FAILED : 0));
 }
@@ -205,6 +217,7 @@ mcc_elm_receiver_drop_layer (MccElmReceiver *self, MccElmReason reason)
   settle_down (self);
   self->clear_since = MCC_TIME_NONE;
   self->draining = true;
+  self->queue_rose = false;
   self->queue_before = MCC_TIME_NONE;
   push_level (self, from, reason, 0);
 }
@@ -231,10 +244,34 @@ static MccElmStrategyInput
 strategy_input (const MccElmReceiver *self)
 {
   return (MccElmStrategyInput){ .now = self->now,
-    .x_bps = mcc_elm_rate_get (&self->rate),
+    .x_bps = mcc_elm_receiver_x_bps (self),
     .layers = &self->layers,
     .level = (unsigned)self->level,
     .may_join = may_join (self) };
+}
+
+/* Jain's index of B and X depends on |ln (B / X)| alone: the level that is nearest to X is so by
+ * that measure. */
+static MccElmStrategyInput
+nearest_input (const MccElmReceiver *self)
+{
+  MccElmStrategyInput input = strategy_input (self);
+  const MccElmLayer *layer = &self->layers.layer[self->level];
+  double own = (double)layer->cumulative_bps;
+  if (input.may_join)
+    input.join_bps = sqrt (own * (double)layer[1].cumulative_bps);
+  if (self->level > 0)
+    input.leave_bps = sqrt (own * (double)layer[-1].cumulative_bps);
+  if (isinf (input.x_bps) && self->now >= self->others_until)
+    return input;
+  if (self->slow_start.active) {
+    input.x_bps = mcc_elm_fair_at_least (&self->fair, 0.5);
+    return input;
+  }
+  double most = mcc_elm_fair_at_least (&self->fair, 1.0 - SURE);
+  double least = mcc_elm_fair_at_least (&self->fair, SURE);
+  input.x_bps = most < input.leave_bps ? most : fmax (least, input.leave_bps);
+  return input;
 }
 
 static void
@@ -258,6 +295,17 @@ decide_published (MccElmReceiver *self)
     mcc_elm_receiver_drop_layer (self, MCC_ELM_REASON_RATE);
 }
 
+/* A queue that falls without a leave of ours is not ours alone. */
+static void
+look_for_others (MccElmReceiver *self, MccTime least)
+{
+  if (self->queue_before == MCC_TIME_NONE)
+    return;
+  self->queue_rose |= least > self->queue_before + RISE;
+  if (self->queue_rose && self->queue_before > 2 * CLEAR_QUEUE && least < self->queue_before / 2)
+    self->others_until = self->now + OTHERS_TIME;
+}
+
 static MccElmVerdict
 look_at_trial (MccElmReceiver *self)
 {
@@ -279,6 +327,7 @@ look_at_trial (MccElmReceiver *self)
   /* What a layer that was left has put into the queue drains: its effect is not over. */
   self->draining = self->left != MCC_TIME_NONE && self->now - self->left < DRAIN_MAX
                    && input.queue_least > CLEAR_QUEUE && input.queue_least < self->queue_before;
+  look_for_others (self, input.queue_least);
   self->queue_before = input.queue_least;
   self->queue_least = MCC_TIME_NONE;
   return verdict;
@@ -311,15 +360,40 @@ join_at_round (MccElmReceiver *self)
   if (!begins || !may_join (self) || self->now < self->settled || is_patient (self)
       || mcc_elm_trial_active (&self->trial, self->now))
     return;
-  double x_bps = mcc_elm_rate_get (&self->rate);
-  bool unlimited = isinf (x_bps);
-  if (self->slow_start.active && self->clear_since != MCC_TIME_NONE
-      && x_bps >= (double)self->layers.layer[self->level].cumulative_bps)
+  double x_bps = mcc_elm_receiver_x_bps (self);
+  bool unlimited = isinf (x_bps) && self->now >= self->others_until;
+  if (self->slow_start.active && (self->clear_since != MCC_TIME_NONE || !unlimited)
+      && mcc_elm_fair_at_least (&self->fair, 0.5) >= nearest_input (self).join_bps)
     mcc_elm_receiver_join (self, MCC_ELM_REASON_SLOW_START);
   else if (unlimited && looks_free (self))
     mcc_elm_receiver_join (self, MCC_ELM_REASON_PROBE);
   else if (!unlimited && self->wants_join)
     mcc_elm_receiver_join (self, MCC_ELM_REASON_RATE);
+}
+
+static void
+measure_fair (MccElmReceiver *self)
+{
+  const MccAsmpPath *path = &self->path;
+  mcc_elm_fair_look (
+      &self->fair, &(MccElmFairInput){ .now = self->now,
+                       .measuring = self->wanted == self->level && !is_patient (self)
+                                    && self->now >= path->excuse_until && path->rtt.measured,
+                       .received = mcc_loss_packets_received (path->loss),
+                       .lost = mcc_loss_packets_lost (path->loss),
+                       .events = mcc_loss_events (path->loss),
+                       .packet_bytes = mcc_loss_mean_packet_bytes (path->loss),
+                       .sent_bps = (double)self->layers.layer[self->level].cumulative_bps,
+                       .rtt_s = mcc_time_to_seconds (mcc_elm_receiver_rtt (self)) });
+}
+
+/* What was lost at the level above says little of this one. */
+static bool
+is_fresh (MccElmReceiver *self)
+{
+  uint64_t received = mcc_loss_packets_received (self->path.loss);
+  self->fresh = received < self->fresh ? received : self->fresh;
+  return received - self->fresh >= MCC_ELM_TRIAL_PACKETS;
 }
 
 static void
@@ -332,6 +406,7 @@ decide_enhanced (MccElmReceiver *self)
     mcc_elm_rate_handle_rtt (&self->rate, mcc_elm_receiver_rtt (self));
   if (self->now - self->heard >= MCC_TIME_ABSENCE || self->lost)
     return; /* silence is no rate */
+  measure_fair (self);
   if (self->now < self->settled && self->draining)
     settle_down (self);
   bool calm = self->now >= self->settled || mcc_elm_trial_active (&self->trial, self->now);
@@ -340,6 +415,7 @@ decide_enhanced (MccElmReceiver *self)
       mcc_elm_trial_pause (&self->trial);
     mcc_elm_strategy_reset (&self->strategy);
     self->new_round = false;
+    self->fresh = mcc_loss_packets_received (self->path.loss);
     return;
   }
   MccElmVerdict verdict = look_at_trial (self);
@@ -349,9 +425,9 @@ decide_enhanced (MccElmReceiver *self)
     return;
   }
   mcc_elm_slow_start_look (&self->slow_start, &self->layers, (unsigned)self->level,
-      self->calculated_bps, mcc_loss_events (self->path.loss),
+      mcc_elm_receiver_x_bps (self), mcc_loss_events (self->path.loss),
       mcc_loss_packets_received (self->path.loss), self->now);
-  MccElmStrategyInput input = strategy_input (self);
+  MccElmStrategyInput input = nearest_input (self);
   int step = self->config.strategy->decide (&self->strategy, &input);
   self->wants_join = step > 0;
   if (self->draining) {
@@ -359,7 +435,8 @@ decide_enhanced (MccElmReceiver *self)
     self->new_round = false;
     return;
   }
-  if (step < 0 && !self->slow_start.active && !mcc_elm_trial_active (&self->trial, self->now))
+  if (step < 0 && !self->slow_start.active && is_fresh (self)
+      && !mcc_elm_trial_active (&self->trial, self->now))
     mcc_elm_receiver_drop_layer (self, MCC_ELM_REASON_RATE);
   else
     join_at_round (self);
@@ -368,7 +445,7 @@ decide_enhanced (MccElmReceiver *self)
 static void
 tell_rate (MccElmReceiver *self)
 {
-  double x_bps = mcc_elm_rate_get (&self->rate);
+  double x_bps = mcc_elm_receiver_x_bps (self);
   uint64_t bps = x_bps < (double)MCC_APP_REPORT_RATE_MAX ? (uint64_t)x_bps : UINT64_MAX;
   double told = (double)self->told_bps;
   if (self->told_bps == bps || fabs ((double)bps - told) <= RATE_STEP * told)

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "mccasmppath.h"
+#include "mccelmfair.h"
 #include "mccelmmemory.h"
 #include "mccelmreceiver.h"
 #include "mccelmslowstart.h"
@@ -45,12 +46,16 @@ struct MccElmReceiver {
   MccAsmpPath path;
   MccSeq base_seq; /* of the base layer's own numbers */
   MccElmRate rate;
+  MccElmFair fair, fair_before; /* enhanced: X; of before the join */
   bool has_rtt;
   uint32_t rtt_number; /* newest report whose RTT came */
   double calculated_bps;
   uint64_t told_bps;
   MccTime queue_least, queue_top; /* since the last window; ever */
   MccTime queue_before;           /* of the last window */
+  MccTime others_until;           /* the queue was seen to fall by itself: it is not ours alone */
+  bool queue_rose;                /* since a layer was left */
+  uint64_t fresh;                 /* packets received before what is measured now */
   bool draining;                  /* it falls since a layer was left */
   MccTime clear_since;            /* no loss and no queue since; MCC_TIME_NONE */
   /* How it decides. */
@@ -103,6 +108,8 @@ mcc_elm_receiver_rtt (const MccElmReceiver *self)
 }
 
 /* mccelmreceiver.c */
+/* X, smoothed; INFINITY: nothing limits. */
+double mcc_elm_receiver_x_bps (const MccElmReceiver *self);
 void mcc_elm_receiver_push (MccElmReceiver *self, const MccElmReceiverAction *action);
 MccDrop mcc_elm_receiver_drop (MccElmReceiver *self, MccDrop reason);
 void mcc_elm_receiver_advance (MccElmReceiver *self, MccTime now);

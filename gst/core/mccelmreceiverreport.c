@@ -81,7 +81,7 @@ mcc_elm_receiver_note (MccElmReceiver *self, unsigned layer, uint32_t flags)
 static bool
 is_limited (const MccElmReceiver *self)
 {
-  return isfinite (mcc_elm_rate_get (&self->rate));
+  return isfinite (mcc_elm_receiver_x_bps (self));
 }
 
 static void
@@ -89,7 +89,7 @@ fill_asmp (MccElmReceiver *self, MccAppReport *out)
 {
   MccAsmpPath *path = &self->path;
   uint64_t lost = mcc_loss_packets_lost (path->loss);
-  double x_bps = mcc_elm_rate_get (&self->rate);
+  double x_bps = mcc_elm_receiver_x_bps (self);
   out->number = ++self->number;
   out->received_bps = mcc_asmp_path_received_bps (path, self->now);
   out->rate_bps = 0;
@@ -238,7 +238,7 @@ mcc_elm_receiver_get_stats (const MccElmReceiver *self, MccTime now, MccElmRecei
   out->slow_start = self->slow_start.active;
   out->received_bps = mcc_asmp_path_received_bps (path, now);
   out->calculated_bps = self->calculated_bps;
-  out->smoothed_bps = mcc_elm_rate_get (&self->rate);
+  out->smoothed_bps = mcc_elm_receiver_x_bps (self);
   out->loss_ratio = mcc_loss_ratio (path->loss);
   out->packets_received = mcc_loss_packets_received (path->loss);
   out->packets_lost = mcc_loss_packets_lost (path->loss);

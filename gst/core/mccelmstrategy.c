@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "mccelmstrategy.h"
 
+#include <math.h>
+
 const MccElmTimers mcc_elm_timers_default = { .join_delay = 10 * MCC_SECOND,
   .leave_delay = 5 * MCC_SECOND,
   .join_delay_max = 25 * MCC_SECOND,
   .leave_delay_max = 25 * MCC_SECOND };
+
+/* X has a memory of its own, and what is left by mistake is joined again soon. */
+static const MccElmTimers enhanced = { .join_delay = 10 * MCC_SECOND,
+  .leave_delay = 2 * MCC_SECOND,
+  .join_delay_max = 25 * MCC_SECOND,
+  .leave_delay_max = 8 * MCC_SECOND };
+
+const MccElmTimers *
+mcc_elm_timers (MccVariant variant)
+{
+  return variant == MCC_VARIANT_ENHANCED ? &enhanced : &mcc_elm_timers_default;
+}
 
 const MccElmStrategy *
 mcc_elm_strategy_find (const char *name)
@@ -27,6 +41,22 @@ void
 mcc_elm_strategy_reset (MccElmStrategyState *state)
 {
   state->join_since = state->leave_since = state->next = MCC_TIME_NONE;
+}
+
+double
+mcc_elm_strategy_join_bps (const MccElmStrategyInput *input)
+{
+  if (!input->may_join)
+    return INFINITY;
+  return input->join_bps > 0.0 ? input->join_bps
+                               : (double)input->layers->layer[input->level + 1].cumulative_bps;
+}
+
+double
+mcc_elm_strategy_leave_bps (const MccElmStrategyInput *input)
+{
+  return input->leave_bps > 0.0 ? input->leave_bps
+                                : (double)input->layers->layer[input->level].cumulative_bps;
 }
 
 void

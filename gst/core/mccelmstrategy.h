@@ -11,22 +11,29 @@
  *
  * A condition that ends begins anew (timers are cancelled). The passive zone of the lazy strategy
  * widens [B_i, B_{i+1}] by that part of itself on both sides; inside no timer runs.
+ *
+ * enhanced: join_bps and leave_bps stand for B_{i+1} and B_i: the geometric means of B_i and its
+ * neighbours, so that the level nearest to X is sought. Jain's index of B and X is a function of
+ * |ln (B / X)| alone; rates below X, the thesis' rule, lose up to half.
  */
 #pragma once
 
 #include "mccelmlayers.h"
 
 typedef struct {
-  MccTime join_delay, leave_delay;         /* skeptical: 10 s, 5 s (ours) */
-  MccTime join_delay_max, leave_delay_max; /* lazy: 25 s, 25 s */
+  MccTime join_delay, leave_delay;         /* skeptical: 10 s, 5 s; enhanced 10 s, 2 s (ours) */
+  MccTime join_delay_max, leave_delay_max; /* lazy: 25 s, 25 s; enhanced 25 s, 8 s */
   double passive_zone;                     /* lazy: 0 = off (the thesis' runs) */
 } MccElmTimers;
 
 extern const MccElmTimers mcc_elm_timers_default;
+/* Those of the variant. */
+const MccElmTimers *mcc_elm_timers (MccVariant variant);
 
 typedef struct {
   MccTime now;
-  double x_bps; /* INFINITY: nothing limits */
+  double x_bps;               /* INFINITY: nothing limits */
+  double join_bps, leave_bps; /* 0: B_{i+1}, B_i, as in the thesis */
   const MccElmLayers *layers;
   unsigned level;
   bool may_join; /* there is a layer above that may be joined */
@@ -55,7 +62,11 @@ void mcc_elm_strategy_init (MccElmStrategyState *state, const MccElmTimers *time
 /* No condition holds: the level is another one, or nothing could be measured. */
 void mcc_elm_strategy_reset (MccElmStrategyState *state);
 
-/* For the strategies: notes whether the conditions "join" and "leave" hold. */
+/* For the strategies: above which X the next layer is joined, INFINITY when it may not be; below
+ * which the highest is left. */
+double mcc_elm_strategy_join_bps (const MccElmStrategyInput *input);
+double mcc_elm_strategy_leave_bps (const MccElmStrategyInput *input);
+/* Notes whether the conditions "join" and "leave" hold. */
 void mcc_elm_strategy_note (MccElmStrategyState *state, bool join, bool leave, MccTime now);
 /* ... whether one has held for its delay; sets `next`. */
 int mcc_elm_strategy_ripe (

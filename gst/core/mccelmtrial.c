@@ -99,7 +99,8 @@ mcc_elm_trial_look (MccElmTrial *self, const MccElmTrialInput *input, bool *ende
   double x_bps = mcc_tcp_rate_bps (&mcc_tcp_model_default, fmax (input->packet_bytes, 1.0),
       mcc_time_to_seconds (mcc_time_max (input->rtt, MCC_MSECOND)), self->fraction);
   bool top = input->queue_top < QUEUE_SEEN || input->queue_least >= input->queue_top / 2;
-  bool heavy = self->fraction >= OVERLOAD_LOST && x_bps < OVERLOAD_SHARE * input->sent_bps && top;
+  bool heavy = self->fraction >= OVERLOAD_LOST && x_bps < OVERLOAD_SHARE * input->sent_bps && top
+               && is_unusual (self, lost, sent);
   self->heavy = heavy ? self->heavy + 1 : 0;
   if (mcc_elm_trial_active (self, input->now)) {
     bool rises = queue_rises (self, input);

@@ -76,6 +76,49 @@ test_table (void)
   g_assert_null (mcc_elm_strategy_find ("bold"));
 }
 
+/* Where the levels' own rates are not what X is compared with. */
+static void
+test_thresholds (void)
+{
+  static const struct {
+    const char *strategy;
+    double x_bps;
+    int step;
+    double wait_s; /* enhanced */
+  } cases[] = {
+    { "naive", 290000.0, 1, 0.0 },
+    { "naive", 135000.0, -1, 0.0 },
+    { "naive", 190000.0, 0, -1.0 }, /* below B_1, above where it is left */
+    { "naive", 270000.0, 0, -1.0 },
+    { "skeptical", 290000.0, 1, 10.0 },
+    { "skeptical", 135000.0, -1, 2.0 },
+    { "lazy", 380000.0, 1, 12.5 }, /* delta = .5 */
+    { "lazy", 480000.0, 1, 0.0 },
+    { "lazy", 115000.0, -1, 4.0 }, /* delta = .25 */
+    { "lazy", 200000.0, 0, -1.0 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    MccElmStrategyState state;
+    int step = 0;
+    MccTime t = 0;
+    mcc_elm_strategy_init (&state, mcc_elm_timers (MCC_VARIANT_ENHANCED));
+    for (; t <= 100 * MCC_SECOND && step == 0; t += 10 * MCC_MSECOND) {
+      MccElmStrategyInput input = { .now = START + t,
+        .x_bps = cases[i].x_bps,
+        .layers = &layers,
+        .level = 1,
+        .may_join = true,
+        .join_bps = 280000.0,
+        .leave_bps = 140000.0 };
+      step = mcc_elm_strategy_find (cases[i].strategy)->decide (&state, &input);
+    }
+    g_test_message ("case %u: %d after %.2f s", i, step, mcc_time_to_seconds (t));
+    g_assert_cmpint (step, ==, cases[i].step);
+    if (step != 0)
+      g_assert_cmpfloat_with_epsilon (mcc_time_to_seconds (t), cases[i].wait_s, 0.03);
+  }
+}
+
 /* A condition that ends begins anew; while it holds, its delay moves with X. */
 static void
 test_timers (void)
@@ -183,6 +226,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/elm/strategy/when", test_table);
+  g_test_add_func ("/elm/strategy/thresholds", test_thresholds);
   g_test_add_func ("/elm/strategy/timers", test_timers);
   g_test_add_func ("/elm/slow-start/published", test_slow_start);
   g_test_add_func ("/elm/slow-start/enhanced", test_slow_start_enhanced);
