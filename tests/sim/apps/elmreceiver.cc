@@ -102,20 +102,24 @@ ElmReceiver::CoreConfig ()
   core.hears_group = m_config.hears_group;
   core.max_level = options.value ("max_level", -1);
   core.strategy = mcc_elm_strategy_find (options.value ("strategy", "lazy").c_str ());
-  core.loss = mcc_loss_find (options.value ("loss", "window").c_str ());
-  NS_ABORT_MSG_IF (core.strategy == nullptr || core.loss == nullptr, "no such strategy or loss");
+  if (options.contains ("loss")) /* else the variant's */
+    core.loss = mcc_loss_find (options["loss"].get<std::string> ().c_str ());
+  NS_ABORT_MSG_IF (core.strategy == nullptr || (options.contains ("loss") && core.loss == nullptr),
+      "no such strategy or loss");
   if (options.contains ("history")) {
     core.loss_config = mcc_loss_config_default;
     core.loss_config.history = options["history"].get<unsigned> ();
   }
   core.smoothing = SmoothingOf (options.value ("smoothed_by", "percentiles"));
-  core.timers = mcc_elm_timers_default;
+  core.timers = *mcc_elm_timers (m_variant);
   core.timers.join_delay = time ("join_delay", core.timers.join_delay);
   core.timers.join_delay_max = time ("join_delay", core.timers.join_delay_max);
   core.timers.leave_delay = time ("leave_delay", core.timers.leave_delay);
   core.timers.leave_delay_max = time ("leave_delay", core.timers.leave_delay_max);
   core.slow_start_interval = time ("slow_start_interval", 0);
-  core.leave_latency = time ("leave_latency", 0);
+  /* 0 would be the core's default. */
+  if (options.contains ("leave_latency"))
+    core.leave_latency = std::max<MccTime> (time ("leave_latency", 0), 1);
   return core;
 }
 

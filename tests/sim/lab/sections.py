@@ -98,7 +98,7 @@ OPTIONS = {
     "beta": (Quantity("number", 0.7, 1), ASMP),
     "kappa": (Quantity("number", 0.8, 1), ASMP),
     "lambda": (Quantity("number", 1, 2), ASMP),
-    "leave_latency": (SPAN, ASMP),  # what receivers take for the network's (2 s)
+    "leave_latency": (Quantity("time", 0, 600), ASMP),  # what receivers take for it (2 s)
     "lock_stream": (Whole(0, STREAMS_MAX - 1), ASMP),
     "max_streams": (Whole(0, STREAMS_MAX), ("enhanced",)),  # 0: the ladder stays as given (0)
     # Of flows with layers: ELM.
