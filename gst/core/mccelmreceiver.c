@@ -5,7 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define KEY_UNIT_INTERVAL MCC_SECOND /* RFC 5104 3.5.1 leaves it open: while no picture comes */
+/* RFC 5104 3.5.1 leaves it open: while no picture comes. */
+#define KEY_UNIT_INTERVAL MCC_SECOND
+#define KEY_UNIT_INTERVAL_MAX (16 * MCC_SECOND)
 #define HISTORY_ENHANCED 32          /* as ASMP's; docs/deviations.md */
 #define HISTORY 8                    /* thesis 6.2 */
 
@@ -145,13 +147,19 @@ merged_number (
   return true;
 }
 
+void
+mcc_elm_receiver_plan_key_unit (MccElmReceiver *self)
+{
+  self->key_next = self->picture ? MCC_TIME_NONE : self->now;
+  self->key_wait = KEY_UNIT_INTERVAL;
+}
+
 static void
 begin_base (MccElmReceiver *self)
 {
   self->lost = false;
   mcc_elm_receiver_plan_first (self);
-  if (!self->picture)
-    self->key_next = self->now;
+  mcc_elm_receiver_plan_key_unit (self);
 }
 
 MccDrop
@@ -193,10 +201,8 @@ mcc_elm_receiver_handle_picture (MccElmReceiver *self, bool shown, MccTime now)
 {
   mcc_elm_receiver_advance (self, now);
   self->picture = shown;
-  if (shown)
-    self->key_next = MCC_TIME_NONE;
-  else if (self->level != MCC_ELM_NO_LEVEL && self->key_next == MCC_TIME_NONE)
-    self->key_next = now;
+  if (shown || (self->level != MCC_ELM_NO_LEVEL && self->key_next == MCC_TIME_NONE))
+    mcc_elm_receiver_plan_key_unit (self);
 }
 
 void
@@ -244,7 +250,8 @@ mcc_elm_receiver_handle_timeout (MccElmReceiver *self, MccTime now)
   mcc_elm_receiver_decide (self);
   mcc_elm_receiver_report_timeout (self);
   if (now >= self->key_next) {
-    self->key_next = now + KEY_UNIT_INTERVAL;
+    self->key_next = now + self->key_wait;
+    self->key_wait = mcc_time_min (2 * self->key_wait, KEY_UNIT_INTERVAL_MAX);
     mcc_elm_receiver_push (self, &(MccElmReceiverAction){ .type = MCC_ELM_RECEIVER_KEY_UNIT,
                                      .group = self->layers.layer[0] });
   }

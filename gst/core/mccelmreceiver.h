@@ -21,6 +21,8 @@
  *    left, then as from the start (LAYERS, reason LAYERS).
  *  - One sender: another one's description counts only once ours has been silent for
  *    MCC_ELM_SENDER_TIMEOUT or has said BYE.
+ *  - A key unit is asked for while no picture can be decoded: at once, after 1 s, then after twice
+ *    as long each time, 16 s at most: a path that no key unit passes must not cost all others.
  *  - Reports: the first at once, the second after MCC_ELM_SECOND_REPORT (it has the first RTT),
  *    then at the announced interval t_fb x U(0.75, 1.25); enhanced: one more, before its time, when
  *    a layer is tried or was too much, while t_fb is short or nobody else has said the same.

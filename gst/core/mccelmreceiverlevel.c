@@ -120,7 +120,7 @@ mcc_elm_receiver_arrive (MccElmReceiver *self)
   push_level (self, from, self->reason, self->now - self->join_time);
   if (from < 0) {
     mcc_elm_receiver_plan_first (self);
-    self->key_next = self->picture ? MCC_TIME_NONE : self->now;
+    mcc_elm_receiver_plan_key_unit (self);
     self->tick = self->now;
   }
 }

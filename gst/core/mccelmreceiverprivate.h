@@ -89,6 +89,7 @@ struct MccElmReceiver {
   uint64_t lost_reported;
   bool picture;
   MccTime key_next; /* MCC_TIME_NONE: none is missing */
+  MccTime key_wait; /* until the one after that */
   MccElmReceiverAction action[MCC_ELM_ACTIONS];
   unsigned action_head, action_count;
   MccTrace trace;
@@ -127,6 +128,8 @@ void mcc_elm_receiver_decide (MccElmReceiver *self);
 MccTime mcc_elm_receiver_level_next (const MccElmReceiver *self);
 /* A packet of the base layer was sent at @send_time. */
 void mcc_elm_receiver_note_round (MccElmReceiver *self, uint32_t send_time);
+/* A key unit is asked for now, and then less and less often; not while there is a picture. */
+void mcc_elm_receiver_plan_key_unit (MccElmReceiver *self);
 /* All measures anew: another sender. */
 void mcc_elm_receiver_restart (MccElmReceiver *self);
 

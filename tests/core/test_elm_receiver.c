@@ -252,6 +252,25 @@ test_reports (void)
   mcc_elm_receiver_free (world.receiver);
 }
 
+/* A path that no key unit passes does not cost all others one a second. */
+static void
+test_key_units (void)
+{
+  World world;
+  world_init (&world, MCC_VARIANT_ENHANCED);
+  run (&world, 60.0); /* 0, 1, 3, 7, 15, 31, 47 s */
+  g_assert_cmpuint (world.key_units, >=, 6);
+  g_assert_cmpuint (world.key_units, <=, 8);
+  unsigned before = world.key_units;
+  mcc_elm_receiver_handle_picture (world.receiver, true, world.now);
+  run (&world, 20.0);
+  g_assert_cmpuint (world.key_units, ==, before);
+  mcc_elm_receiver_handle_picture (world.receiver, false, world.now);
+  run (&world, 2.0); /* anew: 0, 1 s */
+  g_assert_cmpuint (world.key_units, ==, before + 2);
+  mcc_elm_receiver_free (world.receiver);
+}
+
 /* Who hears a crowd report before it waits for as many (enhanced), whatever is announced. */
 static void
 test_crowd (void)
@@ -342,13 +361,13 @@ test_pictures (void)
   World world;
   world_init (&world, MCC_VARIANT_ENHANCED);
   run (&world, 3.5);
-  g_assert_cmpuint (world.key_units, ==, 4); /* one a second */
+  g_assert_cmpuint (world.key_units, ==, 3); /* at 0, 1, 3 s */
   mcc_elm_receiver_handle_picture (world.receiver, true, world.now);
   run (&world, 3.0);
-  g_assert_cmpuint (world.key_units, ==, 4);
+  g_assert_cmpuint (world.key_units, ==, 3);
   mcc_elm_receiver_handle_picture (world.receiver, false, world.now);
   run (&world, 0.5);
-  g_assert_cmpuint (world.key_units, ==, 5);
+  g_assert_cmpuint (world.key_units, ==, 4);
   /* What our own socket dropped is no loss of the path. */
   mcc_elm_receiver_handle_host_dropped (world.receiver, 1, world.now);
   world.c[0]++, world.c[1]++, world.c[2]++;
@@ -415,6 +434,7 @@ main (int argc, char **argv)
   g_test_add_data_func (
       "/elm/receiver/enhanced/levels-are-no-losses", enhanced, test_no_losses_by_levels);
   g_test_add_func ("/elm/receiver/drops", test_drops);
+  g_test_add_func ("/elm/receiver/asks-less-and-less-for-a-key-unit", test_key_units);
   g_test_add_func ("/elm/receiver/reports", test_reports);
   g_test_add_func ("/elm/receiver/crowd", test_crowd);
   g_test_add_func ("/elm/receiver/flood", test_flood);
