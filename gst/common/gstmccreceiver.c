@@ -324,6 +324,16 @@ want_key_unit (GstMccReceiver *self, gboolean loss)
 }
 
 void
+gst_mcc_receiver_renew_key_unit (GstMccReceiver *self)
+{
+  g_mutex_lock (&self->lock);
+  if (self->core && g_atomic_int_get (&self->key_wanted))
+    mcc_key_wait_renew (&self->key_wait, gst_mcc_pump_now (self->pump));
+  g_mutex_unlock (&self->lock);
+  gst_mcc_pump_wake (self->pump, 0);
+}
+
+void
 gst_mcc_receiver_want_key_unit (GstMccReceiver *self)
 {
   g_mutex_lock (&self->lock);

@@ -153,6 +153,8 @@ GstCaps *gst_mcc_receiver_make_caps (GstMccReceiver *self, const MccAppSession *
 void gst_mcc_receiver_follow_key_unit (GstMccReceiver *self);
 /* A key unit is needed: downstream has nothing to go on with. */
 void gst_mcc_receiver_want_key_unit (GstMccReceiver *self);
+/* If one still is: what kept it from us is left. */
+void gst_mcc_receiver_renew_key_unit (GstMccReceiver *self);
 /* Another sender is here than the one that we follow: said once. */
 void gst_mcc_receiver_tell_other (GstMccReceiver *self, guint32 other, guint32 ours);
 /* Transfer: full. */

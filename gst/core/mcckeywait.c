@@ -37,6 +37,13 @@ mcc_key_wait_want (MccKeyWait *self, bool loss, MccTime now)
 }
 
 void
+mcc_key_wait_renew (MccKeyWait *self, MccTime now)
+{
+  mcc_key_wait_got (self);
+  mcc_key_wait_want (self, false, now);
+}
+
+void
 mcc_key_wait_got (MccKeyWait *self)
 {
   self->wanted = false;

@@ -5,7 +5,7 @@
  * A request leaves at once, but not within MCC_KEY_WAIT_MIN of the one before (loss:
  * MCC_KEY_WAIT_LOSS, it may mend itself). It is repeated until a key unit arrives: the first time
  * after max (MCC_KEY_WAIT_MIN, 2 RTT + MCC_KEY_WAIT_ENCODER), each further time after twice as
- * long, MCC_KEY_WAIT_TRIES requests at most. An RTT above MCC_KEY_WAIT_RTT_MAX counts as that.
+ * long, MCC_KEY_WAIT_TRIES requests at most; all that begins anew with _renew(). An RTT above MCC_KEY_WAIT_RTT_MAX counts as that.
  */
 #pragma once
 
@@ -37,6 +37,8 @@ void mcc_key_wait_follow (MccKeyWait *self, MccTime now);
 bool mcc_key_wait_loss_counts (const MccKeyWait *self, MccTime now);
 /* A key unit is needed; @loss: because of packet loss. */
 void mcc_key_wait_want (MccKeyWait *self, bool loss, MccTime now);
+/* A key unit is still needed, and what was in its way is gone: less is sent to us now. */
+void mcc_key_wait_renew (MccKeyWait *self, MccTime now);
 /* A key unit has come. */
 void mcc_key_wait_got (MccKeyWait *self);
 /* When _take() may say true; MCC_TIME_NONE: never. */

@@ -409,6 +409,8 @@ on_level (GstElmLayerSrc *self, const MccElmReceiverAction *action)
   GST_INFO_OBJECT (self, "level %d -> %d (%s)", action->from, action->level,
       mcc_elm_reason_name (action->reason));
   set_level (self, action->level);
+  if (action->level < action->from)
+    gst_mcc_receiver_renew_key_unit (receiver);
   gst_mcc_messages_switch (receiver->messages, action->from, action->level,
       mcc_elm_reason_name (action->reason), action->duration, gst_mcc_pump_now (receiver->pump));
   gst_mcc_pump_wake (receiver->pump, 0);

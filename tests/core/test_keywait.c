@@ -97,6 +97,23 @@ test_follow (void)
   g_assert_false (mcc_key_wait_loss_counts (&wait, EPOCH + MCC_SECOND));
 }
 
+/* Requests that were in vain because of something that is gone say nothing. */
+static void
+test_renewed (void)
+{
+  MccKeyWait wait;
+  MccTime last = EPOCH + (1 + 2) * MCC_SECOND;
+  mcc_key_wait_init (&wait);
+  mcc_key_wait_want (&wait, false, EPOCH);
+  g_assert_true (mcc_key_wait_take (&wait, RTT, EPOCH));
+  g_assert_true (mcc_key_wait_take (&wait, RTT, EPOCH + MCC_SECOND));
+  g_assert_true (mcc_key_wait_take (&wait, RTT, last));
+  mcc_key_wait_renew (&wait, last + 100 * MCC_MSECOND); /* else 4 s after it */
+  g_assert_cmpuint (mcc_key_wait_next_timeout (&wait), ==, last + MCC_SECOND);
+  g_assert_true (mcc_key_wait_take (&wait, RTT, last + MCC_SECOND));
+  g_assert_cmpuint (mcc_key_wait_next_timeout (&wait), ==, last + 2 * MCC_SECOND);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -105,6 +122,7 @@ main (int argc, char **argv)
   g_test_add_func ("/keywait/at-most-one-a-second", test_spacing);
   g_test_add_func ("/keywait/loss-may-mend-itself", test_loss_waits);
   g_test_add_func ("/keywait/asks-less-and-less", test_tries);
+  g_test_add_func ("/keywait/begins-anew", test_renewed);
   g_test_add_func ("/keywait/a-sender-is-followed", test_follow);
   return g_test_run ();
 }
