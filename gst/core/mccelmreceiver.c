@@ -8,8 +8,8 @@
 /* RFC 5104 3.5.1 leaves it open: while no picture comes. */
 #define KEY_UNIT_INTERVAL MCC_SECOND
 #define KEY_UNIT_INTERVAL_MAX (16 * MCC_SECOND)
-#define HISTORY_ENHANCED 32          /* as ASMP's; docs/deviations.md */
-#define HISTORY 8                    /* thesis 6.2 */
+#define HISTORY_ENHANCED 32 /* as ASMP's; docs/deviations.md */
+#define HISTORY 8           /* thesis 6.2 */
 
 const char *
 mcc_elm_reason_name (MccElmReason reason)

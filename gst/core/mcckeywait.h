@@ -5,7 +5,8 @@
  * A request leaves at once, but not within MCC_KEY_WAIT_MIN of the one before (loss:
  * MCC_KEY_WAIT_LOSS, it may mend itself). It is repeated until a key unit arrives: the first time
  * after max (MCC_KEY_WAIT_MIN, 2 RTT + MCC_KEY_WAIT_ENCODER), each further time after twice as
- * long, MCC_KEY_WAIT_TRIES requests at most; all that begins anew with _renew(). An RTT above MCC_KEY_WAIT_RTT_MAX counts as that.
+ * long, MCC_KEY_WAIT_TRIES requests at most; all that begins anew with _renew(). An RTT above
+ * MCC_KEY_WAIT_RTT_MAX counts as that.
  */
 #pragma once
 

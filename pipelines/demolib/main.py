@@ -12,7 +12,7 @@ sys.path[:0] = [str(TOP / "pipelines"), str(TOP / "tests" / "testbed")]
 
 import netlab  # noqa: E402
 
-from demolib import measure, plot, simulcast, steps  # noqa: E402
+from demolib import layers, measure, plot, simulcast, steps  # noqa: E402
 from demolib.record import Record  # noqa: E402
 from demolib.table import Table  # noqa: E402
 
@@ -87,26 +87,26 @@ def run_demo(args):
     return 0
 
 
-def run_assp(args):
-    """Simulcast: three groups of receivers behind bottlenecks of their own."""
+def run_branches(args, word, demo, make_run):
+    """A demo with a bottleneck for each group of receivers: @demo is its module."""
     try:
         netlab.ensure_privileges()  # may start this program again
     except netlab.Unavailable as reason:
         print(
-            f"demo: --assp needs network namespaces, and there are none here: {reason}.\n"
-            "As root, or with sudo, it can be: sudo pipelines/demo --assp",
+            f"demo: {word} needs network namespaces, and there are none here: {reason}.\n"
+            f"As root, or with sudo, it can be: sudo pipelines/demo {word}",
             file=sys.stderr,
         )
         return 2
     directory = args.record or tempfile.mkdtemp(prefix="adaptive-multicast-demo-")
-    with simulcast.GroupsLab(args.builddir) as lab:
+    with demo.make_lab(args.builddir) as lab:
         record = Record(directory)
         print(f"Network: {lab.describe()}. Logs: {directory}\n")
-        run = simulcast.SimulcastRun(record, lab, environment(args.builddir))
-        run.play(args.seconds, Table())
+        run = make_run(record, lab, environment(args.builddir))
+        run.play(demo.story(args.seconds), args.seconds, Table())
     if not started(record, directory):
         return 1
-    simulcast.draw(run, args.plot, lab.title)
+    demo.draw(run, args.plot)
     print()
     print(run.words())
     print(f"Plot: {args.plot}")
@@ -133,8 +133,9 @@ def main():
     parser.add_argument("--builddir", default=str(TOP / "_build"), help=argparse.SUPPRESS)
     parser.add_argument("--assp", action="store_true", help="simulcast: three groups of receivers")
     parser.add_argument(
-        "--seconds", type=int, help="length of the run, 30 or more (60; --assp: 90)"
+        "--elm", action="store_true", help="layers: each receiver takes what it can"
     )
+    parser.add_argument("--seconds", type=int, help="length of the run (60; --assp, --elm: 90)")
     parser.add_argument("--plot", default="demo.png", help="where the picture goes")
     parser.add_argument("--record", help="directory for the logs")
     parser.add_argument("--camera", help="stream this device to a real group instead")
@@ -143,16 +144,21 @@ def main():
     parser.add_argument("--iface", help="network interface for --camera")
     args = parser.parse_args()
     if args.seconds is None:
-        args.seconds = 90 if args.assp else 60
-    if args.seconds < 30:
-        parser.error("--seconds must be 30 or more: the rate needs time to come back")
+        args.seconds = 90 if args.assp or args.elm else 60
+    least = 15 if args.elm else 30
+    if args.seconds < least:
+        parser.error(f"--seconds must be {least} or more: the rate needs time to come back")
     if not args.camera and not os.access(Path(args.plot).absolute().parent, os.W_OK):
         print(f"demo: cannot write {args.plot}; give another place by --plot.", file=sys.stderr)
         return 2
     try:
         if args.camera:
             return run_camera(args)
-        return run_assp(args) if args.assp else run_demo(args)
+        if args.assp:
+            return run_branches(args, "--assp", simulcast, simulcast.SimulcastRun)
+        if args.elm:
+            return run_branches(args, "--elm", layers, layers.LayersRun)
+        return run_demo(args)
     except KeyboardInterrupt:
         print("\nStopped.")
         return 130

@@ -52,12 +52,7 @@ def draw(record, receivers, path, title, capacity):
         )
         loss = record.loss_series(name)
         losses.plot([t for t, _ in loss], [100 * p for _, p in loss], color=color, label=name)
-        count = record.nodes[name].of("frames")
-        fps = [
-            (b["time"], (b["frames"] - a["frames"]) / (b["time"] - a["time"]))
-            for a, b in zip(count, count[4:], strict=False)
-            if b["time"] > a["time"]
-        ]
+        fps = record.nodes[name].frame_rates()
         frames.plot([t for t, _ in fps], [f for _, f in fps], color=color, label=name)
     top = max(bits for _, bits in capacity) / 1e6
     rates.set_ylim(0, 1.35 * top)

@@ -66,6 +66,15 @@ class Node:
     def of(self, kind):
         return [line for line in list(self.lines) if line["type"] == kind]
 
+    def frame_rates(self):
+        """(time, pictures a second): of the last second at that time."""
+        count = self.of("frames")
+        return [
+            (b["time"], (b["frames"] - a["frames"]) / (b["time"] - a["time"]))
+            for a, b in zip(count, count[4:], strict=False)
+            if b["time"] > a["time"]
+        ]
+
     def wait_for(self, check, timeout):
         """True as soon as check(self) is true, False after @timeout seconds."""
         end = time.monotonic() + timeout
