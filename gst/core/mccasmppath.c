@@ -298,8 +298,9 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
   /* A few packets tell no rate. */
   double packets_s = FAST_PACKETS * 8.0 * input->packet_bytes / (double)(input->received_bps + 1);
   MccTime window = mcc_time_max (rtt, mcc_time_from_seconds (packets_s));
-  input->received_now_bps
-      = mcc_meter_rate_bps (&self->fast, mcc_time_clamp (window, FAST_MIN, FAST_SPAN), now);
+  window = mcc_time_clamp (window, FAST_MIN, FAST_SPAN);
+  input->received_now_bps = mcc_meter_rate_bps (&self->fast, window, now);
+  input->grain_bps = (uint64_t)(8.0 * input->packet_bytes / mcc_time_to_seconds (window));
   self->lost_before = lost;
   self->marked_before = marked;
 

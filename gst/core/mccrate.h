@@ -26,6 +26,7 @@ typedef struct {
   MccTime queue_peak;          /* ... the largest of it */
   uint64_t received_bps;       /* long: 1 s or 2 RTT */
   uint64_t received_now_bps;   /* short: 200 ms or 1 RTT */
+  uint64_t grain_bps;          /* of it: a packet more or less; 0: not known */
   const MccCapacity *capacity; /* NULL: not measured */
   uint64_t announced_bps;      /* the sender's target; 0 = none heard */
   uint64_t start_bps, min_bps, max_bps;

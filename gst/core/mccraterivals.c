@@ -9,7 +9,7 @@
 #define RIVAL_EVIDENCE_S 0.6 /* of a queue that is not ours */
 #define RIVAL_MEMORY_S 5.0
 #define RIVAL_SHARE 0.9           /* received, of the capacity: somebody else has the rest */
-#define RIVAL_BAND 0.15           /* received is what we sent, within this */
+#define RIVAL_BAND 0.15           /* received is what we sent, within this or a packet */
 #define CAPACITY_FADE 0.01        /* a second: links change */
 #define CAPACITY_FADE_UNUSED 0.05 /* ... unseen while we send less than we may */
 #define UNUSED 0.6
@@ -89,7 +89,7 @@ bool
 mcc_rate_enhanced_others_fill (const MccRateEnhanced *self, const MccRateInput *input)
 {
   double received = (double)input->received_now_bps, sent = is_sent (input, self->base.rate_bps);
-  if (received < ALL_ARRIVES * sent)
+  if (received + (double)input->grain_bps < ALL_ARRIVES * sent)
     return false;
   if (received < OTHERS_RULE * proven_capacity_bps (self, input))
     return true;
@@ -152,7 +152,7 @@ void
 mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, bool new_loss)
 {
   double received = (double)input->received_now_bps, visible = visible_rate (self, input);
-  if (received < SLOWER * visible)
+  if (received + (double)input->grain_bps < SLOWER * visible)
     self->slower_at = input->now;
   /* A queue that marks may be short and our own; among rivals they are as losses. */
   bool ours = input->marked_alone && self->base.mode != MCC_RATE_TCP;
@@ -196,13 +196,14 @@ seek_rivals (
   double received = self->received_bps;
   bool falling = input->queue_delay + MCC_MSECOND < self->queue_last;
   self->rival_s *= 1.0 - dt_s / RIVAL_MEMORY_S;
-  if (received < (1.0 - RIVAL_BAND) * visible) {
+  double band = fmax (RIVAL_BAND * visible, (double)input->grain_bps);
+  if (received < visible - band) {
     /* The link became slower, as far as anybody can tell. */
     self->peak_bps = self->received_bps = received = (double)input->received_now_bps;
     self->floor[0] = self->floor[1] = MCC_TIME_NONE;
     self->rival_s = 0.0;
     self->slower_at = input->now;
-  } else if (received > (1.0 + RIVAL_BAND) * visible) {
+  } else if (received > visible + band) {
     self->rival_s = fmax (0.0, self->rival_s - dt_s);
   } else if (input->queue_delay > empty_queue (self, target)
              && (mcc_rate_enhanced_others_fill (self, input)

@@ -52,6 +52,37 @@ not_all_arrives (void)
   }
 }
 
+/* At low rates a packet more or less is much of what arrives, and no overload of ours. */
+static void
+grain (void)
+{
+  static const struct {
+    guint64 grain_bps;
+    gboolean others;
+  } table[] = { { 0, FALSE }, { 100000, FALSE }, { 330000, TRUE } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    guint steps = 0;
+    rate_alone (&f, FALSE);
+    f.proven_bps = 2 * MBPS;
+    f.input.grain_bps = table[row].grain_bps;
+    rate_steps (&f, 20);
+    rate_queue (&f, 80);
+    while (steps < 30 && rate_mode (&f) != MCC_RATE_TCP) {
+      rate_receive (&f, steps++ % 8 < 4 ? 680000 : 1280000);
+      rate_step (&f);
+    }
+    if (table[row].others) {
+      g_assert_cmpuint (steps, ==, EVIDENCE);
+      g_assert_cmpuint (f.least_bps, ==, MBPS);
+    } else {
+      g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
+      g_assert_cmpuint (f.least_bps, <, 680000);
+    }
+    rate_clear (&f);
+  }
+}
+
 /* Dispersion says nothing, but what arrives falls as we cut: the rest is not ours. Served at the
  * same rate whatever we send: ours. */
 static void
@@ -436,6 +467,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/rate-rivals/part-of-the-link", part_of_the_link);
   g_test_add_func ("/rate-rivals/not-all-arrives", not_all_arrives);
+  g_test_add_func ("/rate-rivals/a-packet-more-or-less", grain);
   g_test_add_func ("/rate-rivals/follows-our-cuts", follows_our_cuts);
   g_test_add_func ("/rate-rivals/takes-back-what-the-cuts-gave", takes_back);
   g_test_add_func ("/rate-rivals/sent-at-its-floor", below_the_floor);
