@@ -72,15 +72,28 @@ def options_of(flow, variant):
     """The protocol's own: the flow's, then the variant's."""
     own = flow.get("protocol")
     both = dict(flow["options"]) | ({} if own else dict(variant["options"]))
-    protocol = own or variant["protocol"]
+    protocol = sections.machine(own or variant["protocol"])
     out = {key: value for key, value in both.items() if protocol in sections.OPTIONS[key][1]}
     if out.get("report_interval") == "rtcp":
         out["report_interval"] = "rfc3550"
     return out
 
 
-def multicast(flow, variant, data):
+def form(flow, protocol):
+    """The flow with only what @protocol sends of its streams and layers."""
     out = dict(flow)
+    both = flow["streams"] and flow["layers"]
+    if protocol in sections.FORMS or (both and protocol in sections.SENDS):
+        for kind in ("streams", "layers"):
+            if kind != sections.SENDS[protocol]:
+                out[kind] = []
+    if "protocol" in out:
+        out["protocol"] = sections.machine(protocol)
+    return out
+
+
+def multicast(flow, variant, data):
+    out = form(flow, flow.get("protocol", variant["protocol"]))
     out["options"] = options_of(flow, variant)
     out["group"] = out["id"]
     receivers = [receiver(entry, data) for entry in flow["receivers"]]
@@ -186,7 +199,7 @@ def normalise(scenario, variant_name, seed, duration=None):
     synchronised = variant["protocol"] == "published"
     out = {
         "id": data["id"],
-        "variant": variant["protocol"],
+        "variant": sections.machine(variant["protocol"]),
         "seed": seed,
         "duration": data["duration"],
         "network": data["network"],

@@ -174,4 +174,4 @@ def finite(value):
 
 def known_variant(scenario, name):
     names = [variant["id"] for variant in scenario.data["variants"]]
-    return name in names or name in sections.PROTOCOLS or name == sections.CONTROL
+    return name in names or name in sections.WORDS or name == sections.CONTROL

@@ -14,6 +14,7 @@ COMMON = {
     "asmp": ("published", "enhanced", "tfmcc", "pgmcc", "tcp"),
     "assp": ("published", "enhanced", "smcc", "tcp"),
     "elm": ("published", "enhanced", "rlc", "tcp"),
+    "which-one": ("asmp", "assp", "elm", "tfmcc", "smcc", "rlc"),
 }
 RIVALS = ("published", "enhanced", "smcc")
 
@@ -74,6 +75,25 @@ def table(outcome):
     return "\n".join(lines)
 
 
+def protocols(outcome):
+    """A row for each variant, a column for each figure that any of them has."""
+    variants = outcome.plan.variants
+    rows = {variant: [] for variant in variants}
+    heads = []
+    for entry in outcome.measures:
+        if outcome.arguments[entry["id"]][0] is None:
+            continue
+        means = {variant: outcome.summary(entry, variant) for variant in variants}
+        if all(math.isnan(summary.mean) for summary in means.values()):
+            continue
+        heads.append(entry.get("title") or describe(entry))
+        for variant, summary in means.items():
+            none = math.isnan(summary.mean)
+            rows[variant].append("-" if none else show(summary.mean, unit(entry)))
+    lines = [row(["", *heads]), "|" + "---|" * (len(heads) + 1)]
+    return "\n".join(lines + [row([variant, *cells]) for variant, cells in rows.items()])
+
+
 def describe(entry):
     """'share-l1 (30-120 s)', 'cov (from 30 s)'."""
     begin = entry.get("from") or entry.get("event") or 0
@@ -125,7 +145,8 @@ def section(outcome, picture):
     lines = [f"### {data['id']}", "", f"{data['title']}. {runs} of {outcome.plan.duration:g} s."]
     if data.get("source"):
         lines[-1] += f" Source: {data['source']}."
-    lines += ["", table(outcome), ""]
+    plain = not any(entry.get("published") or entry.get("goal") for entry in outcome.measures)
+    lines += ["", protocols(outcome) if plain else table(outcome), ""]
     if data.get("chosen"):
         lines += [f"*Chosen*: {data['chosen']}", ""]
     if data.get("differs"):

@@ -27,6 +27,9 @@ VARIANTS = {
     "smcc": ("#8e5ea2", "d"),
     "naive": ("#2e8b57", "v"),
     "rlc": ("#1f5f8b", "^"),
+    "asmp": ("#c0392b", "o"),
+    "assp": ("#e0a030", "s"),
+    "elm": ("#2e8b57", "P"),
     "tcp": ("#777777", "x"),
 }
 UNITS = {
@@ -199,6 +202,12 @@ OVERVIEW = {
         ("jain", "Jain's index with TCP", 1),
         ("switches", "changes of layer", 1),
         ("loss", "loss, %", 100),
+    ),
+    "which-one": (
+        ("throughput", "mean rate of a receiver, kb/s", 0.001),
+        ("cov", "CoV of 1-s rates", 1),
+        ("loss", "loss, %", 100),
+        ("control_share", "feedback, %", 100),
     ),
 }
 

@@ -24,7 +24,7 @@ class Scenario:
         for variant in self.data["variants"]:
             if variant["id"] == name:
                 return variant
-        if name in sections.PROTOCOLS or name == sections.CONTROL:
+        if name in sections.WORDS or name == sections.CONTROL:
             return {"id": name, "protocol": name, "options": {}}
         raise KeyError(name)
 
@@ -269,17 +269,23 @@ class Check:
             self.say(flow, "layers", f"at most {sections.LAYERS_MAX} layers are allowed")
         if any(one >= other for one, other in zip(rates, rates[1:], strict=False)):
             self.say(flow, "layers", "the rates of layers are cumulative and must rise")
-        if rates and flow.get("streams"):
-            self.say(flow, "layers", "'streams' or 'layers', not both")
         if rates and (flow.get("source") or {}).get("type") == "video":
             self.say(flow, "layers", "layers have a 'cbr' source")
-        able = (*sections.LAYERED, sections.CONTROL)
+        both = bool(rates and flow.get("streams"))
+        able = (*sections.LAYERED, "asmp", "elm", sections.CONTROL)
         for name in self.protocols(flow):
-            if rates and name is not None and name not in able:
+            if both and name in ("published", "enhanced"):
+                self.say(
+                    flow,
+                    "layers",
+                    f"'streams' or 'layers', not both, for '{name}'; asmp, assp and elm say which",
+                )
+            elif rates and not both and name is not None and name not in able:
                 allowed = ", ".join(able)
                 self.say(flow, "layers", f"'{name}' has no layers; {allowed} are allowed")
-            if not rates and name == "rlc":
-                self.say(flow, "id", "'rlc' needs 'layers'")
+            needs = sections.SENDS.get(name)
+            if needs and name != "smcc" and not flow.get(needs):
+                self.say(flow, "id", f"'{name}' needs '{needs}'")
 
     def receiver(self, receiver):
         for key in ("join", "leave", "crash"):
@@ -320,7 +326,7 @@ class Check:
             known = protocols(owner)
             for name in options or ():
                 have = sections.OPTIONS[name][1]
-                if not any(protocol in have for protocol in known):
+                if not any(sections.machine(protocol) in have for protocol in known):
                     words = ", ".join(have)
                     self.say(options, name, f"only {words} has the option '{name}'; no variant is")
 

@@ -82,6 +82,27 @@ LAYERS_MAX = 7  # MCC_LAYER_ORDER_LAYERS_MAX
 PROTOCOLS = ("published", "enhanced", "tfmcc", "pgmcc", "tfrc", "smcc", "rlc", "cbr")
 CONTROL = "tcp"  # the variant without multicast
 LAYERED = ("published", "enhanced", "rlc")  # of flows with layers
+# `enhanced` in one of its three forms, for a flow that could have several.
+FORMS = ("asmp", "assp", "elm")
+WORDS = (*PROTOCOLS, *FORMS)
+# protocol -> which of the flow's `streams` and `layers` it sends, where it does not take what there is
+SENDS = {
+    "asmp": None,
+    "assp": "streams",
+    "elm": "layers",
+    "smcc": "streams",
+    "rlc": "layers",
+    "tfmcc": None,
+    "pgmcc": None,
+    "tfrc": None,
+    "cbr": None,
+}
+
+
+def machine(protocol):
+    """What mccsim calls it."""
+    return "enhanced" if protocol in FORMS else protocol
+
 
 ASMP = ("published", "enhanced")
 # option -> (type, the protocols that have it); others do not get it.
@@ -265,7 +286,7 @@ FLOWS = Tagged(
                 "start_rate": (RATE, 150_000),
                 "min_rate": (RATE, 16_000),
                 "max_rate": (RATE, 20_000_000),
-                "protocol": (Word(*PROTOCOLS), None),
+                "protocol": (Word(*WORDS), None),
                 "streams": (List(Bounds(), 1), lambda: Items(0)),
                 "layers": (List(RATE, 1), lambda: Items(0)),
                 "packet_size": (PACKET, 1000),
@@ -406,7 +427,7 @@ VARIANT = Section(
     "a variant",
     {
         "id": (Name(), REQUIRED),
-        "protocol": (Word(*PROTOCOLS), REQUIRED),
+        "protocol": (Word(*WORDS), REQUIRED),
         "options": (OPTION_SECTION, lambda: Record(0)),
     },
 )
@@ -416,7 +437,7 @@ class Variant(Word):
     """A protocol, 'tcp', or a protocol with options of its own."""
 
     def __init__(self):
-        super().__init__(*PROTOCOLS, CONTROL)
+        super().__init__(*WORDS, CONTROL)
         self.allowed += ", or {id:, protocol:, options:}"
 
     def read(self, node, errors):

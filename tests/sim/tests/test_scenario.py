@@ -128,7 +128,7 @@ WRONG = [
             ("[128]", "has no unit"),
             ("[0 kb/s, 1 Mb/s]", "more than 0"),
             ("[]", "at least 1"),
-            ("[128 kb/s, 256 kb/s]", "has no layers; published, enhanced, rlc, tcp are allowed"),
+            ("[128 kb/s, 256 kb/s]", "has no layers; published, enhanced, rlc, asmp, elm, tcp are allowed"),
             (str([f"{i} Mb/s" for i in range(1, 9)]), "at most 7 layers"),
             (
                 "[128 kb/s]\n    streams: [300 kb/s - 2 Mb/s]\n    protocol: enhanced",
@@ -462,6 +462,49 @@ def test_layers():
     assert any("'rlc' needs 'layers'" in message for _, message in found), found
 
 
+FORMS = """
+id: forms
+title: One flow that every protocol can send
+duration: 60 s
+variants: [asmp, assp, elm, tfmcc, smcc, rlc, tcp]
+links: [{id: l, from: a, to: b, rate: 1 Mb/s, delay: 10 ms}]
+flows:
+  - id: m
+    type: multicast
+    from: a
+    streams: [300 kb/s - 2 Mb/s]
+    layers: [128 kb/s]
+    options: {max_streams: 2}
+    receivers: [{id: r, at: b}]
+"""
+
+
+def test_forms():
+    """Each protocol sends what is its own of streams and layers."""
+    loaded = load(FORMS)
+    assert not isinstance(loaded, list), loaded
+    sent = {
+        "asmp": ("enhanced", False, False),
+        "assp": ("enhanced", True, False),
+        "elm": ("enhanced", False, True),
+        "tfmcc": ("tfmcc", False, False),
+        "smcc": ("smcc", True, False),
+        "rlc": ("rlc", False, True),
+    }
+    for name, (machine, streams, layers) in sent.items():
+        out = normal.normalise(loaded, name, 1)
+        m = out["flows"][0]
+        assert (out["variant"], bool(m["streams"]), bool(m["layers"])) == (machine, streams, layers)
+        assert ("max_streams" in m["options"]) == (machine == "enhanced"), name
+    assert [flow["type"] for flow in normal.normalise(loaded, "tcp", 1)["flows"]] == ["tcp"]
+    found = load(FORMS.replace("asmp, assp", "enhanced, assp"))
+    assert any("asmp, assp and elm say which" in message for _, message in found), found
+    found = load(FORMS.replace("    layers: [128 kb/s]\n", ""))
+    assert any("'elm' needs 'layers'" in message for _, message in found), found
+    found = load(FORMS.replace("    streams: [300 kb/s - 2 Mb/s]\n", ""))
+    assert any("'assp' needs 'streams'" in message for _, message in found), found
+
+
 def test_a_simulcast():
     text = edit("    max_rate: 20 Mb/s\n", "    streams: [300 kb/s - 2 Mb/s, 2 Mb/s - 5 Mb/s]\n")[0]
     loaded = load(text)
@@ -542,7 +585,7 @@ def test_the_readme_lists_every_kind_of_measure_and_protocol():
     assert names - {"what"} == set(sections.MEASURES.sections), names ^ set(
         sections.MEASURES.sections
     )
-    for protocol in sections.PROTOCOLS:
+    for protocol in sections.WORDS:
         assert protocol in readme, protocol
 
 
