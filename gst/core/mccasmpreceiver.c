@@ -128,7 +128,10 @@ decide (MccAsmpReceiver *self)
   };
   if (self->config.unbounded) {
     input.floor_bps = input.min_bps;
-    input.held_down = held_down (self);
+    /* Of many, some are behind the same link in another of the streams: it is theirs. */
+    input.others_queue = self->session.receivers <= MCC_ASMP_FEW_RECEIVERS
+                         && mcc_asmp_receiver_others_queue (self);
+    input.held_down = input.others_queue || held_down (self);
     input.min_bps = input.max_bps = 0;
   }
   if (input.max_bps > 0 && input.min_bps > input.max_bps)

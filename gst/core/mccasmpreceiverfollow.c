@@ -90,9 +90,11 @@ set_ceiling (MccAsmpReceiver *self, double bps)
 }
 
 /* For a while what we would take was far above what is sent, nothing was lost, and only twice what
- * arrives bounded it: a queue that stands, and stood higher than any of ours would, is others'. */
-static bool
-others_queue (const MccAsmpReceiver *self)
+ * arrives bounded it: a queue that stands, and stood higher than any of ours would, is others'. Of
+ * few receivers one may have a link of its own that others fill in bursts: only what stands all the
+ * while counts. */
+bool
+mcc_asmp_receiver_others_queue (const MccAsmpReceiver *self)
 {
   return self->others_since != MCC_TIME_NONE && self->now - self->others_since >= FREE_TIME
          && self->pressed > self->others_since;
@@ -102,14 +104,14 @@ static void
 note_others (MccAsmpReceiver *self, const MccRateInput *input)
 {
   MccRateMode mode = mcc_rate_mode (self->rate);
-  if (!self->config.unbounded || !self->has_session || input->loss_in_interval
-      || self->session.receivers <= MCC_ASMP_FEW_RECEIVERS
+  bool gone = self->path.standing < QUEUE_FREE && self->session.receivers <= MCC_ASMP_FEW_RECEIVERS;
+  if (!self->config.unbounded || !self->has_session || input->loss_in_interval || gone
       || (mode != MCC_RATE_SLOW_START && mode != MCC_RATE_DELAY)
       || (double)mcc_rate_get_bps (self->rate) < FAR_ABOVE * (double)self->session.target_bps)
     self->others_since = MCC_TIME_NONE;
   else if (self->others_since == MCC_TIME_NONE)
     self->others_since = self->now;
-  if (others_queue (self) && self->ceiling_of_queue)
+  if (mcc_asmp_receiver_others_queue (self) && self->ceiling_of_queue)
     self->ceiling_bps = 0; /* it was not ours */
 }
 
@@ -124,8 +126,8 @@ note_ceiling (MccAsmpReceiver *self, const MccRateInput *input)
                   && received < OVERLOAD * (double)self->session.target_bps;
   /* A slow link's queue stands by a packet. */
   MccTime packet = mcc_time_from_seconds (8.0 * input->packet_bytes / fmax (received, 1.0));
-  bool full
-      = mode != MCC_RATE_TCP && self->path.standing > QUEUE_FREE + packet && !others_queue (self);
+  bool full = mode != MCC_RATE_TCP && self->path.standing > QUEUE_FREE + packet
+              && !mcc_asmp_receiver_others_queue (self);
   bool no_sign = self->free_since != MCC_TIME_NONE && self->now - self->free_since >= FREE_TIME;
   if ((double)input->received_bps > (no_sign ? DISPROVED : RAISED) * ceiling)
     self->ceiling_bps = 0; /* it carries more by now */
@@ -230,7 +232,7 @@ lossless_bps (const MccAsmpReceiver *self)
   uint64_t rate_bps = mcc_rate_get_bps (self->rate);
   uint64_t packets = mcc_loss_packets_received (self->path.loss);
   if (!self->config.unbounded || !self->path.rtt.measured || self->loss_ratio > 0.0
-      || packets < LOSSLESS_PACKETS || !others_queue (self))
+      || packets < LOSSLESS_PACKETS || !mcc_asmp_receiver_others_queue (self))
     return rate_bps;
   uint64_t bps = allowed_bps (self, 1.0 / (double)packets);
   return bps > rate_bps ? bps : rate_bps;

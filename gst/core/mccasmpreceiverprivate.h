@@ -91,6 +91,8 @@ void mcc_asmp_receiver_stop (MccAsmpReceiver *self);
 
 /* mccasmpreceiverfollow.c */
 bool mcc_asmp_receiver_claims (const MccAsmpReceiver *self);
+/* Of several streams: a queue stands that is not ours, as far as seen. */
+bool mcc_asmp_receiver_others_queue (const MccAsmpReceiver *self);
 /* A rate was decided from @input. */
 void mcc_asmp_receiver_note_freedom (MccAsmpReceiver *self, const MccRateInput *input);
 

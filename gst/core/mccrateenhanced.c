@@ -150,11 +150,22 @@ grows (const MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
          && self->queue_last >= self->queue_before + overload;
 }
 
+/* The queue that dropped was others': a cut would leave them the link. */
+static bool
+others_overflow (const MccRateEnhanced *self, const MccRateInput *input)
+{
+  return input->others_queue && !mcc_rate_enhanced_whole_link (self, input);
+}
+
 static void
 decide_slow_start (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, MccTime dt)
 {
   MccTime limit = mcc_time_clamp (input->rtt / 8, SLOW_START_QUEUE, SLOW_START_QUEUE_MAX);
   bool overload = grows (self, input, dt);
+  if (new_loss && others_overflow (self, input)) {
+    mcc_rate_enhanced_compete (self, input);
+    return;
+  }
   if (new_loss && !overload && input->queue_delay > limit && mcc_rate_enhanced_arrives (self, input)
       && !mcc_rate_enhanced_whole_link (self, input)) {
     mcc_rate_enhanced_compete (self, input); /* our last doubling did not fill it */
@@ -218,7 +229,9 @@ decide_delay (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, M
   double packet_s = 8.0 * input->packet_bytes / received, queue_s = mcc_time_to_seconds (queue);
   bool nearly_full = mcc_time_to_seconds (input->queue_peak) > BUFFER_NEAR * self->buffer_s
                      && queue_s > BUFFER_PACKETS * packet_s;
-  if (new_loss) {
+  if (new_loss && others_overflow (self, input)) {
+    mcc_rate_enhanced_compete (self, input);
+  } else if (new_loss) {
     if (queue > target / 2)
       note_overflow (self, input);
     cut (self, input,

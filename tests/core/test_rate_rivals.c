@@ -107,6 +107,38 @@ follows_our_cuts (void)
   }
 }
 
+/* A stream that others hold down, in a queue that was seen to be somebody else's: its first loss is
+ * no reason to cut, but to take what the equation allows. Unless what arrives is the whole link. */
+static void
+others_overflow (void)
+{
+  static const struct {
+    guint percent; /* received, of what the link carries */
+    gboolean seen, competes;
+  } table[] = { { 75, TRUE, TRUE }, { 84, TRUE, TRUE }, { 86, TRUE, FALSE }, { 75, FALSE, FALSE } };
+  for (guint slow_start = 0; slow_start < 2; slow_start++)
+    for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+      RateFixture f;
+      if (slow_start) {
+        rate_init (&f);
+        rate_steps (&f, 4);
+      } else {
+        rate_alone (&f, FALSE);
+      }
+      f.proven_bps = 100 * MBPS / table[row].percent;
+      rate_steps (&f, 2);
+      g_assert_cmpint (rate_mode (&f), ==, slow_start ? MCC_RATE_SLOW_START : MCC_RATE_DELAY);
+      guint64 before_bps = rate_bps (&f);
+      rate_queue (&f, 10); /* a packet and a bit: says nothing by itself */
+      f.input.others_queue = table[row].seen;
+      rate_lose (&f, 0.0005);
+      g_assert_cmpint (rate_mode (&f), ==, table[row].competes ? MCC_RATE_TCP : MCC_RATE_DELAY);
+      if (!table[row].competes)
+        g_assert_cmpuint (rate_bps (&f), <=, before_bps);
+      rate_clear (&f);
+    }
+}
+
 typedef struct {
   const char *name;
   double loss_ratio;
@@ -469,6 +501,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-rivals/not-all-arrives", not_all_arrives);
   g_test_add_func ("/rate-rivals/a-packet-more-or-less", grain);
   g_test_add_func ("/rate-rivals/follows-our-cuts", follows_our_cuts);
+  g_test_add_func ("/rate-rivals/overflow-of-a-queue-that-is-theirs", others_overflow);
   g_test_add_func ("/rate-rivals/takes-back-what-the-cuts-gave", takes_back);
   g_test_add_func ("/rate-rivals/sent-at-its-floor", below_the_floor);
   g_test_add_func ("/rate-rivals/foreign-losses", foreign_losses);

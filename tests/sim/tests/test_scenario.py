@@ -128,7 +128,10 @@ WRONG = [
             ("[128]", "has no unit"),
             ("[0 kb/s, 1 Mb/s]", "more than 0"),
             ("[]", "at least 1"),
-            ("[128 kb/s, 256 kb/s]", "has no layers; published, enhanced, rlc, asmp, elm, tcp are allowed"),
+            (
+                "[128 kb/s, 256 kb/s]",
+                "has no layers; published, enhanced, rlc, asmp, elm, tcp are allowed",
+            ),
             (str([f"{i} Mb/s" for i in range(1, 9)]), "at most 7 layers"),
             (
                 "[128 kb/s]\n    streams: [300 kb/s - 2 Mb/s]\n    protocol: enhanced",
