@@ -260,6 +260,34 @@ emit (GstMccMerge *self, const MccSpliceAction *action)
   self->funcs.out (self->owner, buffer, action->held);
 }
 
+/* A depayloader takes what it has of a frame without an end, and the slice that comes next, for one
+ * access unit, which no decoder decodes: the key unit would be gone. */
+static void
+delimit (GstMccMerge *self, const MccSpliceAction *action)
+{
+  static const guint8 h264[] = { 0x09, 0xf0 }, h265[] = { 0x46, 0x01, 0x50 };
+  guint8 data[12 + sizeof h265] = { 0x80 };
+  GstBuffer *next = action->data, *buffer;
+  MccSpliceAction out = *action;
+  GstMccPayload kind;
+  gsize bytes;
+
+  g_mutex_lock (&self->lock);
+  kind = self->stream[action->stream].kind;
+  g_mutex_unlock (&self->lock);
+  if (kind != GST_MCC_PAYLOAD_H264 && kind != GST_MCC_PAYLOAD_H265)
+    return;
+  bytes = kind == GST_MCC_PAYLOAD_H264 ? sizeof h264 : sizeof h265;
+  memcpy (data + 12, kind == GST_MCC_PAYLOAD_H264 ? h264 : h265, bytes);
+  gst_buffer_extract (next, 1, data + 1, 1);
+  data[1] &= 0x7f;
+  buffer = gst_buffer_new_memdup (data, 12 + bytes);
+  gst_buffer_copy_into (buffer, next, GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_META, 0, -1);
+  out.data = buffer;
+  out.held = TRUE;
+  emit (self, &out);
+}
+
 /* Without the lock. */
 static void
 act (GstMccMerge *self)
@@ -273,6 +301,9 @@ act (GstMccMerge *self)
         break;
       case MCC_SPLICE_FREE:
         gst_buffer_unref (action.data);
+        break;
+      case MCC_SPLICE_DELIMIT:
+        delimit (self, &action);
         break;
       case MCC_SPLICE_CUT:
         self->funcs.cut (self->owner, action.stream);

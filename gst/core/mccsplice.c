@@ -6,6 +6,8 @@
 
 #include "mccspliceprivate.h"
 
+/* Numbers of a cut in a frame: one left out, one of MCC_SPLICE_DELIMIT. */
+#define TORN_NUMBERS 2
 /* Frame intervals that are believed, and the one where none is known; frames a second. */
 #define FPS_MAX 120
 #define FPS_MIN 5
@@ -171,26 +173,42 @@ stop_shown (MccSplice *self)
   self->leave_at = MCC_TIME_NONE;
 }
 
+/* Of the key unit that is held, behind what has no end. */
+static void
+delimit (MccSplice *self)
+{
+  const MccSplicePacket *next = &self->held[0].packet;
+  MccSpliceAction action = { .type = MCC_SPLICE_DELIMIT,
+    .stream = self->shown.stream,
+    .data = next->data,
+    .seq = (uint16_t)(self->out + TORN_NUMBERS) };
+  if (map_time (&self->shown, next->rtp_time, &action.rtp_time))
+    mcc_splice_push (self, &action);
+}
+
 static void
 cut (MccSplice *self)
 {
   MccSpliceLine line = self->to;
   uint32_t interval = frame_interval (self, self->shown.used ? &self->shown : &self->last);
   unsigned left = self->shown.stream;
-  bool leaving = self->leave_at != MCC_TIME_NONE;
+  bool leaving = self->leave_at != MCC_TIME_NONE, torn;
   if (self->shown.used)
     stop_shown (self);
+  torn = self->torn;
+  self->torn = false;
   line.fresh = true;
   line.key = self->held[0].packet.rtp_time;
   if (self->has_out) {
-    line.offset = self->out + 1 + self->torn - self->held[0].seq;
+    line.offset = self->out + 1 + (torn ? TORN_NUMBERS : 0) - self->held[0].seq;
     set_times (self, &line, interval);
   }
   self->time_offset = line.time_offset;
-  self->torn = false;
   self->to.used = self->ready = false;
   self->shown = line;
   mcc_splice_push (self, &(MccSpliceAction){ .type = MCC_SPLICE_CUT, .stream = line.stream });
+  if (torn)
+    delimit (self);
   for (unsigned i = 0; i < self->held_count; i++)
     emit (
         self, &self->shown, self->held[i].seq, &self->held[i].packet, self->held[i].arrival, true);

@@ -8,7 +8,8 @@
  *  - Numbers go on: a lost packet is a gap, a duplicate a duplicate, and late packets keep their
  *    place, those of the old stream too. A cut in the middle of a frame (of an old stream that
  *    was silent for MCC_SPLICE_WAIT, or did not reach the key unit in MCC_SPLICE_WAIT_MAX) leaves
- *    a gap of one, so that the torn frame is dropped downstream.
+ *    a gap of one, so that what is torn is dropped downstream, and a number behind it for a packet
+ *    of the host's that parts the frames (DELIMIT).
  *  - Every timestamp of the new stream is behind all of the old one. Streams share their base, so
  *    timestamps are as they came, but for what the old stream has shown already (up to M, while
  *    the key unit K came): there t in [K, M + g) becomes M + (t - K + g) g / (M - K + 2 g), g the
@@ -55,6 +56,8 @@ typedef enum {
   MCC_SPLICE_EMIT,    /* data, seq, rtp_time; held: it came before */
   MCC_SPLICE_FREE,    /* data: not wanted */
   MCC_SPLICE_CUT,     /* stream: shown from here on */
+  MCC_SPLICE_DELIMIT, /* data, not to be freed: what leaves next begins a frame, and the one before
+                         it has no end; seq, rtp_time: for a packet that says so */
   MCC_SPLICE_LEFT,    /* stream: nothing of it is wanted any more */
   MCC_SPLICE_KEY_UNIT /* stream: its key unit was torn, ask for another */
 } MccSpliceActionType;

@@ -43,6 +43,7 @@ typedef struct {
   GPtrArray *packets; /* by arrival once sorted */
   GArray *out;
   unsigned cuts, key_units, left;
+  Out delimit; /* newest; its packet is the next to leave */
   MccTime cut_at;
   unsigned shown;
   MccTime now;
@@ -138,6 +139,11 @@ drain (Stage *stage)
         stage->cut_at = stage->now;
         stage->shown = action.stream;
         break;
+      case MCC_SPLICE_DELIMIT:
+        g_assert_true (packet->key && packet->order == 0);
+        g_assert_cmpuint (packet->fate + packet->freed, ==, 0);
+        stage->delimit = out;
+        break;
       case MCC_SPLICE_LEFT:
         stage->left++;
         break;
@@ -219,6 +225,7 @@ check (Stage *stage, bool may_lose, uint32_t largest_gap)
   bool begun = false;
   uint32_t *shown = g_new (uint32_t, out->len);
   unsigned n = 0;
+  g_assert_true (may_lose || !stage->delimit.packet);
   /* in pieces, for by_seq() knows half a cycle */
   g_assert_cmpuint (out->len, <, 0x8000);
   g_array_sort (out, by_seq);
@@ -350,7 +357,8 @@ test_no_overlap (void)
   stage_free (&stage);
 }
 
-/* The end of the frame does not come: 150 ms, and a gap of one tells that it is torn. */
+/* The end of the frame does not come: 150 ms, a gap of one tells that it is torn, and a number is
+ * there for what parts the frames. */
 static void
 test_left_in_a_frame (void)
 {
@@ -375,7 +383,10 @@ test_left_in_a_frame (void)
   for (unsigned i = 1; i < stage.out->len; i++) {
     const Out *o = &g_array_index (stage.out, Out, i);
     if (o->packet->stream != o[-1].packet->stream) {
-      g_assert_cmpuint ((uint16_t)(o->seq - o[-1].seq), ==, 2);
+      g_assert_cmpuint ((uint16_t)(o->seq - o[-1].seq), ==, 3);
+      g_assert_true (stage.delimit.packet == o->packet);
+      g_assert_cmpuint ((uint16_t)(o->seq - stage.delimit.seq), ==, 1);
+      g_assert_cmpuint (stage.delimit.time, ==, o->time);
       gaps++;
     }
   }
@@ -574,7 +585,7 @@ test_end_too_late (void)
   for (unsigned i = 1; i < stage.out->len; i++) {
     const Out *o = &g_array_index (stage.out, Out, i);
     if (o->packet->stream != o[-1].packet->stream)
-      g_assert_cmpuint ((uint16_t)(o->seq - o[-1].seq), ==, 2);
+      g_assert_cmpuint ((uint16_t)(o->seq - o[-1].seq), ==, 3);
   }
   g_assert_true (late[0]->freed && late[1]->freed);
   stage_free (&stage);

@@ -14,6 +14,8 @@ typedef struct {
   guint outs, late, cuts, left, torn;
   guint cut, cut_outs; /* newest: stream, packets before */
   guint8 first[16], last[16];
+  guint8 delimiter[16]; /* the first packet since the newest cut */
+  gsize delimiter_bytes;
   guint16 seq[2];
   MccTime now;
 } World;
@@ -24,6 +26,8 @@ on_out (gpointer owner, GstBuffer *buffer, gboolean late)
   World *world = owner;
 
   gst_buffer_extract (buffer, 0, world->last, sizeof world->last);
+  if (world->outs == world->cut_outs)
+    world->delimiter_bytes = gst_buffer_extract (buffer, 0, world->delimiter, 16);
   if (world->outs++ == 0)
     memcpy (world->first, world->last, sizeof world->first);
   world->late += late;
@@ -206,6 +210,56 @@ test_payload_type (void)
   gst_mcc_merge_free (world.merge);
 }
 
+/* A slice of a frame whose end is lost, and the key unit of another stream behind it: between them
+ * a number that is left out, and an access unit delimiter where the encoding has one. */
+static void
+test_torn_frame (GstMccPayload kind, const guint8 *delimiter, gsize bytes)
+{
+  guint8 slice[20] = { 0x80, 97, 0, 7, 0, 0, 0x1b, 0x58, 0, 0, 0, 0x10, 0x61 };
+  World world;
+  guint16 seq;
+  guint outs;
+
+  world_start (&world);
+  gst_mcc_merge_set_kind (world.merge, 0, GST_MCC_PAYLOAD_H264, 90000);
+  gst_mcc_merge_set_kind (world.merge, 1, GST_MCC_PAYLOAD_H264, 90000);
+  gst_mcc_merge_join (world.merge, 0, 0x10);
+  frame (&world, 0, TRUE, 1000);
+  frame (&world, 0, FALSE, 4000);
+  GST_WRITE_UINT16_BE (slice + 2, world.seq[0]);
+  gst_mcc_merge_handle (world.merge, 0, gst_buffer_new_memdup (slice, sizeof slice), world.now);
+  seq = GST_READ_UINT16_BE (world.last + 2);
+  gst_mcc_merge_join (world.merge, 1, 0x11);
+  frame (&world, 1, TRUE, 10000);
+  gst_mcc_merge_set_kind (world.merge, 1, kind, 90000);
+  g_assert_cmpuint (world.cuts, ==, 1);
+  outs = world.outs;
+  world.now += MCC_SECOND;
+  gst_mcc_merge_due (world.merge, world.now);
+  g_assert_cmpuint (world.cuts, ==, 2);
+  g_assert_cmpuint (world.outs, ==, outs + 2 + (bytes > 0));
+  g_assert_cmpuint (GST_READ_UINT16_BE (world.last + 2), ==, (guint16)(seq + 4));
+  if (bytes > 0) {
+    g_assert_cmpmem (world.delimiter + 12, world.delimiter_bytes - 12, delimiter, bytes);
+    g_assert_cmpuint (world.delimiter[0], ==, 0x80);
+    g_assert_cmpuint (world.delimiter[1], ==, 97); /* no marker */
+    g_assert_cmpuint (GST_READ_UINT16_BE (world.delimiter + 2), ==, (guint16)(seq + 2));
+    g_assert_cmpuint (GST_READ_UINT32_BE (world.delimiter + 4), ==, 10000);
+    g_assert_cmpuint (GST_READ_UINT32_BE (world.delimiter + 8), ==, OUT);
+  }
+  gst_mcc_merge_free (world.merge);
+}
+
+static void
+test_torn (void)
+{
+  static const guint8 h264[] = { 0x09, 0xf0 }, h265[] = { 0x46, 0x01, 0x50 };
+
+  test_torn_frame (GST_MCC_PAYLOAD_H264, h264, sizeof h264);
+  test_torn_frame (GST_MCC_PAYLOAD_H265, h265, sizeof h265);
+  test_torn_frame (GST_MCC_PAYLOAD_VP8, NULL, 0);
+}
+
 /* A reset takes all with it, and what comes out goes on behind. */
 static void
 test_reset (void)
@@ -238,6 +292,7 @@ main (int argc, char **argv)
   g_test_add_func ("/merge/waits-for-its-encoding", test_waits_for_its_encoding);
   g_test_add_func ("/merge/reports-are-about-what-comes-out", test_reports);
   g_test_add_func ("/merge/payload-type", test_payload_type);
+  g_test_add_func ("/merge/a-key-unit-behind-a-torn-frame", test_torn);
   g_test_add_func ("/merge/reset", test_reset);
   return g_test_run ();
 }

@@ -35,6 +35,8 @@ drain (Machine *self)
       self->fate[i] = 2;
       if (action.type == MCC_SPLICE_EMIT)
         CHECK (self->joined[self->stream[i]] && action.stream == self->stream[i]);
+    } else if (action.type == MCC_SPLICE_DELIMIT) {
+      CHECK (self->fate[(uint8_t *)action.data - self->fate] == 1);
     } else if (action.type == MCC_SPLICE_LEFT) {
       CHECK (action.stream < STREAMS);
       if (self->leaving > 0)
