@@ -6,6 +6,7 @@
     probes.py send ADDRESS PORT --rate-bps 2e6 --bytes 1000 --seconds 3
     probes.py echo ADDRESS PORT --seconds 3
     probes.py ping ADDRESS PORT --count 100 --interval 0.01 [--burst 40]
+    probes.py watch CPU                     until its standard input ends
 
 --bytes is the size of the IP packet. Sequence numbers are in the first 8 bytes of the payload.
 """
@@ -14,8 +15,10 @@ import argparse
 import itertools
 import json
 import os
+import select
 import socket
 import struct
+import sys
 import time
 
 SO_RCVBUFFORCE = 33
@@ -116,6 +119,7 @@ def receive(arguments):
 
 
 def send(arguments):
+    """late: how long a packet had to wait for this program, at most, ms."""
     sock = socket.socket(family(arguments.address), socket.SOCK_DGRAM)
     sock.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, arguments.ttl)
     if ":" in arguments.address:
@@ -124,13 +128,14 @@ def send(arguments):
     payload = arguments.bytes - overhead(arguments.address)
     interval = 8 * arguments.bytes / arguments.rate_bps
     start = time.monotonic()
-    count = 0
+    count, late = 0, 0.0
     while (now := time.monotonic() - start) < arguments.seconds:
+        late = max(late, now - count * interval)
         while count * interval <= now:
             sock.sendto(struct.pack("!Q", count) + bytes(payload - 8), target)
             count += 1
         time.sleep(min(max(interval / 2, 0.0005), 0.01))
-    return {"count": count, "first": start}
+    return {"count": count, "first": start, "late": 1e3 * late}
 
 
 def echo(arguments):
@@ -186,11 +191,26 @@ def ping(arguments):
     }
 
 
+def watch(arguments):
+    """How long this CPU did not let a program wake that sleeps a millisecond at a time: the sum of
+    what was more than a millisecond too long, ms."""
+    os.sched_setaffinity(0, {int(arguments.address)})
+    stood = 0.0
+    asleep = time.monotonic()
+    while not select.select([sys.stdin], [], [], 0.001)[0]:
+        woken = time.monotonic()
+        late = 1e3 * (woken - asleep) - 1
+        if late > 1:
+            stood += late
+        asleep = woken
+    return {"stood": stood}
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("verb", choices=("receive", "send", "echo", "ping"))
-    parser.add_argument("address")
-    parser.add_argument("port", type=int)
+    parser.add_argument("verb", choices=("receive", "send", "echo", "ping", "watch"))
+    parser.add_argument("address", metavar="ADDRESS|CPU")
+    parser.add_argument("port", type=int, nargs="?")
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--source")
     parser.add_argument("--device", default="amc0")
