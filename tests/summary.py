@@ -5,12 +5,17 @@
     tests/summary.py testlog.json...          what meson's logs say
     tests/summary.py --run BUILDDIR ARG...    meson test with these arguments, telling how far it is
 
+Tests that compute run at lower priority beside those that wait, of which more run at once than
+there are CPUs. What measures in real time follows, alone where meson is told so, and then what
+streams in real time, two at once: each takes a fifth of a CPU.
+
 TAP tests count their cases, others count one; a test that was killed, ran out of time or never ran
 counts one failed. Failed tests are named with the end of their output, skipped ones with the
 reason, and the slowest five. Exit status 0; 1 when anything failed or there was no test; 77 when
 all were skipped.
 """
 
+import argparse
 import json
 import os
 import queue
@@ -27,6 +32,13 @@ REASON = re.compile(r"(?:# SKIP\b|^skipped:?)\s*(\S.*)", re.I | re.M)
 # A line of `meson test` about a test that has ended.
 ENDED = re.compile(r"^\s*\d+/\d+ (.+?)\s+([A-Z]+)\s+([\d.]+)s")
 PLAIN_SECONDS = 15  # between two lines where there is no terminal
+CPUS = len(os.sched_getaffinity(0))
+# Suites that run together: name, suites, processes, nice. What stands nowhere computes.
+WAITING = ("waiting", ("elements",), 2 * CPUS, 0)
+MEASURING = ("measuring", ("testbed", "bench"), CPUS, 0)
+STREAMING = ("streaming", ("e2e",), min(2, CPUS), 0)
+COMPUTING = ("computing", None, CPUS, 19)
+ROUNDS = ((WAITING, COMPUTING), (MEASURING,), (STREAMING,))
 
 
 def count(test):
@@ -105,9 +117,9 @@ def report(tests, expected=()):
 class Progress:
     """Which test is running: one line, rewritten on a terminal, else one every now and then."""
 
-    def __init__(self, labels):
-        self.left = list(labels)
-        self.number = len(labels)
+    def __init__(self, lanes):
+        self.left = {lane.name: list(lane.labels) for lane in lanes}
+        self.number = sum(map(len, self.left.values()))
         self.start = self.shown = time.monotonic()
         self.terminal = sys.stdout.isatty()
 
@@ -115,20 +127,21 @@ class Progress:
         erase = "\r\x1b[K" if self.terminal else ""
         print(erase + text, flush=True)
 
-    def ended(self, label, result, seconds):
-        if label in self.left:
-            self.left.remove(label)
+    def ended(self, lane, label, result, seconds):
+        if label in self.left[lane.name]:
+            self.left[lane.name].remove(label)
         if result not in ("OK", "SKIP", "EXPECTEDFAIL"):
             self.line(f"FAILED: {short(label)} ({result}, {seconds} s); more below")
 
-    def show(self):
+    def show(self, lanes):
         """Tests start in the order of the list: the first that has not ended is running."""
         now = time.monotonic()
-        if not self.left or (not self.terminal and now < self.shown + PLAIN_SECONDS):
+        running = [short(self.left[lane.name][0]) for lane in lanes if self.left[lane.name]]
+        if not running or (not self.terminal and now < self.shown + PLAIN_SECONDS):
             return
         self.shown = now
-        done = self.number - len(self.left)
-        text = f"{done}/{self.number} tests, {now - self.start:.0f} s: {short(self.left[0])}"
+        done = self.number - sum(map(len, self.left.values()))
+        text = f"{done}/{self.number} tests, {now - self.start:.0f} s: {', '.join(running)}"
         if self.terminal:
             width = shutil.get_terminal_size().columns
             print("\r\x1b[K" + text[: width - 1], end="", flush=True)
@@ -140,66 +153,109 @@ class Progress:
             print("\r\x1b[K", end="", flush=True)
 
 
+class Lane:
+    """A run of meson over some of the suites."""
+
+    def __init__(self, builddir, kind, suites, arguments):
+        self.name, own, processes, self.nice = kind
+        others = [suite for _, named, *_ in sum(ROUNDS, ()) for suite in named or ()]
+        wanted = [suite for suite in suites if (suite in own if own else suite not in others)]
+        if not suites:
+            words = [f"--suite={s}" for s in own] if own else [f"--no-suite={s}" for s in others]
+        else:
+            words = [f"--suite={s}" for s in wanted]
+        self.log = os.path.join(builddir, "meson-logs", f"testlog-{self.name}.json")
+        self.command = ["meson", "test", "-C", builddir, "--no-rebuild", *arguments, *words]
+        self.command += [f"--num-processes={processes}", f"--logbase=testlog-{self.name}"]
+        self.rest = []
+        self.meson = None
+        self.labels = []
+        if words:
+            listed = subprocess.run(
+                [*self.command, "--list"], capture_output=True, text=True, check=False
+            )
+            self.labels = [line for line in listed.stdout.splitlines() if " / " in line]
+            self.rest = [] if self.labels else (listed.stdout + listed.stderr).splitlines()[-5:]
+
+    def start(self, lines):
+        """Its output goes to @lines, as (self, line); None at its end."""
+        if os.path.exists(self.log):
+            os.remove(self.log)
+        self.meson = subprocess.Popen(
+            ["nice", "-n", str(self.nice), *self.command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,  # Ctrl-C is ours: meson would end one test and go on
+        )
+
+        def reader():
+            for line in self.meson.stdout:
+                lines.put((self, line))
+            lines.put((self, None))
+
+        threading.Thread(target=reader, daemon=True).start()
+
+    def finish(self):
+        """Its tests, and what else there is to say."""
+        status = self.meson.wait()
+        tests = read(self.log)
+        if status and not tests:
+            print("\n".join(self.rest[-20:]))
+        elif status < 0:
+            print(f"meson was killed by signal {-status}")
+        return tests
+
+
+def follow(lanes, progress):
+    """Runs lanes at the same time, to their ends."""
+    lines = queue.Queue()
+    for lane in lanes:
+        lane.start(lines)
+    running = list(lanes)
+    while running:
+        try:
+            lane, line = lines.get(timeout=0.5)
+        except queue.Empty:
+            progress.show(running)
+            continue
+        if line is None:
+            running.remove(lane)
+            continue
+        ended = ENDED.match(line)
+        if ended:
+            progress.ended(lane, *ended.groups())
+        else:
+            lane.rest.append(line.rstrip())
+        progress.show(running)
+
+
 def run(builddir, arguments):
     """Runs meson's tests and reports."""
-    command = ["meson", "test", "-C", builddir, "--no-rebuild"]
-    log = os.path.join(builddir, "meson-logs", "testlog.json")
-    listed = subprocess.run(
-        [*command, "--list", *arguments], capture_output=True, text=True, check=False
-    )
-    labels = [line for line in listed.stdout.splitlines() if " / " in line]
-    if not labels:
-        print("\n".join((listed.stdout + listed.stderr).splitlines()[-5:]))
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--suite", action="append", default=[])
+    known, others = parser.parse_known_args(arguments)
+    rounds = [[Lane(builddir, kind, known.suite, others) for kind in kinds] for kinds in ROUNDS]
+    lanes = [lane for kinds in rounds for lane in kinds if lane.labels]
+    if not lanes:
+        print("\n".join(next((lane.rest for lane in sum(rounds, []) if lane.rest), [])))
         return report([])
-    if os.path.exists(log):
-        os.remove(log)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
-    progress = Progress(labels)
-    print(f"Running {len(labels)} tests", flush=True)
-    meson = subprocess.Popen(
-        [*command, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,  # Ctrl-C is ours: meson would end one test and go on
-    )
-    lines = queue.Queue()
-
-    def reader():
-        for line in meson.stdout:
-            lines.put(line)
-        lines.put(None)
-
-    threading.Thread(target=reader, daemon=True).start()
-    rest = []
+    progress = Progress(lanes)
+    print(f"Running {progress.number} tests", flush=True)
     try:
-        while True:
-            try:
-                line = lines.get(timeout=0.5)
-            except queue.Empty:
-                progress.show()
-                continue
-            if line is None:
-                break
-            ended = ENDED.match(line)
-            if ended:
-                progress.ended(*ended.groups())
-            else:
-                rest.append(line.rstrip())
-            progress.show()
+        for kinds in rounds:
+            follow([lane for lane in kinds if lane.labels], progress)
     except KeyboardInterrupt:
-        meson.terminate()  # it ends its tests and writes its log
+        for lane in lanes:
+            if lane.meson:
+                lane.meson.terminate()  # it ends its tests and writes its log
         progress.line("Stopping the tests...")
-    status = meson.wait()
+    tests = [test for lane in lanes if lane.meson for test in lane.finish()]
     progress.clear()
-    tests = read(log)
-    if status and not tests:
-        print("\n".join(rest[-20:]))
-    elif status < 0:
-        print(f"meson was killed by signal {-status}")
-    return report(tests, labels)
+    return report(tests, [label for lane in lanes for label in lane.labels])
 
 
 if __name__ == "__main__":
