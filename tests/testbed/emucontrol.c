@@ -59,6 +59,7 @@ print_counters (FILE *out, const EmuLinkStats *stats)
     { "rx_multicast_packets", stats->rx_multicast_packets },
     { "rx_multicast_bytes", stats->rx_multicast_bytes },
     { "drops_queue", stats->drops_queue },
+    { "marks", stats->marks },
     { "drops_loss", stats->drops_loss },
     { "drops_down", stats->drops_down },
     { "duplicated", stats->duplicated },

@@ -162,6 +162,24 @@ emu_ip_decrement_ttl (uint8_t *data)
   put16 (data + 10, (checksum & 0xffff) + (checksum >> 16));
 }
 
+bool
+emu_ip_mark (uint8_t *data)
+{
+  bool is6 = data[0] >> 4 == 6;
+  uint8_t *byte = data + 1;
+  uint8_t shift = is6 ? 4 : 0; /* the traffic class begins in the first byte's lower half */
+  uint32_t ecn = (*byte >> shift) & 3, checksum;
+
+  if (ecn == 0)
+    return false;
+  *byte |= (uint8_t)(3 << shift);
+  if (!is6) {
+    checksum = get16 (data + 10) + 0xffff - (3 - ecn); /* RFC 1624: HC + ~(the new bits) */
+    put16 (data + 10, (checksum & 0xffff) + (checksum >> 16));
+  }
+  return true;
+}
+
 /* Codes above 127 are mantissa and exponent (RFC 3376 4.1.1); ours stay below, so clamp. */
 static uint8_t
 short_code (EmuTime time, EmuTime unit)

@@ -26,6 +26,11 @@ bool emu_ip_parse (const uint8_t *data, size_t bytes, EmuHeader *out);
 /* One off the TTL or hop limit, the IPv4 checksum kept right. The TTL must not be 0. */
 void emu_ip_decrement_ttl (uint8_t *data);
 
+/* Sets CE where the packet is ECN-capable (RFC 3168), the IPv4 checksum kept right; false: it is
+ * not.
+ */
+bool emu_ip_mark (uint8_t *data);
+
 bool emu_address_equal (const EmuAddress *a, const EmuAddress *b);
 bool emu_address_is_multicast (const EmuAddress *address);
 /* 224.0.0.0/24 and IPv6 scopes up to link-local: never forwarded. */

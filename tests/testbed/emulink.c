@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "emulink.h"
+#include "emuip.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -36,6 +37,9 @@ emu_link_config_init (EmuLinkConfig *config)
   memset (config, 0, sizeof *config);
   config->queue_packets = 100;
   config->reorder_delay = 10 * EMU_MSECOND;
+  config->red.max_p = 0.1;
+  config->red.weight = 0.002;
+  config->red.gentle = true;
   config->up = true;
 }
 
@@ -78,6 +82,8 @@ emu_link_configure (EmuLink *self, const EmuLinkConfig *config, EmuTime now)
     double left_bits = (double)(self->sent_at - now) * 1e-9 * self->config.rate_bps;
     self->sent_at = now + serialisation_time (config->rate_bps, left_bits);
   }
+  if (config->red.max != self->config.red.max)
+    memset (&self->red, 0, sizeof self->red);
   if (config->gilbert_p != self->config.gilbert_p)
     self->bad = false;
   self->config = *config;
@@ -205,6 +211,35 @@ start_sending (EmuLink *self, EmuPacket *packet, EmuTime now)
   self->sent_at = now + serialisation_time (self->config.rate_bps, 8.0 * packet->bytes);
 }
 
+/* Whether RED lets it in; marked, if that is what it does. */
+static bool
+early (EmuLink *self, EmuPacket *packet, EmuTime now)
+{
+  const EmuLinkConfig *config = &self->config;
+  double queued = config->red.in_bytes ? (double)self->queued_bytes : self->queued_packets;
+  double idle_s = self->sending ? 0.0 : (double)(now - self->idle_since) * 1e-9;
+  EmuRedVerdict verdict;
+
+  if (config->red.max <= 0.0 || config->rate_bps <= 0.0)
+    return true;
+  verdict = emu_red_arrive (&self->red, &config->red, queued, self->queued_packets, packet->bytes,
+      idle_s, config->rate_bps, &self->rng);
+  if (verdict == EMU_RED_PICK && config->red.ecn && emu_ip_mark (packet->data)) {
+    self->stats.marks++;
+    tell (self, EMU_SEEN_MARKED, packet, 0, now);
+    return true;
+  }
+  return verdict == EMU_RED_PASS;
+}
+
+static void
+drop_queue (EmuLink *self, EmuPacket *packet, EmuTime now)
+{
+  self->stats.drops_queue++;
+  tell (self, EMU_SEEN_DROP_QUEUE, packet, 0, now);
+  free (packet);
+}
+
 void
 emu_link_send (EmuLink *self, EmuPacket *packet, EmuTime now)
 {
@@ -220,6 +255,10 @@ emu_link_send (EmuLink *self, EmuPacket *packet, EmuTime now)
     free (packet);
     return;
   }
+  if (!early (self, packet, now)) {
+    drop_queue (self, packet, now);
+    return;
+  }
   if (!self->sending) {
     if (config->rate_bps > 0.0)
       start_sending (self, packet, now);
@@ -231,9 +270,7 @@ emu_link_send (EmuLink *self, EmuPacket *packet, EmuTime now)
   }
   if ((config->queue_packets && self->queued_packets >= config->queue_packets)
       || (config->queue_bytes && self->queued_bytes + packet->bytes > config->queue_bytes)) {
-    self->stats.drops_queue++;
-    tell (self, EMU_SEEN_DROP_QUEUE, packet, 0, now);
-    free (packet);
+    drop_queue (self, packet, now);
     return;
   }
   *self->tail = packet;
@@ -262,6 +299,7 @@ emu_link_handle_timeout (EmuLink *self, EmuTime now)
     EmuTime sent_at = self->sent_at;
 
     self->sending = NULL;
+    self->idle_since = sent_at;
     launch (self, packet, sent_at);
     if ((packet = self->head)) {
       self->head = packet->next;

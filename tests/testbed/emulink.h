@@ -2,7 +2,7 @@
  *
  * emulink: one direction of a link.
  *
- *   send -> up? -> drop-tail queue -> serialised at rate_bps -> loss -> delay -> arrival
+ *   send -> up? -> RED? -> drop-tail queue -> serialised at rate_bps -> loss -> delay -> arrival
  *
  * Laws:
  *  - A packet of n bytes occupies the link for 8 n / rate_bps seconds; n are IP bytes. rate 0 means
@@ -10,6 +10,8 @@
  *    included.
  *  - The queue holds at most queue_packets packets or queue_bytes bytes (whichever is not 0; both
  *    may be set), the packet being serialised not counted; what does not fit is dropped on entry.
+ *  - With RED (emured) a packet that is picked is marked (CE) where `ecn` is on and it says that it
+ *    is ECN-capable, else dropped, before the queue's limit is looked at.
  *  - Loss falls on serialised packets, so lost packets cost capacity like others. Bernoulli
  *    (loss_ratio) and Gilbert-Elliott are drawn independently. Gilbert-Elliott: before each packet
  *    good -> bad with probability gilbert_p, bad -> good with gilbert_r; a packet is lost with
@@ -20,13 +22,14 @@
  */
 #pragma once
 
-#include "emutypes.h"
+#include "emured.h"
 
 typedef struct {
   double rate_bps;
   EmuTime delay;
   uint32_t queue_packets;
   uint64_t queue_bytes;
+  EmuRedConfig red;
   double loss_ratio;
   double gilbert_p;
   double gilbert_r;
@@ -50,7 +53,8 @@ typedef struct {
   uint64_t rx_bytes;
   uint64_t rx_multicast_packets;
   uint64_t rx_multicast_bytes;
-  uint64_t drops_queue;
+  uint64_t drops_queue; /* RED's included */
+  uint64_t marks;
   uint64_t drops_loss;
   uint64_t drops_down;
   uint64_t duplicated;
@@ -66,6 +70,7 @@ typedef enum {
   EMU_SEEN_DROP_QUEUE, /* at a link */
   EMU_SEEN_DROP_LOSS,
   EMU_SEEN_DROP_DOWN,
+  EMU_SEEN_MARKED, /* it goes on, and is seen again */
 } EmuSeen;
 /* `where`: a directed link, or a node. */
 typedef void (*EmuObserve) (
@@ -94,6 +99,8 @@ typedef struct {
 
   EmuPacket *sending;
   EmuTime sent_at;
+  EmuRed red;
+  EmuTime idle_since; /* of the last packet's end */
 
   EmuTime last_arrival;
   EmuFlight *flights; /* binary heap by (time, order) */

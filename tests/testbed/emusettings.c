@@ -154,6 +154,50 @@ parse_burst (const char *text, EmuLinkConfig *config)
   return true;
 }
 
+/* "MIN,MAX[,MAX-P[,WEIGHT]]", MIN and MAX as 10p or 10kB; "0": off. */
+static bool
+parse_red (const char *text, EmuRedConfig *config)
+{
+  static const char *const packets[] = { "p", NULL };
+  static const char *const bytes[] = { "B", "kB", "MB", NULL };
+  static const double factors[] = { 1.0, 1e3, 1e6 };
+  char buffer[80], *part, *rest = NULL;
+  double sizes[2], ratios[2] = { 0.1, 0.002 };
+  bool in_bytes[2];
+  int n = 0;
+
+  if (strcmp (text, "0") == 0) {
+    config->min = config->max = 0.0;
+    return true;
+  }
+  snprintf (buffer, sizeof buffer, "%s", text);
+  for (part = strtok_r (buffer, ",", &rest); part; part = strtok_r (NULL, ",", &rest), n++) {
+    if (n == 4 || (n >= 2 && !parse_ratio (part, &ratios[n - 2])))
+      return false;
+    if (n < 2) {
+      in_bytes[n] = !parse_unit (part, packets, factors, 1e6, &sizes[n]);
+      if (in_bytes[n] && !parse_unit (part, bytes, factors, 1e10, &sizes[n]))
+        return false;
+    }
+  }
+  if (n < 2 || in_bytes[0] != in_bytes[1] || !(sizes[0] < sizes[1]) || ratios[0] <= 0.0
+      || ratios[1] <= 0.0)
+    return false;
+  config->min = sizes[0];
+  config->max = sizes[1];
+  config->max_p = ratios[0];
+  config->weight = ratios[1];
+  config->in_bytes = in_bytes[0];
+  return true;
+}
+
+static bool
+parse_flag (const char *value, bool *out)
+{
+  *out = strcmp (value, "0") != 0;
+  return strcmp (value, "0") == 0 || strcmp (value, "1") == 0;
+}
+
 static bool
 set_value (EmuLinkConfig *config, const char *key, const char *value, bool *known)
 {
@@ -186,14 +230,16 @@ set_value (EmuLinkConfig *config, const char *key, const char *value, bool *know
     config->drop_next = (uint32_t)count;
     return true;
   }
-  if (strcmp (key, "up") == 0) {
-    config->up = strcmp (value, "0") != 0;
-    return strcmp (value, "0") == 0 || strcmp (value, "1") == 0;
-  }
-  if (strcmp (key, "trace") == 0) {
-    config->trace = strcmp (value, "0") != 0;
-    return strcmp (value, "0") == 0 || strcmp (value, "1") == 0;
-  }
+  if (strcmp (key, "red") == 0)
+    return parse_red (value, &config->red);
+  if (strcmp (key, "gentle") == 0)
+    return parse_flag (value, &config->red.gentle);
+  if (strcmp (key, "ecn") == 0)
+    return parse_flag (value, &config->red.ecn);
+  if (strcmp (key, "up") == 0)
+    return parse_flag (value, &config->up);
+  if (strcmp (key, "trace") == 0)
+    return parse_flag (value, &config->trace);
   *known = false;
   return false;
 }

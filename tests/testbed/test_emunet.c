@@ -523,11 +523,13 @@ test_settings (void)
   static const char *const good[] = { "rate=2.5M", "rate=unlimited", "delay=300us", "queue=50p",
     "queue=64kB,20p", "queue=unlimited", "loss=0.5%", "gilbert=0.01,0.25", "gilbert=1%,25%,0.5,0",
     "gilbert=0", "burst=2%:5", "jitter=2ms", "reorder=0.1", "reorder-delay=5ms", "duplicate=1",
-    "drop-next=3", "up=0", "trace=1" };
+    "drop-next=3", "up=0", "trace=1", "red=5p,15p", "red=5kB,15kB,0.05,1%", "red=0", "gentle=0",
+    "ecn=1" };
   static const char *const bad[] = { "rate", "rate=", "rate=nan", "rate=2X", "rate=0.01",
     "delay=-1s", "delay=1h", "queue=50", "queue=0p", "queue=", "loss=1.1", "loss=-1", "loss=101%",
     "gilbert=0.1", "gilbert=0.1,0.2,0.3,0.4,0.5", "burst=2%", "burst=2%:0.5", "drop-next=1.5",
-    "up=2", "trace=2", "=5" };
+    "up=2", "trace=2", "red=5", "red=15p,5p", "red=5p,15kB", "red=5p,15p,0",
+    "red=5p,15p,0.1,0.002,1", "ecn=2", "=5" };
   EmuLinkConfig config, before;
   char error[EMU_ERROR_BYTES];
 

@@ -33,9 +33,9 @@ def skip(text, why):
     print(f"ok {COUNT} - {text} # SKIP {why}", flush=True)
 
 
-def run(flow, tcp="", duration=None):
+def run(flow, tcp="", duration=None, name="short"):
     own = runner.Ground(
-        scenario.load(HERE / "ground" / "short.yaml"), flow, tcp, 1, builddir(), duration
+        scenario.load(HERE / "ground" / f"{name}.yaml"), flow, tcp, 1, builddir(), duration
     )
     result = own.run()
     print(f"# {flow}: {json.dumps(result['ground'])}")
@@ -85,6 +85,21 @@ def everything(tcp):
     check(0.9 < used < 1.01, "the laboratory's measure says so", f"{used}")
 
 
+def marked():
+    """A queue that marks: nothing of ours is dropped, and who receives it says that marks count."""
+    result = run("asmp", name="short-ecn")
+    data = Run(result)
+    (sink,) = data.sinks("m")
+    (tcp,) = data.sinks("tcp")
+    link = result["links"]["l1"]
+    check(data.total(link["marks"], 0, 13) > 5, "the queue marks", link["marks"])
+    check(data.total(tcp["bytes"], 2, 13) > 100e3, "TCP moves beside it")
+    check(sink.get("ecn") == "good", "the receiver finds its path good", sink.get("ecn"))
+    check(sink.get("ecn_marked", 0) > 0, "our packets are among the marked", sink.get("ecn_marked"))
+    lost, came = (data.total(sink[key], 6, 13) for key in ("lost", "packets"))
+    check(lost <= 0.005 * came, "marks in the place of losses", f"{lost} lost of {came}")
+
+
 def rival(flow, seconds):
     try:
         result = run(flow, duration=seconds)
@@ -102,6 +117,7 @@ def main():
         netlab.ensure_privileges(sudo="quiet")
         with runner.priority():
             everything("cubic")
+            marked()
             rival("norm", 9)
             rival("rtp=300k", 7)
     except netlab.Unavailable as reason:

@@ -32,6 +32,12 @@ def enter(path):
         os.close(descriptor)
 
 
+def ask_for_ecn():
+    """RFC 3168 for the TCP of this namespace: asked for, and given."""
+    with open("/proc/sys/net/ipv4/tcp_ecn", "w", encoding="ascii") as file:
+        file.write("1")
+
+
 class Load:
     def __init__(self, plan):
         self.poll = select.epoll()
@@ -62,7 +68,11 @@ class Load:
         listener.listen(8)
         listener.setblocking(False)
         self.watch(listener, select.EPOLLIN, self.accept)
+        if flow["ecn"]:
+            ask_for_ecn()
         enter(flow["from"])
+        if flow["ecn"]:
+            ask_for_ecn()
         sender = socket.socket()
         sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, flow["congestion"].encode())
         sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, flow["segment"] - 40)

@@ -23,7 +23,7 @@ def obstacle(data, flow):
         return "it has no links"
     for link in data["links"]:
         for queue in (link["queue"], (link.get("reverse") or {}).get("queue")):
-            if queue and queue["type"] != "droptail":
+            if queue and queue["type"] not in ("droptail", "red"):
                 return f"the emulator has no {queue['type']} queue"
     hosts = receivers = 0
     for entry in data["flows"]:
@@ -265,16 +265,32 @@ def words(settings):
 
 
 def queue_words(size):
-    unit, value = next(iter(size.items()))
-    return f"{max(1, round(value))}{'p' if unit == 'packets' else 'B'}"
+    return f"{max(1, round(size_of(size)))}{unit_of(size)}"
+
+
+def size_of(size):
+    return next(iter(size.values()))
+
+
+def unit_of(size):
+    return "p" if "packets" in size else "B"
+
+
+def queue_settings(queue):
+    out = {"queue": queue_words(queue["size"])}
+    if queue["type"] == "red":
+        low, high = (f"{size_of(queue[key]):g}{unit_of(queue[key])}" for key in ("min", "max"))
+        out["red"] = f"{low},{high},{queue['max_p']:g},{queue['weight']:g}"
+        out |= {"gentle": int(queue["gentle"]), "ecn": int(queue["ecn"])}
+    return out
 
 
 def link_lines(link):
     """A link between routers; the data direction is observed."""
     back = link["reverse"]
     ends = f"{router(link['from'])} {router(link['to'])}"
-    there = {"rate": plain(link["rate"]), "queue": queue_words(link["queue"]["size"]), "trace": 1}
-    here = {"rate": plain(back["rate"]), "queue": queue_words(back["queue"]["size"])}
+    there = {"rate": plain(link["rate"]), "trace": 1} | queue_settings(link["queue"])
+    here = {"rate": plain(back["rate"])} | queue_settings(back["queue"])
     if link["loss"]:
         there |= loss_settings(link["loss"])
     if back["loss"]:

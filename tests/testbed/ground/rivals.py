@@ -234,6 +234,7 @@ class Asmp(Flow):
                 own["rate_bps"].append([at, row["estimated-bitrate"]])
                 own["loss_ratio"].append([at, row["loss"]])
                 own["rtt"].append([at, row["rtt"] * 1e-9])
+                own |= {"ecn": row["ecn"], "ecn_marked": row["ecn-marked"]}  # as it was last
             out["receivers"][name] = own
         return out
 

@@ -99,7 +99,7 @@ class Ground:
                 "port": flow["port"],
                 "times": flow["times"],
             }
-            for key in ("segment", "congestion", "rate", "packet_size"):
+            for key in ("segment", "congestion", "ecn", "rate", "packet_size"):
                 if key in flow:
                     entry[key] = flow[key]
             plan.append(entry)

@@ -21,7 +21,7 @@ RECORD = numpy.dtype(
     ]
 )
 # EmuSeen of emulink.h
-ENTERED, DELIVERED, LEFT, DROP_QUEUE, DROP_LOSS, DROP_DOWN = range(6)
+ENTERED, DELIVERED, LEFT, DROP_QUEUE, DROP_LOSS, DROP_DOWN, MARKED = range(7)
 DROPS = (DROP_QUEUE, DROP_LOSS, DROP_DOWN)
 UDP = 17
 
@@ -173,7 +173,7 @@ def link_result(trace, place, index, link):
         "packets": trace.sums(left),
         "queue_drops": trace.sums(trace.pick(DROP_QUEUE, where=direction)),
         "random_drops": trace.sums(trace.pick(DROP_LOSS, where=direction)),
-        "marks": [],
+        "marks": trace.sums(trace.pick(MARKED, where=direction)),
         "delay_sum": trace.sums(left, waited),
         "delay_count": trace.sums(left),
         "delays": {},
