@@ -85,7 +85,7 @@ LAYERED = ("published", "enhanced", "rlc")  # of flows with layers
 # `enhanced` in one of its three forms, for a flow that could have several.
 FORMS = ("asmp", "assp", "elm")
 WORDS = (*PROTOCOLS, *FORMS)
-# protocol -> which of the flow's `streams` and `layers` it sends, where it does not take what there is
+# protocol -> which of `streams` and `layers` it sends, where it does not take what there is
 SENDS = {
     "asmp": None,
     "assp": "streams",
