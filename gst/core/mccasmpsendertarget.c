@@ -44,23 +44,44 @@ packet_step_bps (const MccAsmpSender *self, MccTime rtt)
   return (uint64_t)(8.0 * self->packet_bytes / mcc_time_to_seconds (rtt));
 }
 
+static MccTime
+round_length (MccTime rtt_max)
+{
+  MccTime rtt = rtt_max > 0 ? rtt_max : MCC_SENDER_RTT_FALLBACK;
+  return mcc_time_max (MCC_SENDER_ROUND_RTTS * rtt, 500 * MCC_MSECOND);
+}
+
 MccTime
 mcc_asmp_sender_round_length (const MccAsmpSender *self)
 {
-  MccTime rtt = mcc_asmp_sender_rtt_max (self);
-  if (rtt == 0)
-    rtt = MCC_SENDER_RTT_FALLBACK;
-  return mcc_time_max (MCC_SENDER_ROUND_RTTS * rtt, 500 * MCC_MSECOND);
+  return round_length (mcc_asmp_sender_rtt_max (self));
+}
+
+/* The largest RTT of those who stay when the limiting receiver goes. In a large group its own
+ * counts as well: not all who share its path are known. */
+static MccTime
+rtt_max_of_others (const MccAsmpSender *self)
+{
+  const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
+  MccTime rtt = 0;
+  if (self->receivers.count > MCC_SENDER_LARGE || self->receivers.count < 2)
+    return mcc_asmp_sender_rtt_max (self);
+  for (unsigned i = 0; i < self->receivers.count; i++) {
+    const MccReceiver *receiver = mcc_receivers_get (&self->receivers, MCC_ORDER_RTT, i);
+    if (receiver != limiting)
+      rtt = mcc_time_max (rtt, UINT64_MAX - receiver->key[MCC_ORDER_RTT]);
+  }
+  return mcc_time_min (rtt, MCC_SENDER_RTT_COUNTED);
 }
 
 void
 mcc_asmp_sender_limit_gone (MccAsmpSender *self)
 {
-  /* Before the receiver goes: its RTT counts. A feedback round passes before anything rises, so
-   * that those behind the same bottleneck are heard first. */
+  /* A feedback round passes before anything rises, so that those behind the same bottleneck are
+   * heard first. */
   self->rise = MCC_RISE_PACKET;
   self->rise_since = self->now;
-  self->rise_next = self->now + mcc_asmp_sender_round_length (self);
+  self->rise_next = self->now + round_length (rtt_max_of_others (self));
   self->limiting = MCC_RECEIVERS_NONE;
 }
 

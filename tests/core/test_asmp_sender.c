@@ -108,6 +108,34 @@ test_bye_of_limiting (void)
   fixture_clear (&f);
 }
 
+/* The round is one of those who stay; in a large group, where not all are known, of all. */
+static void
+test_round_of_those_who_stay (void)
+{
+  static const struct {
+    guint others;
+    MccTime holds;
+  } table[] = { { 1, 6 * RTT }, { 15, 6 * RTT }, { 16, 18 * RTT } };
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+    Peer peers[17] = { { .ssrc = 1, .host = 1, .rate_bps = 400000, .rtt = 3 * RTT } };
+    MccAddress from = address_of (1);
+
+    for (guint i = 1; i <= table[row].others; i++)
+      peers[i] = (Peer){ .ssrc = i + 1, .host = (uint8_t)(i + 1), .rate_bps = 2000000, .rtt = RTT };
+    fixture_init (&f, &config);
+    settle (&f, peers, 1 + table[row].others);
+    mcc_asmp_sender_handle_bye (f.sender, 1, &from, f.now);
+    drain (&f);
+    run_peers (&f, peers + 1, table[row].others, 200 * MCC_MSECOND, table[row].holds - 1);
+    g_assert_cmpuint (f.target, ==, 400000);
+    run_peers (&f, peers + 1, table[row].others, 200 * MCC_MSECOND, RTT);
+    g_assert_cmpuint (f.target, >, 400000);
+    fixture_clear (&f);
+  }
+}
+
 /* The limit went away, and nobody says anything since: nothing proves more. */
 static void
 test_silence_raises_nothing (void)
@@ -607,6 +635,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/target/min-of-receivers-clamped", test_min_of_receivers);
   g_test_add_func ("/asmp-sender/target/crash-rises-a-packet-per-rtt", test_crash_of_limiting);
   g_test_add_func ("/asmp-sender/target/bye-holds-a-round-then-rises", test_bye_of_limiting);
+  g_test_add_func ("/asmp-sender/target/round-of-those-who-stay", test_round_of_those_who_stay);
   g_test_add_func ("/asmp-sender/target/silence-raises-nothing", test_silence_raises_nothing);
   g_test_add_func ("/asmp-sender/target/published-at-once", test_published_follows_at_once);
   g_test_add_func ("/asmp-sender/target/limiting-raises-itself", test_limiting_raises_itself);
