@@ -166,8 +166,9 @@ def section(outcome, picture):
 def overview(outcomes, stem):
     """A row for each scenario: its first figure, and how many goals and bands hold."""
     common = COMMON[stem]
-    lines = [row(["scenario", "figure", *common, "goals of enhanced", "bands"])]
-    lines.append("|" + "---|" * (len(common) + 4))
+    judged = any(goal_text(outcome, e)[0] for outcome in outcomes for e in outcome.measures)
+    heads = ["scenario", "figure", *common, *(["goals of enhanced", "bands"] if judged else [])]
+    lines = [row(heads), "|" + "---|" * len(heads)]
     for outcome in outcomes:
         first = next((e for e in outcome.measures if outcome.arguments[e["id"]][0]), None)
         if first is None:
@@ -181,9 +182,8 @@ def overview(outcomes, stem):
         held = bands - len(outcome.failures())
         name = outcome.plan.scenario.id
         link = f"[{name}](#{name})"
-        lines.append(
-            row([link, first["id"], *cells, f"{met} of {all_goals}", f"{held} of {bands}"])
-        )
+        verdict = [f"{met} of {all_goals}", f"{held} of {bands}"] if judged else []
+        lines.append(row([link, first["id"], *cells, *verdict]))
     return "\n".join(lines)
 
 
