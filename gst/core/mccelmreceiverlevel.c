@@ -317,7 +317,7 @@ look_at_trial (MccElmReceiver *self)
     .queue_least = self->queue_least == MCC_TIME_NONE ? 0 : self->queue_least,
     .queue_top = self->queue_top,
     .packet_bytes = mcc_loss_mean_packet_bytes (self->path.loss),
-    .alone = !(self->calm_loss > 0.0),
+    .alone = !(self->calm_loss > 0.0) && self->now >= self->others_until,
     .sent_bps = (double)self->layers.layer[self->level].cumulative_bps };
   MccElmVerdict verdict = mcc_elm_trial_look (&self->trial, &input, &ended);
   if (!ended)
