@@ -374,6 +374,7 @@ gst_asmp_sink_class_init (GstAsmpSinkClass *klass)
 
   gst_mcc_properties_install (object_class, "asmp");
   gst_mcc_sender_properties_install (object_class, FALSE);
+  gst_mcc_sender_properties_install_ecn (object_class);
   install_signals (object_class);
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);

@@ -26,6 +26,7 @@ gst_assp_simulcast_bin_install_properties (GObjectClass *klass)
 {
   gst_mcc_properties_install (klass, GST_ASSP_SCHEME);
   gst_mcc_sender_properties_install (klass, TRUE);
+  gst_mcc_sender_properties_install_ecn (klass);
   g_object_class_install_property (klass, PROP_STREAMS,
       g_param_spec_string ("streams", "Streams",
           "Bounds of each stream in bit/s on the wire, lowest first: low:high,low:high,... (unset: "

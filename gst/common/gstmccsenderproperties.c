@@ -240,14 +240,19 @@ install_sending (GObjectClass *klass)
       g_param_spec_uint ("pacing-max-delay", "Pacing delay",
           "No packet waits longer than this, ms; it goes faster instead", 1, 10000,
           DEFAULT_PACING_MAX_DELAY_MS, LIVE));
+  g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_SDP_LOCATION,
+      g_param_spec_string ("sdp-location", "SDP file",
+          "File to write the session description for plain players to", NULL, READY));
+}
+
+void
+gst_mcc_sender_properties_install_ecn (GObjectClass *klass)
+{
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_ECN,
       g_param_spec_boolean ("ecn", "ECN",
           "Send media as ECN-capable, so that queues mark it instead of dropping it, while all "
           "receivers say that they heed marks (variant enhanced)",
           FALSE, READY));
-  g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_SDP_LOCATION,
-      g_param_spec_string ("sdp-location", "SDP file",
-          "File to write the session description for plain players to", NULL, READY));
 }
 
 static void

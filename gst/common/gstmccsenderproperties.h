@@ -67,6 +67,8 @@ GType gst_mcc_no_feedback_get_type (void);
 /* In class_init, behind gst_mcc_properties_install(). @several: streams, whose rates are bounds of
  * all of them. */
 void gst_mcc_sender_properties_install (GObjectClass *klass, gboolean several);
+/* Of those whose receivers heed marks: layers are joined and left by losses. */
+void gst_mcc_sender_properties_install_ecn (GObjectClass *klass);
 void gst_mcc_sender_settings_init (GstMccSenderSettings *self);
 void gst_mcc_sender_settings_clear (GstMccSenderSettings *self);
 /* FALSE: the id is not one of these. They take @element's object lock. */

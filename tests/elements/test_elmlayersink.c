@@ -157,6 +157,8 @@ test_properties (void)
   g_assert_cmpstr (address, ==, "239.255.12.60");
   g_assert_cmpuint (rate, ==, 5000000);
   g_free (address);
+  /* not there rather than without effect */
+  g_assert_null (g_object_class_find_property (G_OBJECT_GET_CLASS (element), "ecn"));
   gst_object_unref (element);
   element = gst_element_make_from_uri (GST_URI_SINK, "elm://239.1.2.3:6000?layers=2", NULL, NULL);
   g_assert_nonnull (element);
