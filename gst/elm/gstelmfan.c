@@ -3,6 +3,7 @@
 
 #include <gst/base/gstflowcombiner.h>
 
+#include "gstelmsplit.h"
 #include "mcclayerorder.h"
 #include "mccseq.h"
 
@@ -113,12 +114,29 @@ make_event (const GstElmFan *self, guint layer, GstEvent *event)
   return event;
 }
 
+/* Packets that follow have another SSRC; so have the caps that do. */
+static void
+rename_layer (GstElmFan *self, const GstStructure *renamed)
+{
+  guint layer = 0, ssrc = 0;
+
+  gst_structure_get_uint (renamed, "layer", &layer);
+  gst_structure_get_uint (renamed, "ssrc", &ssrc);
+  if (layer < self->n_layers)
+    self->layer[layer].ssrc = ssrc;
+}
+
 static gboolean
 sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
 {
   GstElmFan *self = GST_ELM_FAN (parent);
   gboolean ok = TRUE;
 
+  if (gst_event_has_name (event, GST_ELM_SPLIT_RENAMED)) {
+    rename_layer (self, gst_event_get_structure (event));
+    gst_event_unref (event);
+    return TRUE;
+  }
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
     gst_flow_combiner_reset (self->combiner);
   for (guint i = 0; i < self->n_layers; i++)

@@ -272,6 +272,18 @@ on_malformed (gpointer owner, MccLayerError error)
 }
 
 static void
+on_renamed (gpointer owner, guint layer, guint32 ssrc)
+{
+  GstElmLayerSink *self = owner;
+
+  g_mutex_lock (&self->lock);
+  if (self->core && layer < mcc_elm_sender_layers (self->core)->count)
+    mcc_elm_sender_set_ssrc (self->core, layer, ssrc, gst_mcc_pump_now (self->pump));
+  g_mutex_unlock (&self->lock);
+  gst_elm_layer_sink_drain (self);
+}
+
+static void
 on_no_id (gpointer owner, GstCaps *caps)
 {
   GST_ELEMENT_ERROR (owner, STREAM, FORMAT,
@@ -282,7 +294,7 @@ on_no_id (gpointer owner, GstCaps *caps)
 }
 
 const GstElmSplitHandler gst_elm_layer_sink_split_handler
-    = { .layers = on_layers, .malformed = on_malformed, .no_id = on_no_id };
+    = { .layers = on_layers, .malformed = on_malformed, .renamed = on_renamed, .no_id = on_no_id };
 
 /* ---- the clock ---- */
 

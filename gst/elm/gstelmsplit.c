@@ -53,7 +53,9 @@ struct _GstElmSplit {
   gboolean begun;       /* the base layer's segment has left */
   gboolean ended;       /* EOS has */
 
-  GMutex figures; /* a leaf */
+  gint collided; /* bit k: another one has the SSRC of layer k; atomic */
+
+  GMutex figures; /* a leaf; guards the SSRCs too, which are written with both */
   guint64 units[LAYERS];
 };
 
@@ -88,6 +90,54 @@ write_packet (GstElmSplit *self, GstBuffer *buffer, guint32 time_shift)
   return buffer;
 }
 
+static gboolean
+is_taken (const GstElmSplit *self, guint32 ssrc)
+{
+  for (guint i = 0; i < LAYERS; i++)
+    if (self->ssrc[i] == ssrc)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+rename_layer (GstElmSplit *self, guint layer)
+{
+  GstEvent *event;
+  GstCaps *caps;
+  guint32 ssrc;
+
+  do
+    ssrc = g_random_int ();
+  while (is_taken (self, ssrc));
+  g_mutex_lock (&self->figures);
+  self->ssrc[layer] = ssrc;
+  g_mutex_unlock (&self->figures);
+  GST_INFO_OBJECT (self, "layer %u is %08x from now on: a collision", layer, ssrc);
+  gst_pad_push_event (self->src, gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM,
+                                     gst_structure_new (GST_ELM_SPLIT_RENAMED, "layer", G_TYPE_UINT,
+                                         layer, "ssrc", G_TYPE_UINT, ssrc, NULL)));
+  event = gst_pad_get_sticky_event (self->src, GST_EVENT_CAPS, 0);
+  if (event) {
+    gst_event_parse_caps (event, &caps);
+    caps = gst_caps_copy (caps);
+    gst_event_unref (event);
+    gst_caps_set_simple (caps, "ssrc", G_TYPE_UINT, self->ssrc[0], NULL);
+    gst_pad_push_event (self->src, gst_event_new_caps (caps));
+    gst_caps_unref (caps);
+  }
+  self->handler.renamed (self->owner, layer, ssrc);
+}
+
+static void
+rename_collided (GstElmSplit *self)
+{
+  guint collided = g_atomic_int_and ((guint *)&self->collided, 0);
+
+  for (guint i = 0; i < LAYERS; i++)
+    if (collided & 1u << i)
+      rename_layer (self, i);
+}
+
 /* Takes @list. */
 static GstFlowReturn
 push_unit (GstElmSplit *self, GstBufferList *list, const MccLayerUnit *unit, guint32 time_shift)
@@ -95,6 +145,8 @@ push_unit (GstElmSplit *self, GstBufferList *list, const MccLayerUnit *unit, gui
   guint n = gst_buffer_list_length (list);
   GstBufferList *out = gst_buffer_list_new_sized (n);
 
+  if (g_atomic_int_get (&self->collided))
+    rename_collided (self);
   for (guint i = 0; i < n; i++) {
     self->order.layer = unit->layer;
     self->order.flags = (guint8)(unit->flags | (i == 0 ? MCC_LAYER_FIRST : 0));
@@ -446,12 +498,32 @@ sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
   return ok;
 }
 
+/* Of rtpsession, in the thread that reads RTCP: the SSRC changes between units. */
+static void
+note_collision (GstElmSplit *self, GstEvent *event)
+{
+  guint ssrc = 0;
+
+  gst_structure_get_uint (gst_event_get_structure (event), "ssrc", &ssrc);
+  g_mutex_lock (&self->figures);
+  for (guint i = 0; i < LAYERS; i++)
+    if (self->ssrc[i] == ssrc)
+      g_atomic_int_or ((guint *)&self->collided, 1u << i);
+  g_mutex_unlock (&self->figures);
+}
+
 static gboolean
 src_event (GstPad *pad, GstObject *parent, GstEvent *event)
 {
   GstElmSplit *self = GST_ELM_SPLIT (parent);
   gboolean ok = FALSE;
 
+  if (GST_EVENT_TYPE (event) == GST_EVENT_CUSTOM_UPSTREAM
+      && gst_event_has_name (event, "GstRTPCollision")) {
+    note_collision (self, event); /* ours: what comes in has another SSRC */
+    gst_event_unref (event);
+    return TRUE;
+  }
   for (guint i = 0; i < self->n_inputs; i++)
     ok |= gst_pad_push_event (self->inputs[i]->pad, gst_event_ref (event));
   gst_event_unref (event);
@@ -486,7 +558,12 @@ gst_elm_split_add_pad (GstElmSplit *self, gint layer)
 guint32
 gst_elm_split_get_ssrc (GstElmSplit *self, guint layer)
 {
-  return self->ssrc[layer]; /* constant */
+  guint32 ssrc;
+
+  g_mutex_lock (&self->figures);
+  ssrc = self->ssrc[layer];
+  g_mutex_unlock (&self->figures);
+  return ssrc;
 }
 
 void

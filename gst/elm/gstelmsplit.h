@@ -28,6 +28,8 @@ typedef struct {
   void (*layers) (gpointer owner, guint count);
   /* A unit could not be read. */
   void (*malformed) (gpointer owner, MccLayerError error);
+  /* Packets of @layer that come next have another SSRC, for somebody else had theirs. */
+  void (*renamed) (gpointer owner, guint layer, guint32 ssrc);
   /* Caps that leave no ids of RTP header extensions for the layers' order and the send time, which
    * are refused. */
   void (*no_id) (gpointer owner, GstCaps *caps);
@@ -38,6 +40,9 @@ GstElement *gst_elm_split_new (const GstElmSplitHandler *handler, gpointer owner
 /* Adds a sink pad for packets of @layer, -1: of all. No transfer. */
 GstPad *gst_elm_split_add_pad (GstElmSplit *self, gint layer);
 guint32 gst_elm_split_get_ssrc (GstElmSplit *self, guint layer);
+/* A serialized event of this structure goes in front of packets with another SSRC: uint layer, uint
+ * ssrc; new caps follow. */
+#define GST_ELM_SPLIT_RENAMED "elm-renamed"
 /* Units of each layer so far. */
 void gst_elm_split_get_units (GstElmSplit *self, guint64 units[MCC_LAYER_ORDER_LAYERS_MAX]);
 

@@ -10,6 +10,7 @@
 #include <gst/gst.h>
 #include <net/if.h>
 
+#include "claim.h"
 #include "gstelmlayersink.h"
 #include "mcclayerorder.h"
 #include "settings.h"
@@ -308,6 +309,20 @@ start_vp8 (World *world)
 static const guint8 key[] = { 0x90, 0x20, 0x00, 0x90 }, base[] = { 0x90, 0x20, 0x00, 0x91 },
                     middle[] = { 0x90, 0x20, 0x60, 0x91 }, top[] = { 0x90, 0x20, 0xa0, 0x91 };
 
+static guint32
+announced_ssrc (World *world, guint layer)
+{
+  GstStructure *stats;
+  guint ssrc = 0;
+
+  g_object_get (world->sink, "stats", &stats, NULL);
+  gst_structure_get_uint (gst_value_get_structure (gst_value_array_get_value (
+                              gst_structure_get_value (stats, "layers"), layer)),
+      "ssrc", &ssrc);
+  gst_structure_free (stats);
+  return ssrc;
+}
+
 /* An encoder that makes more layers than before: there are more. */
 static void
 test_more_layers (void)
@@ -368,6 +383,51 @@ test_malformed (void)
   world_stop (&world);
 }
 
+/* Somebody else has the SSRC of a layer: it takes another one, tells so, and its packets go on. */
+static void
+test_collision (void)
+{
+  World world;
+  guint32 before[LAYERS];
+  GstElement *src = start_vp8 (&world);
+  gchar *group;
+
+  g_object_get (world.sink, "address", &group, NULL);
+  for (guint i = 0; i < 40; i++)
+    push (&world, src, i, i == 0 ? key : i % 4 == 0 ? base : i % 2 ? top : middle, sizeof base);
+  memcpy (before, world.ssrc, sizeof before);
+  for (guint layer = 0; layer < 2; layer++) {
+    guint wrong = world.wrong;
+
+    g_test_message ("layer %u", layer);
+    claim_ssrc (group, (guint16)(port + 1), before[layer]);
+    for (guint i = 0; i < 400 && world.ssrc[layer] == before[layer]; i++)
+      push (&world, src, 1000 * (layer + 1) + i,
+          i % 4 == 0 ? base
+          : i % 2    ? top
+                     : middle,
+          sizeof base);
+    memset (world.packets, 0, sizeof world.packets);
+    for (guint i = 0; i < 40; i++)
+      push (&world, src, 1000 * (layer + 1) + 500 + i,
+          i % 4 == 0 ? base
+          : i % 2    ? top
+                     : middle,
+          sizeof base);
+    for (guint k = 0; k < LAYERS; k++) {
+      g_assert_cmpuint (world.packets[k], >=, 5); /* all go on */
+      g_assert_cmpint (world.ssrc[k] != before[k], ==, k == layer);
+    }
+    g_assert_cmpuint (announced_ssrc (&world, layer), ==, world.ssrc[layer]);
+    g_assert_cmpuint (world.wrong, ==, wrong);
+    memcpy (before, world.ssrc, sizeof before);
+    g_usleep (layer == 0 ? 10500000 : 0); /* GST_MCC_SCREEN_COLLISION */
+  }
+  g_free (group);
+  gst_object_unref (src);
+  world_stop (&world);
+}
+
 static void
 test_states (void)
 {
@@ -402,6 +462,7 @@ main (int argc, char **argv)
   g_test_add_func ("/elmlayersink/a-stream-a-layer", test_layer_pads);
   g_test_add_func ("/elmlayersink/an-encoder-that-makes-more-layers", test_more_layers);
   g_test_add_func ("/elmlayersink/malformed-descriptors", test_malformed);
+  g_test_add_func ("/elmlayersink/a-layers-ssrc-that-another-one-has", test_collision);
   g_test_add_func ("/elmlayersink/every-state", test_states);
   return g_test_run ();
 }

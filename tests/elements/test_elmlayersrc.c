@@ -7,6 +7,7 @@
 
 #include <gst/gst.h>
 
+#include "claim.h"
 #include "gstelmlayersink.h"
 #include "gstelmlayersrc.h"
 #include "mcclayerorder.h"
@@ -181,6 +182,23 @@ figure (World *world, const gchar *field)
   g_assert_true (gst_structure_get_uint64 (stats, field, &value));
   gst_structure_free (stats);
   return value;
+}
+
+/* As the receiver knows it. */
+static guint32
+base_ssrc (World *world)
+{
+  GstStructure *stats;
+  const GValue *layers;
+  guint ssrc = 0;
+
+  g_object_get (world->src, "stats", &stats, NULL);
+  layers = gst_structure_get_value (stats, "layers");
+  if (gst_value_array_get_size (layers) > 0)
+    gst_structure_get_uint (
+        gst_value_get_structure (gst_value_array_get_value (layers, 0)), "ssrc", &ssrc);
+  gst_structure_free (stats);
+  return ssrc;
 }
 
 /* ---- settings ---- */
@@ -449,6 +467,27 @@ test_layer_order_wrong (void)
   world_stop (&world);
 }
 
+/* Somebody else has the SSRC of the sender's base layer: it takes another one, and is followed. */
+static void
+test_collision (void)
+{
+  guint32 before;
+  World world;
+
+  if (!world_start (&world, X264, ""))
+    return;
+  world_play (&world);
+  g_assert_true (comes_to (&world, 1, 15));
+  before = base_ssrc (&world);
+  claim_ssrc (group, (guint16)(port + 1), before);
+  for (guint i = 0; i < 500 && base_ssrc (&world) == before; i++)
+    g_usleep (20000);
+  g_assert_cmphex (base_ssrc (&world), !=, before);
+  g_assert_true (comes_to (&world, 1, 25));
+  g_assert_cmpfloat (frame_rate (&world, 2), >, 10.0);
+  world_stop (&world);
+}
+
 /* Each half takes as long; "element" or "layers" runs one, nothing both. */
 int
 main (int argc, char **argv)
@@ -468,6 +507,7 @@ main (int argc, char **argv)
     g_test_add_func ("/elmlayersrc/levels-are-frame-rates", test_levels);
     g_test_add_func ("/elmlayersrc/every-state-and-no-leak", test_states);
     g_test_add_func ("/elmlayersrc/a-sender-that-restarts", test_sender_restarts);
+    g_test_add_func ("/elmlayersrc/a-sender-that-takes-another-ssrc", test_collision);
   }
   if (!g_str_equal (half, "element")) {
     g_test_add_func ("/elmlayersrc/levels-at-random-break-no-picture", test_random_levels);
