@@ -13,11 +13,12 @@
  */
 #pragma once
 
+#include "mcclayerorder.h"
 #include "mcctypes.h"
 
-#define MCC_ELM_LAYERS_MAX 8
-#define MCC_ELM_FEEDBACK_MIN (500 * MCC_MSECOND) /* of feedback_interval; ours */
-#define MCC_ELM_FEEDBACK_MAX (60 * MCC_SECOND)   /* ours */
+#define MCC_ELM_LAYERS_MAX MCC_LAYER_ORDER_LAYERS_MAX /* what each packet can count */
+#define MCC_ELM_FEEDBACK_MIN (500 * MCC_MSECOND)      /* of feedback_interval; ours */
+#define MCC_ELM_FEEDBACK_MAX (60 * MCC_SECOND)        /* ours */
 #define MCC_ELM_ROUND_MIN (250 * MCC_MSECOND)
 #define MCC_ELM_ROUND_MAX (16 * MCC_SECOND) /* a part of the 64 s of abs-send-time */
 
