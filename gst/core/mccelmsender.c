@@ -58,6 +58,16 @@ take_layers (MccElmSender *self, const MccElmLayers *layers)
   self->moves = self->moves && self->config.variant == MCC_VARIANT_ENHANCED;
 }
 
+/* Whether these or other layers may have rates that move. */
+static bool
+may_move (const MccElmSender *self)
+{
+  bool bounds = false;
+  for (unsigned k = 0; k < MCC_ELM_LAYERS_MAX; k++)
+    bounds = bounds || self->config.bounds[k].max_bps > 0;
+  return bounds && self->config.variant == MCC_VARIANT_ENHANCED;
+}
+
 static MccAsmpSender *
 new_asmp (const MccElmSender *self, uint64_t seed)
 {
@@ -109,7 +119,7 @@ mcc_elm_sender_new (const MccElmSenderConfig *config, MccTime now)
   self->layers.number = (uint32_t)mcc_rng_next (&rng);
   self->layers.round = (uint32_t)mcc_rng_next (&rng);
   bool good = take_config (self, config);
-  if (good && self->moves) {
+  if (good && may_move (self)) {
     self->could_bps = calloc (self->config.max_receivers, sizeof self->could_bps[0]);
     good = self->could_bps != NULL;
   }

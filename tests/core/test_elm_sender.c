@@ -316,6 +316,30 @@ test_targets (void)
   mcc_elm_sender_free (world.sender);
 }
 
+/* Layers whose rates may move can come later. */
+static void
+test_targets_of_other_layers (void)
+{
+  MccElmSenderConfig config = config_of (MCC_VARIANT_ENHANCED);
+  MccElmLayers layers = config.layers;
+  World world;
+  config.bounds[2] = (MccElmBounds){ 200000, 4000000 };
+  config.layers.count = 2;
+  world_init (&world, &config);
+  world.own_bps[2] = 0.0;
+  run (&world, 5.0);
+  world.own_bps[2] = 200000.0;
+  world.next_packet[2] = world.now;
+  layers.feedback_interval = 0; /* the sender's */
+  g_assert_true (mcc_elm_sender_set_layers (world.sender, &layers, world.now));
+  for (guint32 number = 1; number < 60; number++) {
+    report (&world, 7, number, 2, 1000000);
+    run (&world, 1.0);
+  }
+  g_assert_cmpuint (world.targets, >=, 2);
+  mcc_elm_sender_free (world.sender);
+}
+
 static void
 test_refused (void)
 {
@@ -338,6 +362,7 @@ main (int argc, char **argv)
   g_test_add_func ("/elm/sender/members", test_members);
   g_test_add_func ("/elm/sender/life", test_life);
   g_test_add_func ("/elm/sender/targets", test_targets);
+  g_test_add_func ("/elm/sender/targets-of-other-layers", test_targets_of_other_layers);
   g_test_add_func ("/elm/sender/refused", test_refused);
   return g_test_run ();
 }
