@@ -80,6 +80,20 @@ mcc_neighbours_handle_report (MccNeighbours *self, uint32_t ssrc, uint32_t numbe
   self->heard[place].transit = own;
 }
 
+/* Where what @ssrc has to say goes: it has one voice. */
+static unsigned
+find_voice (MccNeighbours *self, uint32_t ssrc)
+{
+  unsigned n = self->near_count < MCC_NEIGHBOURS_USED ? self->near_count : MCC_NEIGHBOURS_USED;
+  for (unsigned i = 0; i < n; i++)
+    if (self->near[i].ssrc == ssrc)
+      return i;
+  unsigned newest = self->near_count++ % MCC_NEIGHBOURS_USED;
+  if (self->near_count == 0)
+    self->near_count = MCC_NEIGHBOURS_USED;
+  return newest;
+}
+
 /* The place of the median RTT. */
 static unsigned
 median (const MccNeighbours *self)
@@ -110,9 +124,8 @@ mcc_neighbours_handle_rtt (MccNeighbours *self, uint32_t ssrc, uint32_t number, 
   if (away < -(MccTimeDelta)BEHIND || (away > (MccTimeDelta)ALWAYS_NEAR && (double)away > near))
     return false;
   self->heard[place].any = false;
-  unsigned newest = self->near_count++ % MCC_NEIGHBOURS_USED;
-  if (self->near_count == 0)
-    self->near_count = MCC_NEIGHBOURS_USED;
+  unsigned newest = find_voice (self, ssrc);
+  self->near[newest].ssrc = ssrc;
   self->near[newest].rtt = mcc_time_max (rtt, MCC_NEIGHBOURS_RTT_MIN);
   self->near[newest].transit = self->heard[place].transit;
   *out = self->near[median (self)].rtt;

@@ -11,7 +11,7 @@
  * path parts from ours: clocks and what both have in common, queues too, cancel. Laws:
  *  - Who is away by less than MCC_NEIGHBOURS_NEAR of its own RTT has about ours: until our own is
  *    measured that may be borrowed, as the sender announced it for the very report that we heard.
- *    Of several the median of the newest MCC_NEIGHBOURS_USED.
+ *    Of several the median of the newest of MCC_NEIGHBOURS_USED reporters.
  *  - Whose standing queue is not about ours is not near: elsewhere the queues' difference may
  * happen to be what the paths are apart.
  *  - A borrowed RTT is MCC_NEIGHBOURS_RTT_MIN at least: a lie of a reporter (a false hold) makes it
@@ -46,8 +46,9 @@ typedef struct {
     uint32_t ssrc, number;
     MccTimeDelta away, transit;
   } heard[MCC_NEIGHBOURS_HEARD];
-  /* RTTs of those near, newest last. */
+  /* RTTs of those near, the newest of each. */
   struct {
+    uint32_t ssrc;
     MccTime rtt;
     MccTimeDelta transit;
   } near[MCC_NEIGHBOURS_USED];

@@ -97,6 +97,24 @@ median_of_several (void)
   }
 }
 
+/* One reporter has one voice, however often it speaks. */
+static void
+one_voice (void)
+{
+  static const guint rtt_ms[] = { 180, 190, 170 };
+  Fixture f;
+  MccTimeDelta transit;
+  init (&f);
+  for (guint i = 0; i < G_N_ELEMENTS (rtt_ms); i++) {
+    hear (&f, 100 + i, 3, 0);
+    borrowed (&f, 100 + i, 7, rtt_ms[i], &transit);
+  }
+  for (guint i = 0; i < 10; i++) {
+    hear (&f, 99, 3, 0);
+    g_assert_cmpuint (borrowed (&f, 99, 7, 2000, &transit), ==, 190 * MCC_MSECOND);
+  }
+}
+
 /* Of a report that we did not hear, or a packet that we do not know, nothing follows. */
 static void
 unheard (void)
@@ -118,6 +136,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/neighbours/near-and-far", near_and_far);
   g_test_add_func ("/neighbours/median-of-several", median_of_several);
+  g_test_add_func ("/neighbours/one-voice-each", one_voice);
   g_test_add_func ("/neighbours/unheard", unheard);
   return g_test_run ();
 }
