@@ -108,8 +108,11 @@ is_marked (MccAsmpPath *self, const MccRtpPacket *packet, MccTime now)
     return false;
   bool was_broken = self->ecn.broken;
   bool marked = mcc_ecn_handle_packet (&self->ecn, packet->ecn, mcc_rtt_get (&self->rtt), now);
-  if (self->ecn.broken && !was_broken)
+  if (self->ecn.broken && !was_broken) { /* what comes then is the first loss */
     mcc_loss_seed (self->loss, 0.0);
+    self->seeded = false;
+    self->seed_after = mcc_loss_events (self->loss);
+  }
   return marked && now >= self->excuse_until;
 }
 
@@ -188,7 +191,7 @@ void
 mcc_asmp_path_forget_losses (MccAsmpPath *self)
 {
   mcc_loss_reset (self->loss);
-  self->lost_before = self->marked_before = self->events = 0;
+  self->lost_before = self->marked_before = self->events = self->seed_after = 0;
   self->seeded = false;
 }
 
@@ -307,9 +310,10 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
   /* Where the RTT came late there are real intervals. */
   uint64_t loss_events = mcc_loss_events (self->loss);
   if (self->variant == MCC_VARIANT_ENHANCED && !self->seeded && self->rtt.measured
-      && input->packet_bytes > 0.0 && input->received_now_bps > 0 && loss_events > 0) {
+      && input->packet_bytes > 0.0 && input->received_now_bps > 0
+      && loss_events > self->seed_after) {
     self->seeded = true;
-    if (loss_events <= SEED_EVENTS)
+    if (loss_events - self->seed_after <= SEED_EVENTS)
       mcc_loss_seed (self->loss, first_loss_ratio (self, input));
   }
   input->loss_ratio = mcc_loss_ratio (self->loss);

@@ -56,6 +56,7 @@ typedef struct {
   uint64_t marked_before;
   uint64_t events; /* loss events known */
   bool seeded;
+  uint64_t seed_after; /* loss events that were none */
   /* What a report echoes. */
   bool has_echo;
   uint32_t echo;

@@ -150,6 +150,33 @@ seeded_once (void)
   }
 }
 
+/* A path whose marks say nothing: the history begins anew, and the first loss of it is seeded as
+ * the first one of all. */
+static void
+seeded_after_broken_ecn (void)
+{
+  Fixture f;
+  init (&f, MCC_VARIANT_ENHANCED);
+  stream (&f, 50);
+  measure_rtt (&f, 400 * MCC_MSECOND);
+  stream (&f, 500);
+  lose (&f);
+  stream (&f, 100);
+  lose (&f);
+  g_assert_cmpfloat (f.input.loss_ratio, >, 0.0);
+  f.path.ecn.ect1 = 2;
+  f.ecn = MCC_ECN_ECT1;
+  stream (&f, 1);
+  g_assert_cmpint (mcc_ecn_path (&f.path.ecn), ==, MCC_ECN_PATH_BROKEN);
+  f.ecn = MCC_ECN_NOT_ECT;
+  stream (&f, 2000);
+  g_assert_cmpfloat (f.input.loss_ratio, ==, 0.0);
+  f.delay += 12 * MCC_MSECOND; /* a queue */
+  lose (&f);
+  g_assert_cmpfloat_with_epsilon (carried (&f) / f.input.loss_ratio, 1.0, 0.12);
+  mcc_asmp_path_clear (&f.path);
+}
+
 /* Others, or the stream's lower bound, kept the rate down: what arrived says nothing of the path.
  */
 static void
@@ -280,6 +307,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/asmppath/first-loss-not-before-the-first-packet", first_loss);
   g_test_add_func ("/asmppath/seeded-once", seeded_once);
+  g_test_add_func ("/asmppath/seeded-after-broken-ecn", seeded_after_broken_ecn);
   g_test_add_func ("/asmppath/held-down-is-not-seeded-with-it", held_down);
   g_test_add_func ("/asmppath/published-is-not-seeded", published_is_not_seeded);
   g_test_add_func ("/asmppath/absence-proves-no-capacity", absence_proves_no_capacity);
