@@ -97,12 +97,14 @@ static void
 notice_slump (MccAsmpReceiver *self, MccRateInput *input)
 {
   uint64_t bps = slump_bps (self);
-  if (bps == 0 || bps >= input->received_now_bps)
+  if (bps == 0)
+    return;
+  mcc_slump_clear (&self->path.slump); /* once, taken or not: it calls for a decision */
+  if (bps >= input->received_now_bps)
     return;
   input->received_now_bps = bps;
   input->queue_delay = mcc_time_max (input->queue_delay, self->path.queue_newest);
   self->slumped = self->now;
-  mcc_slump_clear (&self->path.slump); /* once */
 }
 
 /* Of a sender's streams: what it sends in this one is not what we asked for. */
