@@ -2,8 +2,7 @@
 #include "mccelmreceiverprivate.h"
 
 /* Enhanced; ours. */
-#define PATIENCE (2 * MCC_SECOND)      /* of another one's trial, and the leave latency */
-#define PATIENCE_REST (5 * MCC_SECOND) /* trials follow each other: no more patience before */
+#define PATIENCE (2 * MCC_SECOND) /* of another one's trial, and the leave latency */
 
 bool
 mcc_elm_receiver_sender_gone (const MccElmReceiver *self)
@@ -170,14 +169,16 @@ handle_rtt_list (MccElmReceiver *self, const MccAppRttList *list)
 static void
 note_trial (MccElmReceiver *self, uint32_t ssrc, unsigned layer)
 {
-  if ((int)layer <= self->wanted || layer >= self->layers.count || self->now < self->trial_rest)
+  MccTime length = PATIENCE + self->config.leave_latency;
+  if ((int)layer <= self->wanted || layer >= self->layers.count
+      || !mcc_elm_patience_take (&self->patience, ssrc, layer, length, self->now))
     return;
   self->trial_layer = layer;
   self->trial_ssrc = ssrc;
   self->trial_skipped = self->path.skipped;
-  self->trial_until = self->now + PATIENCE + self->config.leave_latency;
-  self->trial_rest = self->trial_until + PATIENCE_REST;
-  mcc_asmp_path_excuse_losses (&self->path, self->trial_until);
+  self->trial_until = self->now + length;
+  mcc_asmp_path_excuse_losses (
+      &self->path, mcc_time_max (self->trial_until, self->path.excuse_until));
   mcc_elm_trial_pause (&self->trial);
 }
 

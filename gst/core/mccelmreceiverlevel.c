@@ -70,7 +70,8 @@ mcc_elm_receiver_restart (MccElmReceiver *self)
   self->others_until = 0;
   self->draining = false;
   self->clear_since = self->join_time = self->join_deadline = self->left = MCC_TIME_NONE;
-  self->settled = self->trial_until = self->trial_rest = 0;
+  self->settled = self->trial_until = 0;
+  mcc_elm_patience_init (&self->patience, self->now);
   self->tick = MCC_TIME_NONE;
   self->reporting = self->report_waits = self->picture = self->crowded = false;
   self->reports = 0;
@@ -121,7 +122,7 @@ mcc_elm_receiver_arrive (MccElmReceiver *self)
   if (from < 0) {
     mcc_elm_receiver_plan_first (self);
     mcc_elm_receiver_plan_key_unit (self);
-    self->tick = self->now;
+    self->tick = self->ticked = self->now;
   }
 }
 
@@ -401,7 +402,9 @@ decide_enhanced (MccElmReceiver *self)
 {
   if (self->now < self->tick)
     return;
+  MccTime passed = self->now - self->ticked;
   self->tick = self->now + TICK;
+  self->ticked = self->now;
   if (self->path.rtt.measured)
     mcc_elm_rate_handle_rtt (&self->rate, mcc_elm_receiver_rtt (self));
   if (self->now - self->heard >= MCC_TIME_ABSENCE || self->lost)
@@ -413,7 +416,11 @@ decide_enhanced (MccElmReceiver *self)
   if (self->wanted != self->level || !calm || is_patient (self)) {
     if (self->wanted == self->level && !calm)
       mcc_elm_trial_pause (&self->trial);
-    mcc_elm_strategy_reset (&self->strategy);
+    /* While another one tries a layer time stands still; a level of our own begins anew. */
+    if (self->wanted == self->level && calm)
+      mcc_elm_strategy_shift (&self->strategy, passed);
+    else
+      mcc_elm_strategy_reset (&self->strategy);
     self->new_round = false;
     self->fresh = mcc_loss_packets_received (self->path.loss);
     return;

@@ -12,6 +12,7 @@
 #include "mccasmppath.h"
 #include "mccelmfair.h"
 #include "mccelmmemory.h"
+#include "mccelmpatience.h"
 #include "mccelmreceiver.h"
 #include "mccelmslowstart.h"
 #include "mccelmtrial.h"
@@ -63,13 +64,14 @@ struct MccElmReceiver {
   MccElmStrategyState strategy;
   MccElmMemory memory;
   MccElmTrial trial;
-  MccTime tick;
+  MccTime tick, ticked;      /* the next, the last one */
   bool wants_join;           /* the strategy wants it; it waits for a round */
   bool has_round, new_round; /* a round has begun that was not used yet */
   uint32_t round;
-  double calm_loss;                /* loss ratio before our newest join, or another's */
-  MccTime trial_until, trial_rest; /* another one tries a layer: be patient; not again before */
-  uint64_t trial_skipped;          /* path.skipped when that began */
+  double calm_loss; /* loss ratio before our newest join, or another's */
+  MccElmPatience patience;
+  MccTime trial_until;    /* another one tries a layer: be patient */
+  uint64_t trial_skipped; /* path.skipped when that began */
   unsigned trial_layer;
   uint32_t trial_ssrc; /* who it is */
   /* Reports. */

@@ -60,6 +60,15 @@ mcc_elm_strategy_leave_bps (const MccElmStrategyInput *input)
 }
 
 void
+mcc_elm_strategy_shift (MccElmStrategyState *state, MccTime passed)
+{
+  if (state->join_since != MCC_TIME_NONE)
+    state->join_since += passed;
+  if (state->leave_since != MCC_TIME_NONE)
+    state->leave_since += passed;
+}
+
+void
 mcc_elm_strategy_note (MccElmStrategyState *state, bool join, bool leave, MccTime now)
 {
   state->join_since = join ? mcc_time_min (state->join_since, now) : MCC_TIME_NONE;

@@ -61,6 +61,8 @@ const MccElmStrategy *mcc_elm_strategy_find (const char *name);
 void mcc_elm_strategy_init (MccElmStrategyState *state, const MccElmTimers *timers);
 /* No condition holds: the level is another one, or nothing could be measured. */
 void mcc_elm_strategy_reset (MccElmStrategyState *state);
+/* So much time did not count. */
+void mcc_elm_strategy_shift (MccElmStrategyState *state, MccTime passed);
 
 /* For the strategies: above which X the next layer is joined, INFINITY when it may not be; below
  * which the highest is left. */

@@ -204,6 +204,25 @@ test_memory (void)
   g_assert_true (mcc_elm_memory_allows (&memory, 2, now + MCC_ELM_BACK_OFF_MIN));
 }
 
+/* Time that does not count puts off what is near, and begins nothing anew. */
+static void
+test_shift (void)
+{
+  MccElmStrategyState state;
+  mcc_elm_strategy_init (&state, &mcc_elm_timers_default);
+  mcc_elm_strategy_shift (&state, MCC_SECOND);
+  g_assert_cmpuint (state.leave_since, ==, MCC_TIME_NONE);
+  g_assert_cmpuint (state.join_since, ==, MCC_TIME_NONE);
+  mcc_elm_strategy_note (&state, false, true, START);
+  mcc_elm_strategy_shift (&state, 4 * MCC_SECOND);
+  MccTime due = START + 9 * MCC_SECOND;
+  g_assert_cmpint (mcc_elm_strategy_ripe (&state, 0, 5 * MCC_SECOND, due - 1), ==, 0);
+  g_assert_cmpint (mcc_elm_strategy_ripe (&state, 0, 5 * MCC_SECOND, due), ==, -1);
+  mcc_elm_strategy_note (&state, true, false, START);
+  mcc_elm_strategy_shift (&state, 4 * MCC_SECOND);
+  g_assert_cmpint (mcc_elm_strategy_ripe (&state, 5 * MCC_SECOND, 0, due), ==, 1);
+}
+
 static void
 test_memory_of_others (void)
 {
@@ -228,6 +247,7 @@ main (int argc, char **argv)
   g_test_add_func ("/elm/strategy/when", test_table);
   g_test_add_func ("/elm/strategy/thresholds", test_thresholds);
   g_test_add_func ("/elm/strategy/timers", test_timers);
+  g_test_add_func ("/elm/strategy/time-that-does-not-count", test_shift);
   g_test_add_func ("/elm/slow-start/published", test_slow_start);
   g_test_add_func ("/elm/slow-start/enhanced", test_slow_start_enhanced);
   g_test_add_func ("/elm/memory/back-off-doubles", test_memory);

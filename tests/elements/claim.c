@@ -14,8 +14,7 @@ claim_ssrc (const gchar *group, guint16 rtcp_port, guint32 ssrc)
 
   GST_WRITE_UINT32_BE (compound + 4, ssrc);
   GST_WRITE_UINT32_BE (compound + 12, ssrc);
-  g_socket_set_option (
-      socket, IPPROTO_IP, IP_MULTICAST_IF, (gint)g_htonl (INADDR_LOOPBACK), NULL);
+  g_socket_set_option (socket, IPPROTO_IP, IP_MULTICAST_IF, (gint)g_htonl (INADDR_LOOPBACK), NULL);
   g_assert_cmpint (
       g_socket_send_to (socket, to, (gchar *)compound, sizeof compound, NULL, NULL), >, 0);
   g_object_unref (to);
