@@ -11,6 +11,7 @@ extern const MulticastProtocol assp_published_protocol;
 extern const MulticastProtocol cbr_protocol;
 extern const MulticastProtocol elm_enhanced_protocol;
 extern const MulticastProtocol elm_published_protocol;
+extern const MulticastProtocol openloop_protocol;
 extern const MulticastProtocol pgmcc_protocol;
 extern const MulticastProtocol rlc_protocol;
 extern const MulticastProtocol smcc_protocol;
@@ -21,6 +22,7 @@ static const MulticastProtocol *const protocols[] = {
   &asmp_enhanced_protocol,
   &asmp_published_protocol,
   &cbr_protocol,
+  &openloop_protocol,
   &pgmcc_protocol,
   &smcc_protocol,
   &tfmcc_protocol,

@@ -103,6 +103,13 @@ struct PacketTrace {
   std::vector<std::pair<double, int>> shown; /* from the packet sent at that s on, this stream */
 };
 
+/* What a loss measure says and the rate by it, summed over samples; of open-loop flows. */
+struct LossMeans {
+  std::uint64_t samples = 0, without = 0; /* all; those before the first loss, in no sum */
+  double ratio_sum = 0, rate_sum = 0, rtt_sum = 0;
+  std::uint64_t events = 0; /* at the end */
+};
+
 struct ReceiverRecord {
   Bins bytes, packets, lost; /* media; lost as the receiver's own protocol counts them */
   Bins control_bytes;        /* sent */
@@ -120,6 +127,8 @@ struct ReceiverRecord {
   Steps stream;                /* shown, or the highest layer; NO_STREAM: none */
   std::vector<SwitchRecord> switches;
   std::unique_ptr<PacketTrace> trace; /* when it is asked for */
+
+  std::map<std::string, LossMeans> loss_means;
 
   /* Several receivers share it: sums make sense, their estimates do not. */
   void OnlySums ()

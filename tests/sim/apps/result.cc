@@ -79,6 +79,16 @@ AddStreams (const ReceiverRecord &record, json &result)
   result["frames_damaged"] = Array (record.frames_damaged);
 }
 
+static json
+LossMeansResult (const LossMeans &means)
+{
+  const double count = static_cast<double> (means.samples - means.without);
+  auto mean = [count] (double sum) { return count > 0 ? json (sum / count) : json (); };
+  return { { "samples", means.samples }, { "without", means.without }, { "events", means.events },
+    { "loss_ratio", mean (means.ratio_sum) }, { "rate_bps", mean (means.rate_sum) },
+    { "rtt", mean (means.rtt_sum) } };
+}
+
 json
 ReceiverResult (const ReceiverRecord &record)
 {
@@ -97,6 +107,8 @@ ReceiverResult (const ReceiverRecord &record)
   };
   if (!record.stream.Values ().empty ())
     AddStreams (record, result);
+  for (const auto &[id, means] : record.loss_means)
+    result["loss_means"][id] = LossMeansResult (means);
   return result;
 }
 
