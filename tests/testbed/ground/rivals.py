@@ -201,7 +201,7 @@ class Asmp(Flow):
         if not self.encoded():
             program = self.ground.program("ground-asmp")
             return [program, int(self.flow["packet_size"]), *sink]
-        text = picture(self.flow, self.ground.fair_bps) + " ! " + " ".join(sink)
+        text = picture(self.flow, self.ground.most_bps) + " ! " + " ".join(sink)
         return [NODE, "--name", "sender", "--interval", "250", "--state", "null", text]
 
     def receiver(self, receiver):
@@ -328,7 +328,7 @@ def append_change(pairs, at, value):
 
 
 def picture(flow, rate_bps, fixed=False):
-    """videotestsrc and x264enc; how large a picture by the rate that is expected."""
+    """videotestsrc and x264enc; how large a picture by the rate that it may have to fill."""
     _, width, height = next(row for row in PICTURES if rate_bps <= row[0])
     fps = int(flow["source"].get("fps", 30))
     encoder = "x264enc tune=zerolatency speed-preset=superfast"

@@ -56,7 +56,7 @@ class Ground:
                 each["congestion"] = tcp or each["congestion"].replace("newreno", "reno")
         self.given, self.place = given, Place(given)
         self.duration, self.links = given["duration"], given["links"]
-        self.fair_bps = min(link["rate"] for link in given["links"])
+        self.most_bps = max(link["rate"] for link in given["links"])
         self.env = environment(builddir)
         self.programs = {}
         self.late = 0.0
