@@ -109,7 +109,7 @@ mcc_elm_trial_look (MccElmTrial *self, const MccElmTrialInput *input, bool *ende
     self->unusual = unusual ? self->unusual + 1 : 0;
     if (self->unusual >= (input->alone ? 1 : RIVAL_WINDOWS) || (rises && input->alone))
       return MCC_ELM_TOO_MUCH;
-  } else {
+  } else if (!heavy) { /* an overload is not what is usual, however long it lasts */
     double gain = fmax (BEFORE_GAIN, 1.0 / ++self->windows);
     self->before += gain * (self->fraction - self->before);
     if (self->before < 1e-4)

@@ -126,6 +126,10 @@ test_overload (void)
   g_assert_cmpint (run (&path, 10.0, 0.01, 0.0, &after), ==, MCC_ELM_BEARS);
   g_assert_cmpint (run (&path, 10.0, 0.4, 0.0, &after), ==, MCC_ELM_OVERLOAD);
   g_assert_cmpfloat (after, <=, 2.0);
+  /* Nor does it become usual where nothing was seen before it. */
+  path_init (&path);
+  g_assert_cmpint (run (&path, 10.0, 0.4, 0.0, &after), ==, MCC_ELM_OVERLOAD);
+  g_assert_cmpfloat (after, <=, 2.0);
   /* Losses far below the queue's top are not an overload. */
   path_init (&path);
   path.input.queue_top = 500 * MCC_MSECOND;
