@@ -7,7 +7,7 @@
 
 Tests that compute run at lower priority beside those that wait, of which more run at once than
 there are CPUs. What measures in real time follows, alone where meson is told so, and then what
-streams in real time, two at once: each takes a fifth of a CPU.
+streams in real time, two at once but for the dearest, which meson is told to run alone.
 
 TAP tests count their cases, others count one; a test that was killed, ran out of time or never ran
 counts one failed. Failed tests are named with the end of their output, skipped ones with the
