@@ -25,6 +25,7 @@ gst_mcc_receiver_drain_locked (GstMccReceiver *self, GstMccReceiverTodo *todo)
   const GstMccMachine *machine = GST_MCC_RECEIVER_GET_CLASS (self)->machine;
   MccAsspReceiverAction action;
 
+  todo->some = FALSE;
   while (machine->poll (self->core, &action)) {
     if (action.type == MCC_ASSP_RECEIVER_ASMP && action.asmp.type == MCC_RECEIVER_SESSION
         && action.stream < GST_MCC_STREAMS_MAX) {
@@ -39,8 +40,8 @@ gst_mcc_receiver_drain_locked (GstMccReceiver *self, GstMccReceiverTodo *todo)
     }
     action.asmp.session = NULL;
     g_queue_push_tail (&self->waiting, g_memdup2 (&action, sizeof action));
+    todo->some = TRUE;
   }
-  todo->some = !g_queue_is_empty (&self->waiting);
   todo->next = machine->next_timeout (self->core);
 }
 

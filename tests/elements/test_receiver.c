@@ -112,11 +112,92 @@ test_order (void)
   gst_object_unref (self);
 }
 
+/* ---- who waits for whom ---- */
+
+typedef struct {
+  GMutex lock;
+  GCond cond;
+  gboolean inside, go_on;
+} Door;
+
+static Door door;
+
+static void
+stand (GstMccReceiver *self, const MccAsspReceiverAction *action)
+{
+  g_mutex_lock (&door.lock);
+  door.inside = TRUE;
+  g_cond_broadcast (&door.cond);
+  while (!door.go_on)
+    g_cond_wait (&door.cond, &door.lock);
+  g_mutex_unlock (&door.lock);
+  acted++;
+}
+
+static gpointer
+drive_once (gpointer data)
+{
+  GstMccReceiver *self = data;
+  GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
+
+  g_mutex_lock (&self->lock);
+  *(gboolean *)self->core = FALSE;
+  gst_mcc_receiver_drain_locked (self, &todo);
+  g_mutex_unlock (&self->lock);
+  gst_mcc_receiver_act (self, &todo);
+  return NULL;
+}
+
+/* A slow handler of the application's, while more is to be done: a packet that brings nothing new
+ * goes on. */
+static void
+test_nothing_new (void)
+{
+  GstMccReceiver *self = g_object_new (fake_get_type (), NULL);
+  GstMccReceiverClass *klass = GST_MCC_RECEIVER_GET_CLASS (self);
+  GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
+  gboolean asked = FALSE;
+  GThread *first, *second;
+
+  said = acted = 0;
+  klass->act = stand;
+  gst_object_ref_sink (self);
+  self->core = &asked;
+  first = g_thread_new ("first", drive_once, self);
+  g_mutex_lock (&door.lock);
+  while (!door.inside)
+    g_cond_wait (&door.cond, &door.lock);
+  g_mutex_unlock (&door.lock);
+  second = g_thread_new ("second", drive_once, self);
+  g_mutex_lock (&self->lock);
+  while (g_queue_is_empty (&self->waiting)) {
+    g_mutex_unlock (&self->lock);
+    g_usleep (1000);
+    g_mutex_lock (&self->lock);
+  }
+  gst_mcc_receiver_drain_locked (self, &todo); /* the machine has been asked: nothing */
+  g_mutex_unlock (&self->lock);
+  g_assert_false (todo.some);
+  gst_mcc_receiver_act (self, &todo); /* else it would stand here for good */
+  g_assert_cmpuint (acted, ==, 0);
+  g_mutex_lock (&door.lock);
+  door.go_on = TRUE;
+  g_cond_broadcast (&door.cond);
+  g_mutex_unlock (&door.lock);
+  g_thread_join (first);
+  g_thread_join (second);
+  g_assert_cmpuint (acted, ==, 2);
+  self->core = NULL;
+  klass->act = act;
+  gst_object_unref (self);
+}
+
 int
 main (int argc, char **argv)
 {
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/receiver/actions-keep-their-order", test_order);
+  g_test_add_func ("/receiver/nothing-new-does-not-wait", test_nothing_new);
   return g_test_run ();
 }
