@@ -446,16 +446,13 @@ static void
 set_lock_stream (GstAsspSimulcastSrc *self, gint stream)
 {
   GstMccReceiver *receiver = GST_MCC_RECEIVER (self);
-  GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
 
   g_mutex_lock (&receiver->lock);
   self->lock_stream = stream;
-  if (receiver->core) {
+  if (receiver->core)
     mcc_assp_receiver_set_lock (receiver->core, stream, gst_mcc_pump_now (receiver->pump));
-    gst_mcc_receiver_drain_locked (receiver, &todo);
-  }
   g_mutex_unlock (&receiver->lock);
-  gst_mcc_receiver_act (receiver, &todo);
+  gst_mcc_pump_wake (receiver->pump, 0);
 }
 
 static void

@@ -131,7 +131,7 @@ void gst_mcc_receiver_get_property (GObject *object, guint id, GValue *value, GP
 
 /* What is to be done once the lock is released. */
 typedef struct {
-  gboolean some; /* actions wait */
+  gboolean some; /* actions of this call: others' are others' business */
   MccTime next;
 } GstMccReceiverTodo;
 
@@ -143,7 +143,8 @@ typedef struct {
 /* Takes the machine's actions out. Called with the lock; the core is there. */
 void gst_mcc_receiver_drain_locked (GstMccReceiver *self, GstMccReceiverTodo *todo);
 /* Acts on them, in the order in which the machine said them, one thread at a time; returns when
- * that is done, but from within an action. No lock is held. */
+ * that is done, but from within an action. No lock is held, nor one that an application may hold
+ * around g_object_set(): a setter tells the machine and wakes the pump, which acts. */
 void gst_mcc_receiver_act (GstMccReceiver *self, const GstMccReceiverTodo *todo);
 
 /* The caps to use: the user's, else the announced ones (@session may be NULL), without what is of

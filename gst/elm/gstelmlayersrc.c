@@ -565,17 +565,14 @@ static void
 set_max_level (GstElmLayerSrc *self, gint max_level)
 {
   GstMccReceiver *receiver = GST_MCC_RECEIVER (self);
-  GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
 
   g_mutex_lock (&receiver->lock);
   self->max_level = max_level;
-  if (receiver->core) {
+  if (receiver->core)
     mcc_elm_receiver_set_max_level (
         ((Core *)receiver->core)->receiver, max_level, gst_mcc_pump_now (receiver->pump));
-    gst_mcc_receiver_drain_locked (receiver, &todo);
-  }
   g_mutex_unlock (&receiver->lock);
-  gst_mcc_receiver_act (receiver, &todo);
+  gst_mcc_pump_wake (receiver->pump, 0);
 }
 
 static void

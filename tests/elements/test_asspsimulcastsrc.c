@@ -353,6 +353,72 @@ test_switches (void)
   assp_source_stop (&peer, FALSE);
 }
 
+/* An application's handler wants the lock that the application holds while it sets a property. */
+typedef struct {
+  GMutex lock;
+  gint waits, met;
+} Application;
+
+static void
+on_stream (GObject *object, GParamSpec *pspec, Application *self)
+{
+  gint64 end = g_get_monotonic_time () + 8 * G_USEC_PER_SEC;
+
+  g_atomic_int_set (&self->waits, TRUE);
+  while (g_get_monotonic_time () < end)
+    if (g_mutex_trylock (&self->lock)) {
+      g_mutex_unlock (&self->lock);
+      return;
+    } else {
+      g_usleep (1000);
+    }
+  g_atomic_int_set (&self->met, TRUE);
+}
+
+static gboolean
+others_wait (GstMccReceiver *receiver)
+{
+  gboolean some;
+
+  g_mutex_lock (&receiver->lock);
+  some = !g_queue_is_empty (&receiver->waiting);
+  g_mutex_unlock (&receiver->lock);
+  return some;
+}
+
+static void
+test_set_under_a_lock (void)
+{
+  Application application = { 0 };
+  World world;
+  AsspSource peer;
+
+  g_mutex_init (&application.lock);
+  assp_source_init (&peer, group, port, 0x2c0);
+  assp_source_start (&peer);
+  world_start (&world, "lock-stream=0");
+  g_assert_true (comes_to (&world, 0, 5));
+  g_signal_connect (world.src, "notify::stream", G_CALLBACK (on_stream), &application);
+  g_object_set (world.src, "lock-stream", 1, NULL);
+  g_mutex_lock (&application.lock);
+  for (guint i = 0; i < 1000 && !g_atomic_int_get (&application.waits); i++)
+    g_usleep (10000);
+  g_assert_true (application.waits);
+  /* meanwhile another thread has something to do, too */
+  for (guint i = 0; i < 500 && !others_wait (GST_MCC_RECEIVER (world.src)); i++)
+    g_usleep (10000);
+  g_assert_true (others_wait (GST_MCC_RECEIVER (world.src)));
+  g_object_set (world.src, "lock-stream", 2, NULL);
+  g_mutex_unlock (&application.lock);
+  g_assert_false (g_atomic_int_get (&application.met));
+  g_assert_true (comes_to (&world, 2, 8)); /* told the machine, nevertheless */
+  g_signal_handlers_disconnect_by_data (world.src, &application);
+  world_stop (&world);
+  g_assert_false (application.met);
+  assp_source_stop (&peer, FALSE);
+  g_mutex_clear (&application.lock);
+}
+
 /* The SSRC of the stream that is shown meets another one's (RFC 3550 8.2). */
 static void
 test_renamed (void)
@@ -575,6 +641,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asspsimulcastsrc/bad-settings-name-the-property", test_bad_settings);
   g_test_add_func ("/asspsimulcastsrc/states", test_states);
   g_test_add_func ("/asspsimulcastsrc/switches-are-not-seen", test_switches);
+  g_test_add_func ("/asspsimulcastsrc/set-under-a-lock", test_set_under_a_lock);
   g_test_add_func ("/asspsimulcastsrc/renamed", test_renamed);
   g_test_add_func ("/asspsimulcastsrc/user-caps", test_user_caps);
   g_test_add_func ("/asspsimulcastsrc/stream-does-not-come", test_stream_does_not_come);
