@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The proving ground without a network: scenarios as topologies, traces as results."""
 
+import contextlib
 import importlib.machinery
 import importlib.util
+import io
+import os
 import subprocess
 import sys
 import tempfile
@@ -267,6 +270,64 @@ def test_a_soak_sees_what_grows():
     assert "descriptors" in verdict(descriptors=(16, 40))
     assert "threads" in verdict(threads=(12, 30))
     assert "wait" in verdict(pacer_delay=(0.0, 1.0))
+
+
+class Program:
+    """A node of the soak that does @script."""
+
+    def __init__(self, directory, name, script):
+        self.name, self.lines, self.stats, self.frames = name, [], {}, {}
+        with open(directory / f"{name}.log", "w", encoding="utf-8") as log:
+            self.process = subprocess.Popen(["sh", "-c", script], stderr=log)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        self.process.terminate()
+        return 0 if self.process.wait() == -15 else 1
+
+
+def test_a_soak_sees_who_crashed():
+    crash, live = "echo so long >&2; kill -SEGV $$", "exec sleep 60"
+    loader = importlib.machinery.SourceFileLoader("soak", str(HERE / "soak"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("soak", loader))
+    loader.exec_module(module)
+
+    class Lab:
+        processes = []
+
+    def problems(who, happening):
+        with (
+            tempfile.TemporaryDirectory() as name,
+            contextlib.redirect_stdout(io.StringIO()) as out,
+        ):
+            soak = module.Soak(Lab, name, {}, 1)
+            nodes = {each: Program(Path(name), each, live) for each in ("s1", "s2", "c1")}
+            nodes[who].kill()
+            nodes[who] = Program(Path(name), who, crash)
+            os.waitid(os.P_PID, nodes[who].process.pid, os.WEXITED | os.WNOWAIT)  # a zombie
+            soak.kept, soak.restarted = {"s1": nodes["s1"]}, nodes["s2"]
+            soak.comers = {"c1": nodes["c1"]}
+            soak.sender = lambda host: Program(Path(name), "s2-new", live)
+            happening(soak)
+            soak.end()
+        assert "so long" in out.getvalue(), out.getvalue()
+        return soak.problems
+
+    for who in ("s1", "s2", "c1"):
+        assert problems(who, lambda soak: soak.look(1)) == [f"{who} ended by itself with -11"]
+        assert len(problems(who, lambda soak: None)) == 1
+    for way in (module.Soak.kill, module.Soak.leave):
+        assert len(problems("c1", way)) == 1
+    for first in range(4):  # killed or stopped, whichever
+
+        def restart(soak, seed=first):
+            soak.random.seed(seed)
+            soak.restart()
+
+        assert len(problems("s2", restart)) == 1
 
 
 # -- the page --
