@@ -22,7 +22,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_assp_simulcast_src_debug);
 #define TORN_SPACING (250 * MCC_MSECOND) /* between requests for key units that came torn */
 #define SENDER_MOVED (15 * MCC_SECOND)   /* without a description: its host may be another */
 
-enum { PROP_STREAM = GST_MCC_RECEIVER_PROPERTY_LAST + 1, PROP_LOCK_STREAM };
+enum { PROP_STREAM = GST_MCC_RECEIVER_PROPERTY_LAST + 1, PROP_LOCK_STREAM, PROP_LEAVE_LATENCY };
 
 struct _GstAsspSimulcastSrc {
   GstMccReceiver parent;
@@ -30,6 +30,7 @@ struct _GstAsspSimulcastSrc {
   /* Guarded by the parent's lock. */
   gint stream; /* shown; -1: none */
   gint lock_stream;
+  guint leave_latency_ms;
   guint32 ssrc[GST_MCC_STREAMS_MAX]; /* of what was joined */
   MccAddress sender;                 /* where the description that counts comes from */
   MccTime described;                 /* newest one of it */
@@ -55,6 +56,7 @@ machine_create (GstMccReceiver *owner, const MccAsmpReceiverConfig *config, MccT
   assp.asmp.source_ssrc = 0;
   g_mutex_lock (&owner->lock);
   assp.lock_stream = self->lock_stream;
+  assp.leave_latency = GST_MCC_LEAVE_LATENCY (self->leave_latency_ms);
   self->overlaps = 0;
   self->torn = MCC_TIME_NONE;
   memset (&self->sender, 0, sizeof self->sender);
@@ -459,10 +461,22 @@ static void
 gst_assp_simulcast_src_set_property (
     GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
-  if (id == PROP_LOCK_STREAM)
-    set_lock_stream (GST_ASSP_SIMULCAST_SRC (object), g_value_get_int (value));
-  else
-    gst_mcc_receiver_set_property (object, id, value, pspec);
+  GstAsspSimulcastSrc *self = GST_ASSP_SIMULCAST_SRC (object);
+  GstMccReceiver *receiver = GST_MCC_RECEIVER (object);
+
+  switch (id) {
+    case PROP_LOCK_STREAM:
+      set_lock_stream (self, g_value_get_int (value));
+      break;
+    case PROP_LEAVE_LATENCY:
+      g_mutex_lock (&receiver->lock);
+      self->leave_latency_ms = g_value_get_uint (value);
+      g_mutex_unlock (&receiver->lock);
+      break;
+    default:
+      gst_mcc_receiver_set_property (object, id, value, pspec);
+      break;
+  }
 }
 
 static void
@@ -471,12 +485,15 @@ gst_assp_simulcast_src_get_property (GObject *object, guint id, GValue *value, G
   GstAsspSimulcastSrc *self = GST_ASSP_SIMULCAST_SRC (object);
   GstMccReceiver *receiver = GST_MCC_RECEIVER (object);
 
-  if (id != PROP_STREAM && id != PROP_LOCK_STREAM) {
+  if (id < PROP_STREAM) {
     gst_mcc_receiver_get_property (object, id, value, pspec);
     return;
   }
   g_mutex_lock (&receiver->lock);
-  g_value_set_int (value, id == PROP_STREAM ? self->stream : self->lock_stream);
+  if (id == PROP_LEAVE_LATENCY)
+    g_value_set_uint (value, self->leave_latency_ms);
+  else
+    g_value_set_int (value, id == PROP_STREAM ? self->stream : self->lock_stream);
   g_mutex_unlock (&receiver->lock);
 }
 
@@ -487,6 +504,7 @@ gst_assp_simulcast_src_class_init (GstAsspSimulcastSrcClass *klass)
 {
   GstMccReceiverClass *receiver = GST_MCC_RECEIVER_CLASS (klass);
   GObjectClass *object = G_OBJECT_CLASS (klass);
+  GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
 
   GST_DEBUG_CATEGORY_INIT (
       gst_assp_simulcast_src_debug, "asspsimulcastsrc", 0, "adaptive simulcast receiver");
@@ -512,8 +530,13 @@ gst_assp_simulcast_src_class_init (GstAsspSimulcastSrcClass *klass)
       g_param_spec_int ("lock-stream", "lock-stream",
           "Stay in this stream, or in the highest that there is, whatever the path can carry (-1: "
           "adapt)",
-          -1, GST_MCC_STREAMS_MAX - 1, -1,
-          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
+          -1, GST_MCC_STREAMS_MAX - 1, -1, flags | GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property (object, PROP_LEAVE_LATENCY,
+      g_param_spec_uint ("leave-latency", "leave-latency",
+          "Time from a leave to the end of the traffic, as far as known of the network, in ms "
+          "(2000: "
+          "last member query time of IGMPv3 and MLDv2; less where switches or routers leave fast)",
+          0, 60000, GST_MCC_LEAVE_LATENCY_MS, flags | GST_PARAM_MUTABLE_READY));
   gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass),
       "Adaptive simulcast receiver (ASSP)", "Source/Network/RTP",
       "Receives the stream of several that its path can carry, and moves between them without a "
@@ -525,6 +548,7 @@ static void
 gst_assp_simulcast_src_init (GstAsspSimulcastSrc *self)
 {
   self->stream = self->lock_stream = -1;
+  self->leave_latency_ms = GST_MCC_LEAVE_LATENCY_MS;
   self->torn = MCC_TIME_NONE;
   gst_mcc_receiver_setup (GST_MCC_RECEIVER (self));
 }

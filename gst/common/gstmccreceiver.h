@@ -135,6 +135,11 @@ typedef struct {
   MccTime next;
 } GstMccReceiverTodo;
 
+/* Of the networks that say nothing else: RFC 3376 8.8, RFC 3810 9.8. */
+#define GST_MCC_LEAVE_LATENCY_MS 2000
+/* As the machines have it: for them 0 is their default. */
+#define GST_MCC_LEAVE_LATENCY(ms) MAX (1, (ms)*MCC_MSECOND)
+
 #define GST_MCC_RECEIVER_NOTHING                                                                   \
   {                                                                                                \
     FALSE, MCC_TIME_NONE                                                                           \

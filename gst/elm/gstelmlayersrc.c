@@ -27,13 +27,14 @@ GST_DEBUG_CATEGORY_STATIC (gst_elm_layer_src_debug);
 #define LATENCY_MS 400 /* B frames come late */
 
 typedef enum { STRATEGY_NAIVE, STRATEGY_SKEPTICAL, STRATEGY_LAZY } Strategy;
-typedef enum { LOSS_LIP, LOSS_LAP, LOSS_WINDOW } LossMeasure;
+typedef enum { LOSS_LIP, LOSS_LAP, LOSS_WINDOW, LOSS_AUTO } LossMeasure;
 
 enum {
   PROP_LEVEL = GST_MCC_RECEIVER_PROPERTY_LAST + 1,
   PROP_MAX_LEVEL,
   PROP_STRATEGY,
-  PROP_LOSS_MEASURE
+  PROP_LOSS_MEASURE,
+  PROP_LEAVE_LATENCY
 };
 
 struct _GstElmLayerSrc {
@@ -44,6 +45,7 @@ struct _GstElmLayerSrc {
   gint max_level;
   Strategy strategy;
   LossMeasure loss_measure;
+  guint leave_latency_ms;
   GQueue actions;     /* of MccElmReceiverAction: what was polled and is not acted on yet */
   MccElmApp last_app; /* to say with BYE */
   guint8 order_id;    /* of the header extension; 0: not known */
@@ -86,6 +88,7 @@ loss_measure_get_type (void)
     { LOSS_LIP, "Loss events (TFRC)", "lip" },
     { LOSS_LAP, "Loss events and all losses in them", "lap" },
     { LOSS_WINDOW, "Loss events and those losses in them that lie apart", "window" },
+    { LOSS_AUTO, "The variant's: lip of enhanced, window of published", "auto" },
     { 0, NULL, NULL },
   };
 
@@ -102,7 +105,7 @@ machine_create (GstMccReceiver *owner, const MccAsmpReceiverConfig *config, MccT
   static const MccElmStrategy *const strategies[]
       = { &mcc_elm_naive, &mcc_elm_skeptical, &mcc_elm_lazy };
   static const MccLossMeasure *const measures[]
-      = { &mcc_loss_lip, &mcc_loss_lap, &mcc_loss_window };
+      = { &mcc_loss_lip, &mcc_loss_lap, &mcc_loss_window, NULL };
   GstElmLayerSrc *self = GST_ELM_LAYER_SRC (owner);
   MccElmReceiverConfig elm = { .variant = config->variant,
     .ssrc = config->ssrc,
@@ -114,6 +117,7 @@ machine_create (GstMccReceiver *owner, const MccAsmpReceiverConfig *config, MccT
   g_mutex_lock (&owner->lock);
   elm.strategy = strategies[self->strategy];
   elm.loss = measures[self->loss_measure];
+  elm.leave_latency = GST_MCC_LEAVE_LATENCY (self->leave_latency_ms);
   elm.max_level = self->max_level;
   self->order_id = owner->user_caps ? gst_mcc_caps_layer_order_id (owner->user_caps) : 0;
   self->join_told = FALSE;
@@ -595,6 +599,11 @@ gst_elm_layer_src_set_property (GObject *object, guint id, const GValue *value, 
       self->loss_measure = (LossMeasure)g_value_get_enum (value);
       g_mutex_unlock (&receiver->lock);
       break;
+    case PROP_LEAVE_LATENCY:
+      g_mutex_lock (&receiver->lock);
+      self->leave_latency_ms = g_value_get_uint (value);
+      g_mutex_unlock (&receiver->lock);
+      break;
     default:
       gst_mcc_receiver_set_property (object, id, value, pspec);
       break;
@@ -624,6 +633,9 @@ gst_elm_layer_src_get_property (GObject *object, guint id, GValue *value, GParam
       break;
     case PROP_LOSS_MEASURE:
       g_value_set_enum (value, (gint)self->loss_measure);
+      break;
+    case PROP_LEAVE_LATENCY:
+      g_value_set_uint (value, self->leave_latency_ms);
       break;
     default:
       break;
@@ -658,8 +670,14 @@ install_properties (GObjectClass *object)
           strategy_get_type (), STRATEGY_LAZY, flags | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (object, PROP_LOSS_MEASURE,
       g_param_spec_enum ("loss-measure", "loss-measure",
-          "How losses are counted for the TCP-friendly rate", loss_measure_get_type (), LOSS_WINDOW,
+          "How losses are counted for the TCP-friendly rate", loss_measure_get_type (), LOSS_AUTO,
           flags | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property (object, PROP_LEAVE_LATENCY,
+      g_param_spec_uint ("leave-latency", "leave-latency",
+          "Time from a leave to the end of the traffic, as far as known of the network, in ms "
+          "(2000: "
+          "last member query time of IGMPv3 and MLDv2; less where switches or routers leave fast)",
+          0, 60000, GST_MCC_LEAVE_LATENCY_MS, flags | GST_PARAM_MUTABLE_READY));
   gst_type_mark_as_plugin_api (strategy_get_type (), 0);
   gst_type_mark_as_plugin_api (loss_measure_get_type (), 0);
 }
@@ -700,7 +718,8 @@ gst_elm_layer_src_init (GstElmLayerSrc *self)
 {
   self->level = self->max_level = -1;
   self->strategy = STRATEGY_LAZY;
-  self->loss_measure = LOSS_WINDOW;
+  self->loss_measure = LOSS_AUTO;
+  self->leave_latency_ms = GST_MCC_LEAVE_LATENCY_MS;
   g_queue_init (&self->actions);
   gst_mcc_receiver_setup (GST_MCC_RECEIVER (self));
 }

@@ -243,12 +243,14 @@ test_properties (void)
   g_assert_cmpuint (latency, ==, 123);
   gst_object_unref (element);
   element = gst_element_make_from_uri (
-      GST_URI_SRC, "assp://239.1.2.3:6000?lock-stream=2&latency=100", NULL, NULL);
+      GST_URI_SRC, "assp://239.1.2.3:6000?lock-stream=2&latency=100&leave-latency=500", NULL, NULL);
   g_assert_nonnull (element);
   gst_object_ref_sink (element);
   g_object_get (element, "lock-stream", &value, "latency", &latency, NULL);
   g_assert_cmpint (value, ==, 2);
   g_assert_cmpuint (latency, ==, 100);
+  g_object_get (element, "leave-latency", &latency, NULL);
+  g_assert_cmpuint (latency, ==, 500);
   gst_object_unref (element);
 }
 

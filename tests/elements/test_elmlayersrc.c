@@ -207,7 +207,7 @@ static void
 test_properties (void)
 {
   static const gchar *const strategies[] = { "naive", "skeptical", "lazy" };
-  static const gchar *const measures[] = { "lip", "lap", "window" };
+  static const gchar *const measures[] = { "lip", "lap", "window", "auto" };
   GstElement *element = g_object_new (GST_TYPE_ELM_LAYER_SRC, NULL);
   gint value;
   guint latency;
@@ -224,22 +224,29 @@ test_properties (void)
     g_object_get (element, "max-level", &value, NULL);
     g_assert_cmpint (value, ==, i);
   }
-  for (guint i = 0; i < 3; i++) {
-    gst_util_set_object_arg (G_OBJECT (element), "strategy", strategies[i]);
+  g_object_get (element, "loss-measure", &value, "leave-latency", &latency, NULL);
+  g_assert_cmpint (value, ==, 3);
+  g_assert_cmpuint (latency, ==, 2000);
+  for (guint i = 0; i < G_N_ELEMENTS (measures); i++) {
+    gst_util_set_object_arg (G_OBJECT (element), "strategy", strategies[i % 3]);
     gst_util_set_object_arg (G_OBJECT (element), "loss-measure", measures[i]);
     g_object_get (element, "strategy", &value, NULL);
-    g_assert_cmpint (value, ==, (gint)i);
+    g_assert_cmpint (value, ==, (gint)i % 3);
     g_object_get (element, "loss-measure", &value, NULL);
     g_assert_cmpint (value, ==, (gint)i);
   }
   gst_object_unref (element);
   element = gst_element_make_from_uri (GST_URI_SRC,
-      "elm://239.1.2.3:6000?max-level=1&strategy=naive&loss-measure=lap&latency=500", NULL, NULL);
+      "elm://"
+      "239.1.2.3:6000?max-level=1&strategy=naive&loss-measure=lap&latency=500&leave-latency=0",
+      NULL, NULL);
   g_assert_nonnull (element);
   gst_object_ref_sink (element);
   g_object_get (element, "max-level", &value, "latency", &latency, NULL);
   g_assert_cmpint (value, ==, 1);
   g_assert_cmpuint (latency, ==, 500);
+  g_object_get (element, "leave-latency", &latency, NULL);
+  g_assert_cmpuint (latency, ==, 0);
   text = gst_uri_handler_get_uri (GST_URI_HANDLER (element));
   g_assert_true (g_str_has_prefix (text, "elm://239.1.2.3:6000"));
   g_free (text);
