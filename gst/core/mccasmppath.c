@@ -9,7 +9,9 @@
 #define MAX_MISORDER 100             /* RFC 3550 A.1 */
 #define ABSORB_TIME (1 * MCC_SECOND) /* a host drop shows as a gap by then, or never */
 #define ABSENCE_ECHO (200 * MCC_MSECOND)
-#define SEED_EVENTS 2                 /* ours */
+#define SEED_EVENTS 2 /* ours */
+#define TRY_PERIOD_S 16
+#define TRY_SLOT_S 3
 #define SEED_QUEUE (10 * MCC_MSECOND) /* ours */
 #define FAST_MIN (200 * MCC_MSECOND)
 #define FAST_PACKETS 20 /* ours; fewer: steady loss on slow links doubles */
@@ -319,6 +321,8 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
   input->loss_ratio = mcc_loss_ratio (self->loss);
   input->marked_share = mcc_loss_marked_share (self->loss);
   input->capacity = &self->capacity;
+  uint32_t sender_s = self->echo >> 18; /* 6.18: wraps after 64 s, four periods */
+  input->try_slot = self->has_echo && sender_s % TRY_PERIOD_S < TRY_SLOT_S;
 }
 
 bool

@@ -224,6 +224,8 @@ decide_delay (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, M
 {
   MccTime target = mcc_rate_enhanced_target_queue (self, input), queue = input->queue_delay;
   double received = (double)input->received_now_bps;
+  if (mcc_rate_enhanced_try_more (self, input, new_loss))
+    return;
   self->target_limit_s *= 1.0 + TARGET_RECOVERY * mcc_time_to_seconds (dt);
   self->buffer_s *= 1.0 + TARGET_RECOVERY * mcc_time_to_seconds (dt);
   double packet_s = 8.0 * input->packet_bytes / received, queue_s = mcc_time_to_seconds (queue);
@@ -308,6 +310,7 @@ enhanced_init (MccRate *base, uint64_t start_bps)
   self->first = self->last = self->loss_seen = self->loss_foreign = MCC_TIME_NONE;
   self->empty_since = self->stands_since = self->drained_at = MCC_TIME_NONE;
   self->floor[0] = self->floor[1] = MCC_TIME_NONE;
+  self->lowest_since = self->try_since = MCC_TIME_NONE;
 }
 
 static void

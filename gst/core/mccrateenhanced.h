@@ -44,7 +44,11 @@ typedef struct {
   MccTime drained_at;   /* faster than that; MCC_TIME_NONE: not, or not lately */
   double drained_from_s, drained_to_s, drained_bps; /* ... and what arrived of ours then */
   MccTime empty_since;
-  MccTime loss_foreign; /* newest loss while all that we sent arrived; MCC_TIME_NONE: none */
+  /* At the lowest rate (mccratefloor.c). */
+  MccTime lowest_since, try_since; /* MCC_TIME_NONE: is not there, does not try */
+  MccTime try_not_before, try_wait;
+  double lowest_queue_s; /* highest queue there, before it tries */
+  MccTime loss_foreign;  /* newest loss while all that we sent arrived; MCC_TIME_NONE: none */
   MccTime slower_at; /* the link seemed to become slower: what it carried before proves nothing */
 } MccRateEnhanced;
 
@@ -63,6 +67,8 @@ bool mcc_rate_enhanced_others_fill (const MccRateEnhanced *self, const MccRateIn
 void mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, bool new_loss);
 /* From now on the equation rules. */
 void mcc_rate_enhanced_compete (MccRateEnhanced *self, const MccRateInput *input);
+/* At the lowest rate, in a queue that stands: true where trying more has decided the rate. */
+bool mcc_rate_enhanced_try_more (MccRateEnhanced *self, const MccRateInput *input, bool new_loss);
 /* What the equation allows; INFINITY when it says nothing yet. */
 double mcc_rate_enhanced_equation_bps (const MccRateInput *input);
 /* Who fills the queue; may change the mode. */

@@ -172,7 +172,7 @@ enter_mode (MccRateEnhanced *self, const MccRateInput *input, MccRateMode mode)
   self->capacity_bps = 0.0;
   self->restore = false;
   self->calm_since = input->now;
-  self->empty_since = MCC_TIME_NONE;
+  self->empty_since = self->lowest_since = self->try_since = MCC_TIME_NONE;
   if (mode == MCC_RATE_TCP) { /* what the cuts gave away */
     double safe_bps
         = fmax (RIVAL_RETURN * (double)input->received_now_bps, (double)input->start_bps);

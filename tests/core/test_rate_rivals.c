@@ -139,6 +139,77 @@ others_overflow (void)
     }
 }
 
+/* At the lowest rate, in a queue that stands below its target. */
+static void
+rate_at_floor (RateFixture *f)
+{
+  rate_alone (f, FALSE);
+  f->input.min_bps = MBPS;
+  f->input.max_bps = 100 * MBPS;
+  f->input.capacity = NULL;
+  rate_queue (f, 27); /* its target */
+  rate_steps (f, 55); /* 5 s and a bit */
+  g_assert_cmpint (rate_mode (f), ==, MCC_RATE_DELAY);
+  f->input.min_bps = rate_bps (f); /* as low as it can be */
+  rate_steps (f, 55);
+  f->input.try_slot = true;
+}
+
+/* All try a little more; the queue does not notice: it is others'. */
+static void
+tries_at_the_floor (void)
+{
+  RateFixture f;
+  rate_at_floor (&f);
+  guint64 lowest_bps = f.input.min_bps;
+  rate_follow (&f, 1);
+  g_assert_cmpuint (rate_bps (&f) / 10, ==, lowest_bps * 13 / 100);
+  for (guint i = 0; i < 32 && rate_mode (&f) != MCC_RATE_TCP; i++)
+    rate_follow (&f, 1);
+  g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_TCP);
+  rate_clear (&f);
+}
+
+/* It grows: ours. Not again for 30 s and 5 s of standing, then 60 s; nor does a loss, a receiver
+ * that holds all down, or the time between the slots prove anything. */
+static void
+is_ours_at_the_floor (void)
+{
+  RateFixture f;
+  rate_at_floor (&f);
+  guint64 lowest_bps = f.input.min_bps;
+  for (guint wait = 300; wait <= 600; wait *= 2) {
+    f.input.try_slot = true;
+    rate_queue (&f, 27);
+    rate_step (&f);
+    g_assert_cmpuint (rate_bps (&f) / 10, ==, lowest_bps * 13 / 100);
+    rate_queue (&f, 27 + 50 + 11); /* and a packet: 9.6 ms */
+    rate_step (&f);
+    g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
+    g_assert_cmpuint (rate_bps (&f), ==, lowest_bps);
+    for (guint i = 0; i < wait + 48; i++) {
+      rate_queue (&f, i < 6 ? 80 - 10 * i : 27); /* as slowly as one of ours drains; its target */
+      rate_step (&f);
+      g_assert_cmpuint (rate_bps (&f), <, lowest_bps * 11 / 10);
+    }
+    rate_step (&f);
+  }
+  rate_clear (&f);
+  for (guint row = 0; row < 3; row++) {
+    rate_at_floor (&f);
+    f.input.try_slot = row != 0;
+    for (guint i = 0; i < 40; i++)
+      if (row == 1 && i == 10)
+        rate_lose (&f, 0.001);
+      else if (row == 2)
+        rate_step (&f); /* what arrives stays as it was */
+      else
+        rate_follow (&f, 1);
+    g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
+    rate_clear (&f);
+  }
+}
+
 typedef struct {
   const char *name;
   double loss_ratio;
@@ -502,6 +573,8 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-rivals/a-packet-more-or-less", grain);
   g_test_add_func ("/rate-rivals/follows-our-cuts", follows_our_cuts);
   g_test_add_func ("/rate-rivals/overflow-of-a-queue-that-is-theirs", others_overflow);
+  g_test_add_func ("/rate-rivals/tries-more-at-the-floor", tries_at_the_floor);
+  g_test_add_func ("/rate-rivals/a-queue-of-its-own-at-the-floor", is_ours_at_the_floor);
   g_test_add_func ("/rate-rivals/takes-back-what-the-cuts-gave", takes_back);
   g_test_add_func ("/rate-rivals/sent-at-its-floor", below_the_floor);
   g_test_add_func ("/rate-rivals/foreign-losses", foreign_losses);
