@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * mccratefloor: whose queue it is, at the lowest rate there is. A rate that cannot fall shows nothing:
- * what arrives is what is sent, whoever fills the queue, and of several receivers in one such queue
- * the lowest keeps down what the others would try. So in slots of the sender's clock, which all hear
- * alike, they all ask for a little more: a queue of our own making grows at once by what is too much,
- * others' does not notice.
+ * mccratefloor: whose queue it is, at the lowest rate there is. A rate that cannot fall shows
+ * nothing: what arrives is what is sent, whoever fills the queue, and of several receivers in one
+ * such queue the lowest keeps down what the others would try. So in slots of the sender's clock,
+ * which all hear alike, they all ask for a little more: a queue of our own making grows at once by
+ * what is too much, others' does not notice.
  */
 #include "mccrateenhanced.h"
 
 /* All ours (docs/deviations.md, rate controller). */
-#define NEAR 1.3                 /* times the lowest rate */
-#define STANDS (5 * MCC_SECOND)  /* a queue, at that rate, before anything is tried */
+#define NEAR 1.3                /* times the lowest rate */
+#define STANDS (5 * MCC_SECOND) /* a queue, at that rate, before anything is tried */
 #define TRY_TIME (3 * MCC_SECOND)
-#define TRY_RATE 1.3             /* times the lowest rate */
-#define ROSE 1.15                /* ... what arrives, at least, else nothing was shown */
-#define GROWTH_S 0.05            /* and a packet: above the highest queue before, it is ours */
-#define WAIT (30 * MCC_SECOND)   /* then nothing is looked at for so long, each time twice as long */
+#define TRY_RATE 1.3           /* times the lowest rate */
+#define ROSE 1.15              /* ... what arrives, at least, else nothing was shown */
+#define GROWTH_S 0.05          /* and a packet: above the highest queue before, it is ours */
+#define WAIT (30 * MCC_SECOND) /* then nothing is looked at for so long, each time twice as long   \
+                                */
 #define WAIT_MAX (480 * MCC_SECOND)
 
 static void
