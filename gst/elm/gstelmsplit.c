@@ -13,6 +13,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_elm_split_debug);
 #define LAYERS MCC_LAYER_ORDER_LAYERS_MAX
 #define UNIT_PACKETS 4096 /* more are no access unit */
 #define RTP_HEADER_BYTES 12
+#define ID_MAX 14 /* of one-byte header extensions */
 
 /* One stream that comes in. */
 typedef struct {
@@ -21,6 +22,7 @@ typedef struct {
   gint layer; /* -1: all */
   MccLayerClass class;
   guint32 time_offset; /* of its payloader */
+  guint ids;           /* of header extensions in its caps, as a bit mask */
   gboolean eos;
   /* The unit that has begun. */
   GstBufferList *unit;
@@ -330,31 +332,43 @@ codec_of (GstCaps *caps)
   }
 }
 
-static gboolean
-has_extension (GstCaps *caps, guint8 id)
+/* As a bit mask. */
+static guint
+ids_of (GstCaps *caps)
 {
-  gchar name[16];
+  guint ids = 0;
 
-  g_snprintf (name, sizeof name, "extmap-%u", id);
-  return gst_structure_has_field (gst_caps_get_structure (caps, 0), name);
+  for (guint id = 1; id <= ID_MAX; id++) {
+    gchar name[16];
+
+    g_snprintf (name, sizeof name, "extmap-%u", id);
+    if (gst_structure_has_field (gst_caps_get_structure (caps, 0), name))
+      ids |= 1u << id;
+  }
+  return ids;
 }
 
-/* Finds an id for the layers' order: of the base layer's caps, where one more is left if the pacer
- * has to add the send time; the other layers' must leave it. */
+/* Finds an id for the layers' order when the base layer's caps come: one that no layer has whose
+ * caps are known, where one more is left if the pacer has to add the send time. Layers whose caps
+ * come later must leave it. */
 static gboolean
 find_order_id (Input *input, GstCaps *caps)
 {
   GstElmSplit *self = input->split;
-  guint8 spare, send_time = gst_mcc_abs_send_time_id_from_caps (caps, &spare);
-  guint needed = send_time ? 1 : 2;
+  guint used = 0, left = 0, needed = gst_mcc_abs_send_time_id_from_caps (caps, NULL) ? 1 : 2;
+  guint8 found = 0;
 
+  input->ids = ids_of (caps);
   if (input != self->inputs[0])
-    return self->order_id == 0 || !has_extension (caps, self->order_id);
-  self->order_id = 0;
-  for (guint8 id = spare; id > 0 && needed > 0; id--)
-    needed -= !has_extension (caps, id);
-  if (needed == 0)
-    self->order_id = spare;
+    return self->order_id == 0 || !(input->ids & 1u << self->order_id);
+  for (guint i = 0; i < self->n_inputs; i++)
+    used |= self->inputs[i]->ids;
+  for (guint8 id = 1; id <= ID_MAX; id++) {
+    if (!(used & 1u << id))
+      found = id;
+    left += !(input->ids & 1u << id);
+  }
+  self->order_id = left >= needed ? found : 0;
   return self->order_id > 0;
 }
 

@@ -5,6 +5,7 @@
  */
 #include <gst/check/gstharness.h>
 #include <gst/gst.h>
+#include <gst/rtp/gstrtpbuffer.h>
 
 #include "gstelmsplit.h"
 #include "gstmccabssendtime.h"
@@ -257,6 +258,37 @@ test_ids_of_others (void)
   teardown (&f);
 }
 
+/* Another layer's caps come before the base layer's: the order takes an id that both leave. */
+static void
+test_ids_of_earlier_ones (void)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  GstBuffer *buffer;
+  gpointer data;
+  guint size;
+  Fixture f;
+
+  setup (&f, 2);
+  g_assert_cmpint (offer (&f, 1, 13, 14, "urn:x"), ==, GST_FLOW_OK);
+  g_assert_cmpint (offer (&f, 0, 1, 2, "urn:x"), ==, GST_FLOW_OK);
+  g_assert_cmpint (push (&f, 1, TRUE), ==, GST_FLOW_OK);
+  for (guint i = 0; i < 2; i++) {
+    buffer = gst_harness_pull (f.layer[0]);
+    g_assert_true (gst_rtp_buffer_map (buffer, GST_MAP_READ, &rtp));
+    g_assert_true (gst_rtp_buffer_get_extension_onebyte_header (&rtp, 12, 0, &data, &size));
+    gst_rtp_buffer_unmap (&rtp);
+    gst_buffer_unref (buffer);
+  }
+  g_assert_cmpuint (f.refused, ==, 0);
+  teardown (&f);
+  /* None is left. */
+  setup (&f, 2);
+  g_assert_cmpint (offer (&f, 1, 7, 14, "urn:x"), ==, GST_FLOW_OK);
+  g_assert_cmpint (offer (&f, 0, 1, 6, "urn:x"), ==, GST_FLOW_NOT_NEGOTIATED);
+  g_assert_cmpuint (f.refused, >, 0);
+  teardown (&f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -268,5 +300,6 @@ main (int argc, char **argv)
   g_test_add_func ("/elmsplit/flush/of-the-only-stream", test_flush_of_all);
   g_test_add_func ("/elmsplit/extension-ids", test_ids);
   g_test_add_func ("/elmsplit/extension-ids-of-other-layers", test_ids_of_others);
+  g_test_add_func ("/elmsplit/extension-ids-of-earlier-layers", test_ids_of_earlier_ones);
   return g_test_run ();
 }
