@@ -162,14 +162,25 @@ begin_base (MccElmReceiver *self)
   mcc_elm_receiver_plan_key_unit (self);
 }
 
+/* Of the layer as it is described, or, until that comes, as it was when we joined it. */
+static bool
+is_of_layer (MccElmReceiver *self, unsigned layer, uint32_t ssrc)
+{
+  bool joined = (int)layer <= self->wanted;
+  if (ssrc != self->layers.layer[layer].ssrc)
+    return joined && layer > 0 && ssrc == self->group[layer].ssrc;
+  if (joined)
+    self->group[layer].ssrc = ssrc;
+  return true;
+}
+
 MccDrop
 mcc_elm_receiver_handle_rtp (MccElmReceiver *self, unsigned layer, const MccRtpPacket *packet,
     const uint16_t *c, unsigned count, const MccAddress *from, MccTime now)
 {
   (void)from; /* layers name SSRCs; where they come from is the network's */
   mcc_elm_receiver_advance (self, now);
-  if (!self->has_layers || layer >= self->layers.count
-      || packet->ssrc != self->layers.layer[layer].ssrc)
+  if (!self->has_layers || layer >= self->layers.count || !is_of_layer (self, layer, packet->ssrc))
     return mcc_elm_receiver_drop (self, MCC_DROP_OTHER_SENDER);
   if ((int)layer > self->wanted) /* read after the leave */
     return mcc_elm_receiver_drop (self, MCC_DROP_STALE);

@@ -63,6 +63,22 @@ change_layers (MccElmReceiver *self, const MccElmLayers *layers)
       self, &(MccElmReceiverAction){ .type = MCC_ELM_RECEIVER_LAYERS, .layers = &self->layers });
 }
 
+/* The same layers, some of them above the base under another SSRC: a collision (RFC 3550 8.2), or
+ * somebody who makes believe that there is one. What was measured and learnt stays; packets of the
+ * old SSRC are taken until one of the new comes. */
+static bool
+only_renamed (const MccElmLayers *now, const MccElmLayers *before)
+{
+  MccElmLayers as_before = *now;
+  bool renamed = false;
+  as_before.set = before->set;
+  for (unsigned k = 1; k < as_before.count; k++) {
+    renamed |= now->layer[k].ssrc != before->layer[k].ssrc;
+    as_before.layer[k].ssrc = before->layer[k].ssrc;
+  }
+  return renamed && mcc_elm_layers_same (&as_before, before);
+}
+
 static MccDrop
 handle_layers (MccElmReceiver *self, uint32_t ssrc, const MccElmLayers *layers)
 {
@@ -89,7 +105,7 @@ handle_layers (MccElmReceiver *self, uint32_t ssrc, const MccElmLayers *layers)
   MccTime feedback = self->layers.feedback_interval;
   self->layers_time = self->now;
   self->bye = self->lost = false;
-  if (same)
+  if (same || only_renamed (layers, &self->layers))
     self->layers = *layers;
   else
     change_layers (self, layers);

@@ -13,7 +13,8 @@ typedef struct {
   MccTime now;
   MccElmLayers layers;
   guint16 c[MCC_ELM_LAYERS_MAX], seq[MCC_ELM_LAYERS_MAX];
-  unsigned joined; /* bits */
+  guint32 renamed[MCC_ELM_LAYERS_MAX]; /* how far its SSRC moved */
+  unsigned joined;                     /* bits */
   unsigned reports, key_units, described, sources, lost, others, sessions;
   MccElmApp report;
   unsigned lose, sent; /* each how manieth is lost; 0: none */
@@ -125,7 +126,7 @@ announce (World *world)
 static MccDrop
 packet (World *world, unsigned layer, unsigned count)
 {
-  MccRtpPacket rtp = { .ssrc = SENDER + layer,
+  MccRtpPacket rtp = { .ssrc = SENDER + layer + world->renamed[layer],
     .seq = ++world->seq[layer],
     .bytes = 1000,
     .has_send_time = true,
@@ -238,6 +239,51 @@ test_drops (void)
   g_assert_cmpint (describe (&world, &other), ==, MCC_DROP_OTHER_SENDER);
   g_assert_cmpint (describe (&world, &other), ==, MCC_DROP_OTHER_SENDER);
   g_assert_cmpuint (world.others, ==, 1);
+  mcc_elm_receiver_free (world.receiver);
+}
+
+/* A layer above the base takes another SSRC: nothing is left, learnt anew or lost. */
+static void
+test_renamed (void)
+{
+  World world;
+  world_init (&world, MCC_VARIANT_ENHANCED);
+  run (&world, 60.0);
+  MccElmReceiverStats before = stats_of (&world);
+  g_assert_cmpint (before.level, ==, 2);
+  for (unsigned i = 0; i < 5; i++) {
+    world.layers.layer[1].ssrc += 0x1000;
+    world.layers.number++;
+    world.layers.set++;
+    g_assert_cmpint (describe (&world, &world.layers), ==, MCC_DROP_NONE);
+    run (&world, 5.0); /* the old one first, as long as it lasts */
+    world.renamed[1] = world.layers.layer[1].ssrc - (SENDER + 1);
+    run (&world, 5.0);
+    MccRtpPacket old = { .ssrc = world.layers.layer[1].ssrc - 0x1000, .bytes = 1000 };
+    g_assert_cmpint (
+        mcc_elm_receiver_handle_rtp (world.receiver, 1, &old, world.c, COUNT, NULL, world.now), ==,
+        MCC_DROP_OTHER_SENDER);
+  }
+  MccElmReceiverStats after = stats_of (&world);
+  g_assert_cmpint (after.level, ==, 2);
+  g_assert_cmpuint (after.leaves, ==, before.leaves);
+  g_assert_cmpuint (after.joins, ==, before.joins);
+  g_assert_cmpuint (after.packets_lost, ==, 0);
+  g_assert_cmpuint (after.packets_received, >, before.packets_received + 1000);
+  g_assert_cmpint (
+      mcc_elm_receiver_layers (world.receiver)->layer[1].ssrc, ==, world.layers.layer[1].ssrc);
+  /* Whoever joins later takes the new one; other groups are other layers. */
+  mcc_elm_receiver_set_max_level (world.receiver, 0, world.now);
+  drain (&world);
+  mcc_elm_receiver_set_max_level (world.receiver, -1, world.now);
+  run (&world, 60.0);
+  g_assert_cmpint (stats_of (&world).level, ==, 2);
+  world.layers.layer[1].ssrc += 0x1000;
+  world.layers.layer[1].port_offset += 8;
+  world.layers.number++;
+  world.layers.set++;
+  describe (&world, &world.layers);
+  g_assert_cmpint (stats_of (&world).level, ==, 0);
   mcc_elm_receiver_free (world.receiver);
 }
 
@@ -479,6 +525,7 @@ main (int argc, char **argv)
   g_test_add_data_func (
       "/elm/receiver/enhanced/levels-are-no-losses", enhanced, test_no_losses_by_levels);
   g_test_add_func ("/elm/receiver/drops", test_drops);
+  g_test_add_func ("/elm/receiver/a-layer-that-is-renamed-stays", test_renamed);
   g_test_add_func ("/elm/receiver/asks-less-and-less-for-a-key-unit", test_key_units);
   g_test_add_func ("/elm/receiver/reports", test_reports);
   g_test_add_func ("/elm/receiver/crowd", test_crowd);

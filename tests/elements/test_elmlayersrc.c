@@ -186,7 +186,7 @@ figure (World *world, const gchar *field)
 
 /* As the receiver knows it. */
 static guint32
-base_ssrc (World *world)
+layer_ssrc (World *world, guint layer)
 {
   GstStructure *stats;
   const GValue *layers;
@@ -194,9 +194,9 @@ base_ssrc (World *world)
 
   g_object_get (world->src, "stats", &stats, NULL);
   layers = gst_structure_get_value (stats, "layers");
-  if (gst_value_array_get_size (layers) > 0)
+  if (gst_value_array_get_size (layers) > layer)
     gst_structure_get_uint (
-        gst_value_get_structure (gst_value_array_get_value (layers, 0)), "ssrc", &ssrc);
+        gst_value_get_structure (gst_value_array_get_value (layers, layer)), "ssrc", &ssrc);
   gst_structure_free (stats);
   return ssrc;
 }
@@ -485,13 +485,37 @@ test_collision (void)
     return;
   world_play (&world);
   g_assert_true (comes_to (&world, 1, 15));
-  before = base_ssrc (&world);
+  before = layer_ssrc (&world, 0);
   claim_ssrc (group, (guint16)(port + 1), before);
-  for (guint i = 0; i < 500 && base_ssrc (&world) == before; i++)
+  for (guint i = 0; i < 500 && layer_ssrc (&world, 0) == before; i++)
     g_usleep (20000);
-  g_assert_cmphex (base_ssrc (&world), !=, before);
+  g_assert_cmphex (layer_ssrc (&world, 0), !=, before);
   g_assert_true (comes_to (&world, 1, 25));
   g_assert_cmpfloat (frame_rate (&world, 2), >, 10.0);
+  world_stop (&world);
+}
+
+/* The SSRC of a layer above: nobody leaves for it. */
+static void
+test_collision_above (void)
+{
+  guint64 leaves;
+  guint32 before;
+  World world;
+
+  if (!world_start (&world, X264, ""))
+    return;
+  world_play (&world);
+  g_assert_true (comes_to (&world, 2, 25));
+  before = layer_ssrc (&world, 1);
+  leaves = figure (&world, "leaves");
+  claim_ssrc (group, (guint16)(port + 1), before);
+  for (guint i = 0; i < 500 && layer_ssrc (&world, 1) == before; i++)
+    g_usleep (20000);
+  g_assert_cmphex (layer_ssrc (&world, 1), !=, before);
+  g_usleep (2000000);
+  g_assert_cmpuint (figure (&world, "leaves"), ==, leaves);
+  g_assert_cmpfloat (frame_rate (&world, 2), >, 22.0);
   world_stop (&world);
 }
 
@@ -520,6 +544,7 @@ main (int argc, char **argv)
     g_test_add_func ("/elmlayersrc/levels-at-random-break-no-picture", test_random_levels);
     g_test_add_func ("/elmlayersrc/a-layer-that-never-comes", test_layer_absent);
     g_test_add_func ("/elmlayersrc/packets-of-another-layer", test_layer_order_wrong);
+    g_test_add_func ("/elmlayersrc/a-layer-that-takes-another-ssrc", test_collision_above);
   }
   return g_test_run ();
 }
