@@ -185,7 +185,7 @@ handle_rtt_list (MccElmReceiver *self, const MccAppRttList *list)
 static void
 note_trial (MccElmReceiver *self, uint32_t ssrc, unsigned layer)
 {
-  MccTime length = PATIENCE + self->config.leave_latency;
+  MccTime length = mcc_time_min (PATIENCE + self->config.leave_latency, MCC_ELM_PATIENCE_MOST);
   if ((int)layer <= self->wanted || layer >= self->layers.count
       || !mcc_elm_patience_take (&self->patience, ssrc, layer, length, self->now))
     return;

@@ -190,7 +190,8 @@ settle_down (MccElmReceiver *self)
                   + mcc_time_min (mcc_elm_receiver_rtt (self), DRAIN_RTT_MAX);
   self->settled = mcc_time_max (self->settled, until);
   if (mcc_elm_receiver_is_enhanced (self))
-    mcc_asmp_path_excuse_losses (&self->path, self->settled);
+    mcc_asmp_path_excuse_losses (
+        &self->path, mcc_time_max (self->settled, self->path.excuse_until));
 }
 
 void

@@ -398,6 +398,45 @@ test_forged_trials (void)
   mcc_elm_receiver_free (world.receiver);
 }
 
+/* Losses of another one's trial are excused: also where we leave a layer meanwhile, and where the
+ * network's leave latency is longer than may be excused. */
+static void
+test_trial_of_another (void)
+{
+  static const struct {
+    MccTime leave_latency;
+    gboolean leaves;
+  } cases[] = { { 1, FALSE }, { 1, TRUE }, { 60 * MCC_SECOND, FALSE } };
+  MccElmApp app
+      = { .ssrc = 1000, .subtype = MCC_APP_REPORT, .flags = MCC_ELM_JOINING, .wanted = 2 };
+  app.asmp.report.rate_bps = 1000;
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    MccElmReceiverConfig config = config_of (MCC_VARIANT_ENHANCED);
+    World world;
+    g_test_message ("case %u", i);
+    config.leave_latency = cases[i].leave_latency;
+    config.max_level = 1;
+    world_init_with (&world, &config);
+    run (&world, 30.0);
+    g_assert_cmpint (stats_of (&world).level, ==, 1);
+    mcc_elm_receiver_handle_app (world.receiver, &app, world.now);
+    run (&world, 0.1);
+    if (cases[i].leaves)
+      mcc_elm_receiver_set_max_level (world.receiver, 0, world.now);
+    drain (&world);
+    run (&world, 0.8);
+    world.lose = 3;
+    run (&world, 0.9);
+    world.lose = 0;
+    run (&world, 3.0);
+    g_assert_cmpuint (stats_of (&world).packets_lost, ==, 0);
+    world.lose = 3; /* for a while only */
+    run (&world, 20.0);
+    g_assert_cmpuint (stats_of (&world).packets_lost, >, 0);
+    mcc_elm_receiver_free (world.receiver);
+  }
+}
+
 /* It is described before it sends: a sender may wait for its first receiver. */
 static void
 test_reports_before_media (void)
@@ -531,6 +570,7 @@ main (int argc, char **argv)
   g_test_add_func ("/elm/receiver/crowd", test_crowd);
   g_test_add_func ("/elm/receiver/flood", test_flood);
   g_test_add_func ("/elm/receiver/forged-trials", test_forged_trials);
+  g_test_add_func ("/elm/receiver/trial-of-another", test_trial_of_another);
   g_test_add_func ("/elm/receiver/reports-before-media", test_reports_before_media);
   g_test_add_data_func ("/elm/receiver/published/rtt", published, test_rtt);
   g_test_add_data_func ("/elm/receiver/enhanced/rtt", enhanced, test_rtt);
