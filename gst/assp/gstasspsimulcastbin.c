@@ -49,6 +49,25 @@ count_request_pads (GstAsspSimulcastBin *self)
   return n;
 }
 
+/* Whoever releases it meanwhile does not free it. Transfer: full, or NULL. */
+static GstPad *
+ref_request_pad (GstAsspSimulcastBin *self, guint i)
+{
+  GstPad *pad;
+
+  GST_OBJECT_LOCK (self);
+  pad = self->request[i] ? gst_object_ref (self->request[i]) : NULL;
+  GST_OBJECT_UNLOCK (self);
+  return pad;
+}
+
+static void
+pad_missing (GstAsspSimulcastBin *self, guint i)
+{
+  GST_ELEMENT_ERROR (self, CORE, PAD,
+      ("sink_%u is missing: number the pads from sink_0, the lowest stream, on.", i), (NULL));
+}
+
 static GstPadLinkReturn
 on_link (GstPad *pad, GstObject *parent, GstPad *peer)
 {
@@ -217,11 +236,18 @@ static gboolean
 build_request (GstAsspSimulcastBin *self, guint i, gboolean sync)
 {
   GstAsspStream *stream = &self->stream[i];
+  GstPad *pad;
 
   if (!(stream->clocksync = make (self, "clocksync")))
     return FALSE;
   g_object_set (stream->clocksync, "sync", sync, NULL);
-  set_target (self->request[i], stream->clocksync);
+  pad = ref_request_pad (self, i);
+  if (!pad) { /* released meanwhile */
+    pad_missing (self, i);
+    return FALSE;
+  }
+  set_target (pad, stream->clocksync);
+  gst_object_unref (pad);
   return gst_element_link (stream->clocksync, gst_mcc_send_stream_get_pacer (stream->send));
 }
 
@@ -276,8 +302,7 @@ check_pads (GstAsspSimulcastBin *self, guint pads)
 {
   for (guint i = 0; i < pads; i++)
     if (!self->request[i]) {
-      GST_ELEMENT_ERROR (self, CORE, PAD,
-          ("sink_%u is missing: number the pads from sink_0, the lowest stream, on.", i), (NULL));
+      pad_missing (self, i);
       return FALSE;
     }
   return TRUE;
@@ -315,11 +340,14 @@ static void
 clear_stream (GstAsspSimulcastBin *self, guint i)
 {
   GstAsspStream *stream = &self->stream[i];
+  GstPad *pad;
 
   gst_mcc_send_stream_unlink (stream->send);
   g_clear_pointer (&stream->branch, gst_assp_branch_free);
-  if (self->request[i])
-    gst_ghost_pad_set_target (GST_GHOST_PAD (self->request[i]), NULL);
+  pad = ref_request_pad (self, i);
+  if (pad)
+    gst_ghost_pad_set_target (GST_GHOST_PAD (pad), NULL);
+  gst_clear_object (&pad);
   GST_OBJECT_LOCK (self);
   GstElement *clocksync = g_steal_pointer (&stream->clocksync);
   GST_OBJECT_UNLOCK (self);
@@ -364,6 +392,9 @@ prepare (GstAsspSimulcastBin *self)
     return FALSE;
   }
   publish (self, self->n_built);
+  /* what was set meanwhile */
+  gst_assp_simulcast_bin_apply (self, GST_MCC_SENDER_PROPERTY_SYNC);
+  gst_assp_simulcast_bin_apply (self, GST_MCC_SENDER_PROPERTY_PACING_FACTOR);
   if (!gst_assp_simulcast_bin_update_encoders (self)) {
     unbuild (self);
     return FALSE;

@@ -83,6 +83,8 @@ struct _GstAsspSimulcastBin {
 
 /* gstasspsimulcastbinproperties.c */
 void gst_assp_simulcast_bin_install_properties (GObjectClass *klass);
+/* What the new value of property @id changes at once, where there is something to change. */
+void gst_assp_simulcast_bin_apply (GstAsspSimulcastBin *self, guint id);
 void gst_assp_simulcast_bin_set_property (
     GObject *object, guint id, const GValue *value, GParamSpec *pspec);
 void gst_assp_simulcast_bin_get_property (

@@ -216,13 +216,13 @@ apply_sync (GstAsspSimulcastBin *self, gboolean sync)
   }
 }
 
-/* What the new value of @id changes at once. */
-static void
-apply (GstAsspSimulcastBin *self, guint id)
+void
+gst_assp_simulcast_bin_apply (GstAsspSimulcastBin *self, guint id)
 {
-  GstMccSenderSettings sender = gst_mcc_sender_settings_copy (&self->sender, GST_ELEMENT (self));
+  GstMccSenderSettings sender;
 
   g_rec_mutex_lock (&self->figures);
+  sender = gst_mcc_sender_settings_copy (&self->sender, GST_ELEMENT (self));
   switch (id) {
     case GST_MCC_SENDER_PROPERTY_SYNC:
       apply_sync (self, sender.sync);
@@ -262,7 +262,7 @@ gst_assp_simulcast_bin_set_property (
   if (gst_mcc_properties_set (&self->network, object, id, value))
     return;
   if (gst_mcc_sender_settings_set (&self->sender, GST_ELEMENT (self), id, value)) {
-    apply (self, id);
+    gst_assp_simulcast_bin_apply (self, id);
     return;
   }
   GST_OBJECT_LOCK (self);

@@ -52,6 +52,25 @@ count_request_pads (GstElmLayerSink *self)
   return n;
 }
 
+/* Whoever releases it meanwhile does not free it. Transfer: full, or NULL. */
+static GstPad *
+ref_request_pad (GstElmLayerSink *self, guint i)
+{
+  GstPad *pad;
+
+  GST_OBJECT_LOCK (self);
+  pad = self->request[i] ? gst_object_ref (self->request[i]) : NULL;
+  GST_OBJECT_UNLOCK (self);
+  return pad;
+}
+
+static void
+pad_missing (GstElmLayerSink *self, guint i)
+{
+  GST_ELEMENT_ERROR (self, CORE, PAD,
+      ("layer_%u is missing: number the pads from layer_0, the base layer, on.", i), (NULL));
+}
+
 static GstPadLinkReturn
 on_link (GstPad *pad, GstObject *parent, GstPad *peer)
 {
@@ -70,7 +89,7 @@ on_linked (GstPad *pad, GstPad *peer, gpointer data)
   GstElmLayerSink *self = data;
 
   g_rec_mutex_lock (&self->built);
-  if (self->send)
+  if (self->ready)
     gst_mcc_send_stream_look_upstream (self->send, FALSE);
   g_rec_mutex_unlock (&self->built);
 }
@@ -182,6 +201,21 @@ build_entry (GstElmLayerSink *self, guint i, gint layer, GstPad *ghost, gboolean
   return good;
 }
 
+static gboolean
+build_pad (GstElmLayerSink *self, guint i, gboolean request, gboolean sync)
+{
+  GstPad *ghost = request ? ref_request_pad (self, i) : gst_object_ref (self->sink);
+  gboolean good;
+
+  if (!ghost) { /* released meanwhile */
+    pad_missing (self, i);
+    return FALSE;
+  }
+  good = build_entry (self, i, request ? (gint)i : -1, ghost, sync);
+  gst_object_unref (ghost);
+  return good;
+}
+
 /* From the pacer to the sessions. */
 static gboolean
 link_layers (GstElmLayerSink *self)
@@ -233,8 +267,7 @@ check_pads (GstElmLayerSink *self, guint pads)
 {
   for (guint i = 0; i < pads; i++)
     if (!self->request[i]) {
-      GST_ELEMENT_ERROR (self, CORE, PAD,
-          ("layer_%u is missing: number the pads from layer_0, the base layer, on.", i), (NULL));
+      pad_missing (self, i);
       return FALSE;
     }
   return TRUE;
@@ -252,6 +285,25 @@ update_encoder (GstElmLayerSink *self)
   ok = gst_mcc_send_stream_set_encoder (self->send, &encoder);
   gst_mcc_sender_settings_encoder_clear (&encoder);
   return ok;
+}
+
+/* What the new value of @id changes at once. */
+static void
+apply (GstElmLayerSink *self, guint id)
+{
+  GstMccSenderSettings settings;
+
+  g_rec_mutex_lock (&self->built);
+  settings = gst_mcc_sender_settings_copy (&self->settings, GST_ELEMENT (self));
+  if (self->ready && id == GST_MCC_SENDER_PROPERTY_SYNC)
+    for (guint i = 0; i < GST_ELM_LAYERS_MAX; i++)
+      if (self->clocksync[i])
+        g_object_set (self->clocksync[i], "sync", settings.sync, NULL);
+  if (self->ready
+      && (id == GST_MCC_SENDER_PROPERTY_PACING_FACTOR
+          || id == GST_MCC_SENDER_PROPERTY_PACING_MAX_DELAY))
+    gst_mcc_send_stream_configure (self->send, &settings);
+  g_rec_mutex_unlock (&self->built);
 }
 
 static gboolean
@@ -278,11 +330,16 @@ build (GstElmLayerSink *self)
   if (!link_layers (self))
     return FALSE;
   for (guint i = 0; i < MAX (pads, 1); i++)
-    if (!build_entry (
-            self, i, pads ? (gint)i : -1, pads ? self->request[i] : self->sink, settings.sync))
+    if (!build_pad (self, i, pads > 0, settings.sync))
       return FALSE;
   if (!update_encoder (self))
     return FALSE;
+  g_rec_mutex_lock (&self->built);
+  self->ready = TRUE;
+  g_rec_mutex_unlock (&self->built);
+  /* what was set meanwhile */
+  apply (self, GST_MCC_SENDER_PROPERTY_SYNC);
+  apply (self, GST_MCC_SENDER_PROPERTY_PACING_FACTOR);
   gst_mcc_send_stream_look_upstream (self->send, FALSE);
   return TRUE;
 }
@@ -308,11 +365,15 @@ unbuild (GstElmLayerSink *self)
   GstMccSendStream *send;
 
   g_rec_mutex_lock (&self->built);
+  self->ready = FALSE;
   send = g_steal_pointer (&self->send);
   gst_ghost_pad_set_target (GST_GHOST_PAD (self->sink), NULL);
   for (guint i = 0; i < GST_ELM_LAYERS_MAX; i++) {
-    if (self->request[i])
-      gst_ghost_pad_set_target (GST_GHOST_PAD (self->request[i]), NULL);
+    GstPad *pad = ref_request_pad (self, i);
+
+    if (pad)
+      gst_ghost_pad_set_target (GST_GHOST_PAD (pad), NULL);
+    gst_clear_object (&pad);
     remove_child (self, &self->clocksync[i]);
   }
   g_rec_mutex_unlock (&self->built);
@@ -434,25 +495,6 @@ gst_elm_layer_sink_handle_message (GstBin *bin, GstMessage *message)
 }
 
 /* ---- properties ---- */
-
-/* What the new value of @id changes at once. */
-static void
-apply (GstElmLayerSink *self, guint id)
-{
-  GstMccSenderSettings settings
-      = gst_mcc_sender_settings_copy (&self->settings, GST_ELEMENT (self));
-
-  g_rec_mutex_lock (&self->built);
-  if (id == GST_MCC_SENDER_PROPERTY_SYNC)
-    for (guint i = 0; i < GST_ELM_LAYERS_MAX; i++)
-      if (self->clocksync[i])
-        g_object_set (self->clocksync[i], "sync", settings.sync, NULL);
-  if (self->send
-      && (id == GST_MCC_SENDER_PROPERTY_PACING_FACTOR
-          || id == GST_MCC_SENDER_PROPERTY_PACING_MAX_DELAY))
-    gst_mcc_send_stream_configure (self->send, &settings);
-  g_rec_mutex_unlock (&self->built);
-}
 
 static void
 gst_elm_layer_sink_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)

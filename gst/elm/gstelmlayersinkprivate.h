@@ -46,6 +46,7 @@ struct _GstElmLayerSink {
   /* Made NULL->READY, unmade READY->NULL, which who sets properties meanwhile keeps waiting by
    * `built`; outside `lock`. */
   GRecMutex built;
+  gboolean ready; /* all of it is made: what is set now is for apply() */
   GstMccSendStream *send;
   GstElement *split, *fan, *clocksync[GST_ELM_LAYERS_MAX];
   guint n_built;    /* layers that there is room for */

@@ -183,6 +183,48 @@ test_looks_again (void)
   world_stop (&world);
 }
 
+/* What is set while it is being made is taken by all that is made, before and behind. */
+static void
+on_element (GstBin *bin, GstElement *child, gpointer data)
+{
+  g_object_set (bin, "sync", FALSE, NULL);
+}
+
+static void
+check_set_meanwhile (const gchar *element, const gchar *pad)
+{
+  GstIterator *children;
+  GValue item = G_VALUE_INIT;
+  guint seen = 0;
+  World world;
+
+  world_start (&world, element, pad, "");
+  g_signal_connect (world.sink, "element-added", G_CALLBACK (on_element), NULL);
+  gst_element_set_state (world.pipeline, GST_STATE_READY);
+  children = gst_bin_iterate_elements (GST_BIN (world.sink));
+  for (; gst_iterator_next (children, &item) == GST_ITERATOR_OK; g_value_reset (&item)) {
+    GstElement *child = g_value_get_object (&item);
+    gboolean sync = TRUE;
+
+    if (!g_str_has_prefix (GST_OBJECT_NAME (child), "clocksync"))
+      continue;
+    g_object_get (child, "sync", &sync, NULL);
+    g_assert_false (sync);
+    seen++;
+  }
+  g_value_unset (&item);
+  gst_iterator_free (children);
+  g_assert_cmpuint (seen, ==, PADS);
+  world_stop (&world);
+}
+
+static void
+test_set_meanwhile (void)
+{
+  check_set_meanwhile (ELM);
+  check_set_meanwhile (ASSP);
+}
+
 /* ---- others at it while it goes down ---- */
 
 typedef struct {
@@ -266,6 +308,7 @@ main (int argc, char **argv)
   g_test_add_func ("/senderpads/release-in-paused", test_release_paused);
   g_test_add_func ("/senderpads/release-in-playing", test_release_playing);
   g_test_add_func ("/senderpads/looks-again-before-paused", test_looks_again);
+  g_test_add_func ("/senderpads/set-while-it-is-made", test_set_meanwhile);
   g_test_add_func ("/senderpads/figures-and-settings-while-it-goes-down", test_hammer_senders);
   g_test_add_func ("/senderpads/receivers-figures-while-it-goes-down", test_hammer_receiver);
   return g_test_run ();
