@@ -8,7 +8,8 @@ import re
 from lab import document, measure, runner
 from lab import page as labpage
 from lab.outcome import Job
-from lab.table import mean_text
+from lab.table import pick
+from lab.units import significant
 
 from . import outcome
 
@@ -70,7 +71,7 @@ def table(measured):
         if measured.arguments[entry["id"]][0] is None or entry["what"] == "versus":
             continue
         unit = measure.KINDS[entry["what"]].unit
-        cells = [mean_text(measured.summary(entry, variant), unit) for variant in variants]
+        cells = [text_of(measured.summary(entry, variant), unit) for variant in variants]
         if all(cell == "-" for cell in cells):
             continue
         goal = (entry.get("goal") or {}).get("text", "")
@@ -78,9 +79,29 @@ def table(measured):
     return "\n".join(lines)
 
 
+def known(summary):
+    return [value for value in summary.values if value is not None]
+
+
+def text_of(summary, unit):
+    """'115 (102-128) %': the mean and the range of the runs, which are too few for more."""
+    values = known(summary)
+    if not values:
+        return "-"
+    factor, suffix = pick(unit, summary.mean)
+    text = significant(summary.mean * factor)
+    if summary.never:
+        return f"> {text}{suffix} (never in {summary.never} of {len(values)})"
+    if len(values) > 1:
+        low, high = (significant(bound * factor) for bound in (min(values), max(values)))
+        text += f" ({low}-{high})"
+    return text + suffix
+
+
 def overlap(one, other):
-    """Whether the 95 % intervals do; one repeat has none."""
-    return abs(one.mean - other.mean) <= one.half + other.half  # nan: no
+    """Whether the ranges of the runs do."""
+    mine, theirs = known(one), known(other)
+    return min(mine) <= max(theirs) and min(theirs) <= max(mine)
 
 
 def differences(measured, reasons):
@@ -90,12 +111,12 @@ def differences(measured, reasons):
         if not overlap(real, simulated):
             clear.add(entry["id"])
         unit = measure.KINDS[entry["what"]].unit
-        text = f"{variant} {mean_text(real, unit)} for {mean_text(simulated, unit)}"
+        text = f"{variant} {text_of(real, unit)} for {text_of(simulated, unit)}"
         rows.setdefault(entry["id"], []).append(text)
     lines = []
     for name, texts in rows.items():
         why = reasons.get(name) or reasons.get("all")
-        why = why or ("not explained yet" if name in clear else "the 95 % intervals overlap")
+        why = why or ("not explained yet" if name in clear else "the ranges of the runs overlap")
         lines.append(f"- {name}: {'; '.join(texts)}: {why}")
     return lines
 
@@ -170,7 +191,7 @@ def slot(cases, match):
         entry = next((each for each in measured.measures if each["id"] == which), None)
         if entry is None or variant not in measured.plan.variants:
             break
-        return mean_text(measured.summary(entry, variant), measure.KINDS[entry["what"]].unit)
+        return text_of(measured.summary(entry, variant), measure.KINDS[entry["what"]].unit)
     raise PageError(f"nothing was measured for {match.group(0)}")
 
 
