@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import types
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -238,14 +239,79 @@ def test_measures_are_the_laboratorys():
     assert abs(got - 1.0) < 1e-9, got
 
 
+# -- what is kept --
+
+
+def program_of(name):
+    loader = importlib.machinery.SourceFileLoader(name, str(HERE / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
+def test_kept_results_are_of_what_is_asked():
+    own, made = placed(), []
+    module = program_of("run")
+    failed = []
+
+    class Ground:
+        def __init__(self, *given):
+            self.given = given
+
+        def run(self, _say):
+            made.append(self.given)
+            if failed == ["breaks"]:
+                raise subprocess.TimeoutExpired("load", 5)
+            about = {"failed": list(failed), "marked": []}
+            return result_of(own, stream(own)) | {"ground": about}
+
+    module.runner = types.SimpleNamespace(
+        Ground=Ground,
+        CannotRun=module.runner.CannotRun,
+        priority=contextlib.nullcontext,
+        variant_name=module.runner.variant_name,
+    )
+    with tempfile.TemporaryDirectory() as name, contextlib.redirect_stderr(io.StringIO()) as said:
+        build = Path(name) / "build"
+        (build / "gst").mkdir(parents=True)
+        (build / "gst" / "plugin.so").write_bytes(b"1")
+
+        def go(duration=None, encoder=False, again=False):
+            made.clear()
+            module.build_of.cache_clear()
+            args = types.SimpleNamespace(json=Path(name) / "kept", builddir=build, flow=["asmp"])
+            args.tcp, args.repeats = [""], [1]
+            args.duration, args.encoder = duration, encoder
+            results, failures = module.run_all([load()], args)
+            assert len(made) == again, (made, failures)
+            return results, failures
+
+        failed[:] = ["asmpsrc: a program ended with -11"]
+        for _ in range(2):  # is not kept
+            results, failures = go(again=True)
+            assert failures and results
+        failed.clear()
+        assert not go(again=True)[1]
+        assert not go()[1]
+        for words, what in (({"duration": 5.0}, "duration"), ({"encoder": True}, "encoder")):
+            results, (failure,) = go(**words)
+            assert what in failure and "remove it" in failure and not results, failure
+        (build / "gst" / "plugin.so").write_bytes(b"2")
+        results, (failure,) = go()
+        assert "another build" in failure and not results, failure
+        # Whatever happens in one case, the others go on.
+        failed[:] = ["breaks"]
+        (Path(name) / "kept" / "two-links-asmp-1.json.gz").unlink()
+        results, (failure,) = go(again=True)
+        assert "TimeoutExpired" in failure and "TimeoutExpired" in said.getvalue(), failure
+
+
 # -- the soak's verdict --
 
 
 def verdict(seconds=120, **changed):
     """What a soak says of rows in which one thing changes over the run, from (first) to (last)."""
-    loader = importlib.machinery.SourceFileLoader("soak", str(HERE / "soak"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("soak", loader))
-    loader.exec_module(module)
+    module = program_of("soak")
     soak = module.Soak.__new__(module.Soak)
     soak.kept, soak.problems, soak.longest_stall = dict.fromkeys(("s1", "k1", "k2")), [], 0.0
     soak.pictures = {"k1": (100, 0), "k2": (100, 0)}
@@ -291,9 +357,7 @@ class Program:
 
 def test_a_soak_sees_who_crashed():
     crash, live = "echo so long >&2; kill -SEGV $$", "exec sleep 60"
-    loader = importlib.machinery.SourceFileLoader("soak", str(HERE / "soak"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("soak", loader))
-    loader.exec_module(module)
+    module = program_of("soak")
 
     class Lab:
         processes = []
