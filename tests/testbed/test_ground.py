@@ -7,6 +7,7 @@ import importlib.machinery
 import importlib.util
 import io
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "sim"), str(HERE.parent / "sim" / "
 import netlab  # noqa: E402
 import numpy  # noqa: E402
 import tap  # noqa: E402
-from ground import outcome, page, place, trace  # noqa: E402
+from ground import outcome, page, place, rivals, runner, trace  # noqa: E402
 from lab import cli, measure, normal, scenario  # noqa: E402
 from lab.series import Run  # noqa: E402
 
@@ -237,6 +238,59 @@ def test_measures_are_the_laboratorys():
     assert out.plan.variants == ["asmp-cubic", "norm"]
     got = out.summary(out.measures[0], "norm").mean
     assert abs(got - 1.0) < 1e-9, got
+
+
+# -- programs --
+
+
+def test_who_ends_otherwise_than_asked_is_told():
+    class Lab:
+        @staticmethod
+        def run(_host, argv, **kwargs):
+            return subprocess.Popen(argv, start_new_session=True, **kwargs)
+
+    def ended(script, happening):
+        process = rivals.Process(Lab, "h", ["sh", "-c", script], dict(os.environ), os.devnull)
+        happening(process)
+        process.popen.wait()
+        process.log.close()
+        return process.wrong()
+
+    def nothing(_process):
+        pass
+
+    def shot(process):
+        os.kill(process.popen.pid, signal.SIGKILL)
+
+    assert ended("read line", rivals.Process.finish) is None
+    assert ended("exec sleep 60", rivals.Process.kill) is None
+    assert ended("exec sleep 60", shot) == -9
+    assert ended("true", nothing) == 0  # before its time
+    assert ended("read line; exit 3", rivals.Process.finish) == 3
+    process = rivals.Process(Lab, "h", ["sleep", "60"], dict(os.environ), os.devnull)
+    assert process.wrong() is None
+    process.kill()
+
+
+def test_what_is_missing_is_told():
+    class Bare:
+        encoder, asked = False, load().data
+
+        @staticmethod
+        def program(_name):
+            return None
+
+    assert "ground-asmp" in rivals.Asmp.missing(Bare)
+    Bare.encoder = True
+    assert rivals.Asmp.missing(Bare) is None
+    assert "norm-peer" in rivals.Norm.missing(Bare)
+
+
+def test_priority_is_given_back():
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    with runner.priority():
+        pass
+    assert os.getpriority(os.PRIO_PROCESS, 0) == before
 
 
 # -- what is kept --

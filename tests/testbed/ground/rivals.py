@@ -26,6 +26,7 @@ class Process:
 
     def __init__(self, lab, host, argv, env, log):
         self.lines = []
+        self.finished = self.killed = False  # by us
         self.ready = threading.Event()
         self.log = open(log, "a", encoding="utf-8")
         self.popen = lab.run(
@@ -59,6 +60,7 @@ class Process:
 
     def finish(self):
         """A clean end, without waiting for it."""
+        self.finished = True
         self.say("quit")
         try:
             self.popen.stdin.close()
@@ -66,10 +68,17 @@ class Process:
             pass
 
     def kill(self):
+        self.killed = self.popen.poll() is None
         try:
             os.killpg(self.popen.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
+
+    def wrong(self):
+        """The status with which it ended otherwise than as we wanted, or None."""
+        status = self.popen.poll()
+        good = (None, *[0] * self.finished, *[-signal.SIGKILL] * self.killed)
+        return None if status in good else status
 
 
 class Flow:
@@ -174,6 +183,14 @@ class Asmp(Flow):
 
     control_port = True
     variant = "enhanced"
+
+    @classmethod
+    def missing(cls, ground):
+        sources = [row["source"] for row in ground.asked["flows"] if row["type"] == "multicast"]
+        ideal = not ground.encoder and any(source["type"] != "video" for source in sources)
+        if ideal and ground.program("ground-asmp") is None:
+            return "ground-asmp is missing: build with gstreamer-app's headers, or --encoder"
+        return super().missing(ground)
 
     def properties(self):
         flow = self.flow

@@ -46,6 +46,7 @@ class Ground:
         self.kind, _, rate = flow.partition("=")
         self.rate_bps = rate_of(rate or "1M")
         self.builddir, self.encoder, self.variant = builddir, encoder, variant_name(flow, tcp)
+        self.asked = scenario.data
         why = why or rivals.FLOWS[self.kind].missing(self)
         if why:
             raise CannotRun(why)
@@ -122,7 +123,11 @@ class Ground:
             return json.loads(load.stdout.readline() or '["the TCP and UDP flows broke off"]')
         finally:
             load.stdout.close()
-            load.wait(5)
+            try:
+                load.wait(5)
+            except subprocess.TimeoutExpired:
+                load.kill()
+                load.wait()
 
     def _prepare(self):
         self.actions = []
@@ -142,8 +147,7 @@ class Ground:
         out = []
         for name, own in self.programs.items():
             for process in own.processes():
-                status = process.popen.poll()
-                if status not in (None, 0, -9):
+                if (status := process.wrong()) is not None:
                     out.append(f"{name}: a program ended with {status}")
         return out
 
@@ -216,6 +220,10 @@ def rate_of(text):
 @contextlib.contextmanager
 def priority():
     """Ahead of other work on the machine, where that is allowed."""
+    before = os.getpriority(os.PRIO_PROCESS, 0)
     with contextlib.suppress(PermissionError):
-        os.setpriority(os.PRIO_PROCESS, 0, -5)
-    yield
+        os.setpriority(os.PRIO_PROCESS, 0, min(before, -5))
+    try:
+        yield
+    finally:
+        os.setpriority(os.PRIO_PROCESS, 0, before)
