@@ -363,13 +363,13 @@ def test_kept_results_are_of_what_is_asked():
 # -- the soak's verdict --
 
 
-def verdict(seconds=120, **changed):
+def verdict(seconds=120, late=0.0, **changed):
     """What a soak says of rows in which one thing changes over the run, from (first) to (last)."""
     module = program_of("soak")
     soak = module.Soak.__new__(module.Soak)
     soak.kept, soak.problems, soak.longest_stall = dict.fromkeys(("s1", "k1", "k2")), [], 0.0
     soak.pictures = {"k1": (100, 0), "k2": (100, 0)}
-    soak.rows = []
+    soak.rows, soak.timing = [], []
     for i in range(seconds):
         row = {"time": i}
         for name in soak.kept:
@@ -379,7 +379,7 @@ def verdict(seconds=120, **changed):
             row[name] = own
         soak.rows.append(row)
     soak.judge(seconds)
-    return " ".join(soak.problems)
+    return soak.verdict(late)[0].removeprefix("clean")
 
 
 def test_a_soak_sees_what_grows():
@@ -389,7 +389,9 @@ def test_a_soak_sees_what_grows():
     assert verdict(20, kb=(40000, 60000)) == ""  # too short to tell
     assert "descriptors" in verdict(descriptors=(16, 40))
     assert "threads" in verdict(threads=(12, 30))
-    assert "wait" in verdict(pacer_delay=(0.0, 1.0))
+    assert "NOT CLEAN: packets wait" in verdict(pacer_delay=(0.0, 1.0))
+    assert "NOT JUDGED" in verdict(late=0.02, pacer_delay=(0.0, 1.0))
+    assert "NOT CLEAN" in verdict(late=0.02, pacer_delay=(0.0, 1.0), threads=(12, 30))
 
 
 class Program:

@@ -34,12 +34,20 @@ def skip(text, why):
 
 
 def run(flow, tcp="", duration=None, name="short"):
-    own = runner.Ground(
-        scenario.load(HERE / "ground" / f"{name}.yaml"), flow, tcp, 1, builddir(), duration
-    )
-    result = own.run()
-    print(f"# {flow}: {json.dumps(result['ground'])}")
-    check(not result["ground"]["failed"], f"{flow}: all programs ran", result["ground"])
+    """The result, or None where the machine was too busy, also the second time, to say anything."""
+    for _ in range(2):
+        own = runner.Ground(
+            scenario.load(HERE / "ground" / f"{name}.yaml"), flow, tcp, 1, builddir(), duration
+        )
+        result = own.run()
+        about = result["ground"]
+        print(f"# {flow}: {json.dumps(about)}")
+        if about["failed"] or not about["marked"]:
+            break
+    check(not about["failed"], f"{flow}: all programs ran", about)
+    if about["marked"]:
+        skip(f"{flow}, {name}: measures", "busy: " + "; ".join(about["marked"]))
+        return None
     return parse(json.dumps(result))
 
 
@@ -49,7 +57,8 @@ def builddir():
 
 def everything(tcp):
     """asmp with all that a scenario can have."""
-    result = run("asmp", tcp)
+    if (result := run("asmp", tcp)) is None:
+        return
     data = Run(result)
     stays, comes, dies = (data.sinks("m", name)[0] for name in ("stays", "comes", "dies"))
     check(data.total(comes["bytes"], 0, 4.9) == 0, "nothing comes before a join")
@@ -87,7 +96,8 @@ def everything(tcp):
 
 def marked():
     """A queue that marks: nothing of ours is dropped, and who receives it says that marks count."""
-    result = run("asmp", name="short-ecn")
+    if (result := run("asmp", name="short-ecn")) is None:
+        return
     data = Run(result)
     (sink,) = data.sinks("m")
     (tcp,) = data.sinks("tcp")
@@ -105,6 +115,8 @@ def rival(flow, seconds):
         result = run(flow, duration=seconds)
     except runner.CannotRun as why:
         skip(flow, str(why))
+        return
+    if result is None:
         return
     data = Run(result)
     (sink,) = data.sinks("m", "stays")
