@@ -100,6 +100,8 @@ take_config (MccElmSender *self, const MccElmSenderConfig *config)
   complete_layers (self, &layers);
   if (!mcc_elm_layers_valid (&layers) || !mcc_elm_bounds_valid (config->bounds, layers.count))
     return false;
+  mcc_elm_whole_init (&self->whole, &config->whole, self->now);
+  self->moves_whole = config->whole.max_bps > 0 && config->variant == MCC_VARIANT_ENHANCED;
   take_layers (self, &layers);
   return true;
 }
@@ -324,6 +326,12 @@ mcc_elm_sender_poll (MccElmSender *self, MccElmSenderAction *out)
     memcpy (out->target_bps, self->target_bps, sizeof out->target_bps);
     return true;
   }
+  if (self->tell_whole) {
+    self->tell_whole = false;
+    out->type = MCC_ELM_SENDER_WHOLE;
+    out->target_bps[0] = self->whole.target_bps;
+    return true;
+  }
   if (!self->tell_members)
     return false;
   self->tell_members = false;
@@ -385,6 +393,7 @@ mcc_elm_sender_get_stats (const MccElmSender *self, MccTime now, MccElmSenderSta
     out->members[k] = self->members[k];
     out->receivers += self->members[k];
   }
+  out->whole_bps = self->moves_whole ? self->whole.target_bps : 0;
   out->feedback_interval = self->layers.feedback_interval;
   out->feedback_hz = self->feedback_hz;
   out->round = self->layers.round;

@@ -14,7 +14,8 @@
  *  - Round r begins at its time (mccelmlayers.h), whether or not it is announced.
  *  - A report of a level that does not exist is BAD_VALUE.
  *  - With `bounds` (enhanced; the host says that its encoder can move them) target rates B_k follow
- *    what receivers say they could take (mccelmtarget.h), looked at each MCC_ELM_TARGET_PERIOD.
+ *    what receivers say they could take (mccelmtarget.h), looked at each MCC_ELM_TARGET_PERIOD;
+ *    with `whole` instead one rate moves, of the encoder that makes all layers (mccelmwhole.h).
  * Allocates only when the receiver table grows.
  */
 #pragma once
@@ -22,6 +23,7 @@
 #include "mccasmpsender.h"
 #include "mccelmapp.h"
 #include "mccelmtarget.h"
+#include "mccelmwhole.h"
 
 #define MCC_ELM_RATE_WINDOW (2 * MCC_SECOND)     /* ours */
 #define MCC_ELM_RATE_MOVE 0.05                   /* ours */
@@ -39,6 +41,7 @@ typedef struct {
   MccElmLayers layers; /* count and of each layer: expected rate, offsets, SSRC, frame rate,
                           dependencies; the rest is the sender's */
   MccElmBounds bounds[MCC_ELM_LAYERS_MAX];
+  MccElmWholeBounds whole;        /* one encoder makes all layers; instead of bounds */
   double feedback_target_hz;      /* 0 = MCC_ELM_FEEDBACK_TARGET_HZ */
   MccTime feedback_interval;      /* to begin with; 0 = MCC_ELM_FEEDBACK_START */
   MccTime round_interval;         /* 0 = MCC_ELM_ROUND */
@@ -55,6 +58,7 @@ typedef enum {
   MCC_ELM_SENDER_RECEIVER, /* ssrc, address, state, level */
   MCC_ELM_SENDER_LEVELS,   /* how many receivers are at which level has changed */
   MCC_ELM_SENDER_TARGETS,  /* target_bps[count]: what the encoder is asked to make of the layers */
+  MCC_ELM_SENDER_WHOLE,    /* target_bps[0]: what it is asked to make of all together */
   MCC_ELM_SENDER_KEY_UNIT, /* ask the encoder for a key unit now */
   MCC_ELM_SENDER_FEEDBACK_LOST,
   MCC_ELM_SENDER_FEEDBACK_FOUND
@@ -76,6 +80,7 @@ typedef struct {
   unsigned count;                              /* layers */
   uint64_t cumulative_bps[MCC_ELM_LAYERS_MAX]; /* measured; 0 = not known yet */
   uint64_t target_bps[MCC_ELM_LAYERS_MAX];
+  uint64_t whole_bps;                   /* 0: not moved, or not known yet */
   uint32_t receivers;                   /* that count: not those on probation */
   uint32_t members[MCC_ELM_LAYERS_MAX]; /* receivers at that level */
   MccTime feedback_interval;

@@ -130,6 +130,25 @@ move_targets (MccElmSender *self)
   self->tell_targets = self->tell_targets || memcmp (before, self->target_bps, sizeof before) != 0;
 }
 
+static void
+move_whole (MccElmSender *self)
+{
+  if (self->begun == MCC_TIME_NONE || self->now - self->begun < MCC_ELM_RATE_WINDOW)
+    return; /* rates are not measured yet */
+  for (uint32_t i = mcc_asmp_sender_members (self->asmp); i-- > 0;) {
+    MccReceiverInfo info;
+    mcc_asmp_sender_get_receiver (self->asmp, i, self->now, &info);
+    if (info.state == MCC_RECEIVER_ACTIVE)
+      mcc_elm_whole_add (&self->whole, &self->layers,
+          &(MccElmWholeReceiver){ .level = info.level,
+              .plain = info.plain,
+              .limited = !info.no_limit,
+              .rate_bps = info.rate_bps });
+  }
+  if (mcc_elm_whole_decide (&self->whole, &self->layers, self->now))
+    self->tell_whole = true;
+}
+
 void
 mcc_elm_sender_look (MccElmSender *self)
 {
@@ -142,4 +161,6 @@ mcc_elm_sender_look (MccElmSender *self)
     self->target_next = self->now + MCC_ELM_TARGET_PERIOD;
     move_targets (self);
   }
+  if (self->moves_whole)
+    move_whole (self);
 }

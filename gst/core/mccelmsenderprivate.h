@@ -33,6 +33,8 @@ struct MccElmSender {
   MccTime target_next;
   uint64_t target_bps[MCC_ELM_LAYERS_MAX];
   uint64_t *could_bps; /* max_receivers */
+  MccElmWhole whole;
+  bool moves_whole, tell_whole;
 };
 
 static inline unsigned

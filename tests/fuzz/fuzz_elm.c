@@ -213,6 +213,8 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     if (kind & 8)
       sender.bounds[k] = (MccElmBounds){ 50000u << k, 400000u << k };
   }
+  if (kind & 16)
+    sender.whole = (MccElmWholeBounds){ 400000u, kind & 32 ? 150000u : 0 };
   MccElmReceiverConfig receiver = { .variant = variant,
     .ssrc = 7,
     .seed = 2,

@@ -95,15 +95,6 @@ announce (VnetElmSender *self, const MccElmSenderAction *action, MccTime now)
   send_app (self->vnet, self->host, &app, 0, &self->rtcp_bytes);
 }
 
-static void
-sender_drain (VnetElmSender *self, MccTime now)
-{
-  MccElmSenderAction action;
-  while (mcc_elm_sender_poll (self->core, &action))
-    if (action.type == MCC_ELM_SENDER_ANNOUNCE && !self->stopped)
-      announce (self, &action, now);
-}
-
 static double
 added_bps (const VnetElmSender *self, unsigned k)
 {
@@ -121,6 +112,27 @@ set_rates (VnetElmSender *self)
     double part = 1.0 / (double)(1u << (k > 0 ? count - k : count - 1));
     self->layer[k].frame_bytes = added_bps (self, k) / 8.0 / (config->fps * part);
   }
+}
+
+static void
+follow (VnetElmSender *self, guint64 whole_bps)
+{
+  unsigned count = self->config.count;
+  double part = (double)whole_bps / (double)self->config.cumulative_bps[count - 1];
+  for (unsigned k = 0; k < count; k++)
+    self->config.cumulative_bps[k] = (guint64)(part * (double)self->config.cumulative_bps[k]);
+  set_rates (self);
+}
+
+static void
+sender_drain (VnetElmSender *self, MccTime now)
+{
+  MccElmSenderAction action;
+  while (mcc_elm_sender_poll (self->core, &action))
+    if (action.type == MCC_ELM_SENDER_ANNOUNCE && !self->stopped)
+      announce (self, &action, now);
+    else if (action.type == MCC_ELM_SENDER_WHOLE)
+      follow (self, action.target_bps[0]);
 }
 
 static unsigned
@@ -266,8 +278,10 @@ vnet_elm_sender_new (Vnet *vnet, const VnetElmSenderConfig *config, MccTime up_d
   self->vnet = vnet;
   self->config = config != NULL ? *config : vnet_elm_sender_default;
   MccTime now = self->config.epoch + vnet_now (vnet);
-  MccElmSenderConfig core
-      = { .variant = self->config.variant, .seed = mcc_rng_next (vnet_rng (vnet)), .ttl = 64 };
+  MccElmSenderConfig core = { .variant = self->config.variant,
+    .seed = mcc_rng_next (vnet_rng (vnet)),
+    .ttl = 64,
+    .whole = self->config.whole };
   for (unsigned k = 0; k < MCC_ELM_LAYERS_MAX; k++) {
     self->layer[k].ssrc = (guint32)mcc_rng_next (vnet_rng (vnet)) | 1;
     self->layer[k].seq = (guint16)mcc_rng_next (vnet_rng (vnet));
@@ -524,4 +538,10 @@ vnet_elm_receiver_time_at (const VnetElmReceiver *self, int level)
 {
   MccTime time = self->at[level + 1];
   return level == self->level ? time + vnet_now (self->vnet) - self->since : time;
+}
+
+MccTime
+vnet_elm_sender_now (const VnetElmSender *self)
+{
+  return vnet_host_now (self->vnet, self->host);
 }

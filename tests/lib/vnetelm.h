@@ -19,6 +19,7 @@ typedef struct {
   double fps, pacing;
   guint32 packet_bytes;
   MccTime epoch;
+  MccElmWholeBounds whole; /* its encoder follows at once */
 } VnetElmSenderConfig;
 
 /* Four layers, each twice the rate of those below: 250 kb/s to 2 Mb/s. */
@@ -32,6 +33,7 @@ VnetElmSender *vnet_elm_sender_new (
 void vnet_elm_sender_free (VnetElmSender *self);
 MccElmSender *vnet_elm_sender_core (VnetElmSender *self);
 guint64 vnet_elm_sender_sent_bytes (const VnetElmSender *self, unsigned layer);
+MccTime vnet_elm_sender_now (const VnetElmSender *self);
 guint64 vnet_elm_sender_rtcp_bytes (const VnetElmSender *self);
 /* Layer @layer is announced, but no packet of it is sent; or again. */
 void vnet_elm_sender_mute (VnetElmSender *self, unsigned layer, bool mute);
