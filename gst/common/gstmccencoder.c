@@ -424,6 +424,8 @@ work (GstMccEncoder *self)
         self->owner, "%" GST_PTR_FORMAT " gets %" G_GUINT64_FORMAT " bit/s", encoder, bps);
     if (changes && !set_number (encoder, property, bps / unit))
       GST_WARNING_OBJECT (self->owner, "%s of %" GST_PTR_FORMAT " is no number", property, encoder);
+    if (changes)
+      gst_mcc_encoder_share_rate (encoder, bps);
     g_mutex_lock (&self->lock);
     self->applied = bps;
     self->working = FALSE;
@@ -475,6 +477,31 @@ gst_mcc_encoder_get_applied (GstMccEncoder *self)
   applied = self->applied;
   g_mutex_unlock (&self->lock);
   return applied;
+}
+
+guint64
+gst_mcc_encoder_get_present (GstMccEncoder *self)
+{
+  GstElement *encoder = gst_mcc_encoder_get_element (self);
+  GValue from = G_VALUE_INIT, to = G_VALUE_INIT;
+  guint64 unit, number = 0;
+  gchar *property;
+
+  if (!encoder)
+    return 0;
+  g_mutex_lock (&self->lock);
+  property = g_strdup (self->bitrate_property);
+  unit = self->bitrate_unit == GST_MCC_UNIT_KBIT ? 1000 : 1;
+  g_mutex_unlock (&self->lock);
+  g_value_init (&to, G_TYPE_INT64);
+  g_object_get_property (G_OBJECT (encoder), property, &from);
+  if (g_value_transform (&from, &to))
+    number = (guint64)MAX (g_value_get_int64 (&to), 0);
+  g_value_unset (&from);
+  g_value_unset (&to);
+  g_free (property);
+  gst_object_unref (encoder);
+  return number * unit;
 }
 
 GstElement *

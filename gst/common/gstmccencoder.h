@@ -59,6 +59,8 @@ const GstMccEncoderRow *gst_mcc_encoder_table_get (guint *n_rows);
  * it must not delay, cost pictures of few bits up to 3 dB (352x288 at 100 kb/s). */
 #define GST_MCC_ENCODER_ONE_THREAD_BPS 1000000
 void gst_mcc_encoder_fit_rate (GstElement *encoder, guint64 bps);
+/* vp8enc and vp9enc with temporal layers have a rate of each: they keep their shares of @bps. */
+void gst_mcc_encoder_share_rate (GstElement *encoder, guint64 bps);
 /* "x264enc, x265enc, ...": those that follow live. */
 #define GST_MCC_ENCODERS_THAT_CAN                                                                  \
   "x264enc, x265enc, vp8enc, vp9enc, openh264enc, av1enc, nvh264enc, nvh265enc, vah264enc, "       \
@@ -105,6 +107,8 @@ GstElement *gst_mcc_encoder_get_element (GstMccEncoder *self);
 void gst_mcc_encoder_set_bitrate (GstMccEncoder *self, guint64 bitrate_bps);
 /* What the encoder was given last; 0 = nothing yet. */
 guint64 gst_mcc_encoder_get_applied (GstMccEncoder *self);
+/* What the encoder that is controlled is set to now, by whomever; 0 = not known. */
+guint64 gst_mcc_encoder_get_present (GstMccEncoder *self);
 /* Forgets the encoder and what is still to be set (READY->NULL). */
 void gst_mcc_encoder_reset (GstMccEncoder *self);
 

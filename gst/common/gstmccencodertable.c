@@ -182,3 +182,33 @@ gst_mcc_encoder_fit_rate (GstElement *encoder, guint64 bps)
       && get_int (encoder, "threads") == 0)
     g_object_set (encoder, "threads", 1u, NULL);
 }
+
+/* GValueArray is what the property has. */
+G_GNUC_BEGIN_IGNORE_DEPRECATIONS
+
+void
+gst_mcc_encoder_share_rate (GstElement *encoder, guint64 bps)
+{
+  static const gchar property[] = "temporal-scalability-target-bitrate";
+  GParamSpec *pspec = g_object_class_find_property (G_OBJECT_GET_CLASS (encoder), property);
+  GValueArray *rates = NULL;
+  gint all = 0;
+
+  if (!pspec || pspec->value_type != g_value_array_get_type ())
+    return;
+  g_object_get (encoder, property, &rates, NULL);
+  if (rates && rates->n_values > 0)
+    all = g_value_get_int (g_value_array_get_nth (rates, rates->n_values - 1));
+  for (guint i = 0; all > 0 && i < rates->n_values; i++) {
+    GValue *rate = g_value_array_get_nth (rates, i);
+
+    g_value_set_int (rate, (gint)gst_util_uint64_scale ((guint64)MAX (g_value_get_int (rate), 0),
+                               MIN (bps, G_MAXINT), (guint64)all));
+  }
+  if (all > 0)
+    g_object_set (encoder, property, rates, NULL);
+  if (rates)
+    g_value_array_free (rates);
+}
+
+G_GNUC_END_IGNORE_DEPRECATIONS

@@ -457,6 +457,41 @@ test_table (void)
     g_test_skip ("hardly an encoder is installed");
 }
 
+G_GNUC_BEGIN_IGNORE_DEPRECATIONS
+
+/* Rates of vp8enc's layers keep their shares. */
+static void
+test_shares (void)
+{
+  static const gint before[] = { 400000, 600000, 1000000 };
+  GstElement *encoder = gst_element_factory_make ("vp8enc", NULL);
+  GValueArray *rates = g_value_array_new (3);
+  GValue rate = G_VALUE_INIT;
+
+  if (!encoder) {
+    g_value_array_free (rates);
+    g_test_skip ("no vp8enc");
+    return;
+  }
+  gst_mcc_encoder_share_rate (encoder, 500000); /* it has none */
+  g_value_init (&rate, G_TYPE_INT);
+  for (guint i = 0; i < 3; i++) {
+    g_value_set_int (&rate, before[i]);
+    g_value_array_append (rates, &rate);
+  }
+  g_object_set (encoder, "temporal-scalability-target-bitrate", rates, NULL);
+  g_value_array_free (rates);
+  gst_mcc_encoder_share_rate (encoder, 500000);
+  g_object_get (encoder, "temporal-scalability-target-bitrate", &rates, NULL);
+  g_assert_cmpuint (rates->n_values, ==, 3);
+  for (guint i = 0; i < 3; i++)
+    g_assert_cmpint (g_value_get_int (g_value_array_get_nth (rates, i)), ==, before[i] / 2);
+  g_value_array_free (rates);
+  gst_object_unref (encoder);
+}
+
+G_GNUC_END_IGNORE_DEPRECATIONS
+
 int
 main (int argc, char **argv)
 {
@@ -480,5 +515,6 @@ main (int argc, char **argv)
   g_test_add_func ("/encoder/none", test_none);
   g_test_add_func ("/encoder/override", test_override);
   g_test_add_func ("/encoder/table", test_table);
+  g_test_add_func ("/encoder/shares-of-layers", test_shares);
   return g_test_run ();
 }
