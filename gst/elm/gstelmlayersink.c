@@ -273,7 +273,8 @@ check_pads (GstElmLayerSink *self, guint pads)
   return TRUE;
 }
 
-/* Who makes layers knows what they need; of the encoder only its payloader is set. */
+/* Who makes layers knows what they need: of the encoder only its rate is set, where all layers come
+ * from one, and its payloader. */
 static gboolean
 update_encoder (GstElmLayerSink *self)
 {
@@ -281,8 +282,11 @@ update_encoder (GstElmLayerSink *self)
   gboolean ok;
 
   gst_mcc_sender_settings_get_encoder (&self->settings, GST_ELEMENT (self), &encoder);
-  encoder.control = GST_MCC_ENCODER_CONTROL_NONE;
+  if (self->of_pads)
+    encoder.control = GST_MCC_ENCODER_CONTROL_NONE;
   ok = gst_mcc_send_stream_set_encoder (self->send, &encoder);
+  encoder.configure = FALSE;
+  ok = ok && gst_mcc_encoder_set_settings (gst_mcc_send_stream_get_encoder (self->send), &encoder);
   gst_mcc_sender_settings_encoder_clear (&encoder);
   return ok;
 }
@@ -407,7 +411,7 @@ start (GstElmLayerSink *self)
   self->has_caps = self->mute = self->ended = FALSE;
   self->warned = 0;
   self->looked = 0; /* units are counted anew */
-  self->target_bps = self->rtcp_bps = 0;
+  self->target_bps = self->whole_bps = self->rtcp_bps = 0;
   self->next_stats = self->next_look = MCC_TIME_NONE;
   g_mutex_unlock (&self->lock);
   return TRUE;
@@ -524,7 +528,7 @@ gst_elm_layer_sink_get_property (GObject *object, guint id, GValue *value, GPara
   switch (id) {
     case GST_MCC_SENDER_PROPERTY_TARGET_BITRATE:
       g_mutex_lock (&self->lock);
-      g_value_set_uint64 (value, self->target_bps);
+      g_value_set_uint64 (value, self->whole_bps > 0 ? self->whole_bps : self->target_bps);
       g_mutex_unlock (&self->lock);
       break;
     case GST_MCC_SENDER_PROPERTY_STATS:

@@ -127,6 +127,24 @@ act_feedback (GstElmLayerSink *self, gboolean found)
 }
 
 static void
+act_whole (GstElmLayerSink *self, guint64 bps)
+{
+  GstMccEncoder *encoder = gst_mcc_send_stream_get_encoder (self->send);
+  guint64 previous;
+
+  g_mutex_lock (&self->lock);
+  previous = self->whole_bps > 0 ? self->whole_bps : self->target_bps;
+  self->whole_bps = self->left_bps = bps;
+  g_mutex_unlock (&self->lock);
+  GST_DEBUG_OBJECT (self, "all layers %" G_GUINT64_FORMAT " -> %" G_GUINT64_FORMAT, previous, bps);
+  if (gst_mcc_encoder_get_status (encoder) == GST_MCC_ENCODER_FOUND)
+    gst_mcc_encoder_set_bitrate (encoder, bps);
+  g_object_notify (G_OBJECT (self), "target-bitrate");
+  gst_mcc_messages_target (
+      self->messages, -1, bps, previous, "receiver", 0, gst_mcc_pump_now (self->pump));
+}
+
+static void
 act (GstElmLayerSink *self, const MccElmSenderAction *action, Announcement *said)
 {
   switch (action->type) {
@@ -142,6 +160,9 @@ act (GstElmLayerSink *self, const MccElmSenderAction *action, Announcement *said
     case MCC_ELM_SENDER_FEEDBACK_LOST:
     case MCC_ELM_SENDER_FEEDBACK_FOUND:
       act_feedback (self, action->type == MCC_ELM_SENDER_FEEDBACK_FOUND);
+      break;
+    case MCC_ELM_SENDER_WHOLE:
+      act_whole (self, action->target_bps[0]);
       break;
     case MCC_ELM_SENDER_LEVELS:  /* in the stats */
     case MCC_ELM_SENDER_TARGETS: /* no bounds, no targets */
@@ -201,6 +222,28 @@ describe (GstElmLayerSink *self, guint count, guint64 total_bps, MccElmLayers *o
   }
 }
 
+/* What may move: the encoder that makes all layers; where the application has its encoders, what it
+ * is told; else nothing. */
+static void
+get_whole (GstElmLayerSink *self, guint64 max_bps, MccElmWholeBounds *out)
+{
+  GstMccEncoder *encoder = gst_mcc_send_stream_get_encoder (self->send);
+  GstMccEncoderStatus status = gst_mcc_encoder_get_status (encoder);
+  guint64 present;
+
+  if (status != GST_MCC_ENCODER_FOUND && status != GST_MCC_ENCODER_UNCONTROLLED)
+    return;
+  out->max_bps = max_bps;
+  out->home_bps = present = gst_mcc_encoder_get_present (encoder);
+  g_mutex_lock (&self->lock);
+  if (present > 0 && present / 1000 == self->left_bps / 1000)
+    out->home_bps = self->home_bps; /* what we made of it is nobody's wish */
+  self->home_bps = out->home_bps;
+  g_mutex_unlock (&self->lock);
+  if (out->home_bps != present)
+    gst_mcc_encoder_set_bitrate (encoder, out->home_bps);
+}
+
 static MccElmSender *
 make_core (GstElmLayerSink *self, const MccElmLayers *layers, const GstMccSenderSettings *settings)
 {
@@ -214,6 +257,7 @@ make_core (GstElmLayerSink *self, const MccElmLayers *layers, const GstMccSender
   config.ttl = (uint8_t)self->network.settings.ttl_mc;
   g_mutex_unlock (&self->network.lock);
   gst_mcc_session_get_feedback (self->session, &config.feedback);
+  get_whole (self, settings->max_bps, &config.whole);
   return mcc_elm_sender_new (&config, gst_mcc_pump_now (self->pump));
 }
 
@@ -341,11 +385,12 @@ look_at_frames_locked (GstElmLayerSink *self, guint count, MccTime now)
   self->looked = now;
 }
 
+/* Whether target-bitrate has changed. */
 static gboolean
 look (GstElmLayerSink *self)
 {
   MccElmSenderStats stats = { 0 };
-  gboolean changed = FALSE, one = FALSE;
+  gboolean changed = FALSE, tell = FALSE, one = FALSE;
   MccTime now;
 
   g_mutex_lock (&self->lock);
@@ -358,6 +403,7 @@ look (GstElmLayerSink *self)
   if (stats.count > 0 && stats.cumulative_bps[stats.count - 1] > 0) {
     changed = self->target_bps != stats.cumulative_bps[stats.count - 1];
     self->target_bps = stats.cumulative_bps[stats.count - 1];
+    tell = changed && self->whole_bps == 0;
     one = stats.count == 1 && self->n_built > 1;
   }
   g_mutex_unlock (&self->lock);
@@ -369,7 +415,7 @@ look (GstElmLayerSink *self)
         ("The stream has one layer only: receivers cannot choose. x264enc makes layers with "
          "bframes=3 b-pyramid=true, vp8enc with temporal-scalability."),
         (NULL));
-  return changed;
+  return tell;
 }
 
 MccTime
@@ -616,7 +662,7 @@ gst_elm_layer_sink_get_stats (GstElmLayerSink *self, guint max_receivers)
     if (elm.count > 0)
       stats.sent_bps = elm.cumulative_bps[elm.count - 1];
   }
-  stats.target_bps = self->target_bps;
+  stats.target_bps = self->whole_bps > 0 ? self->whole_bps : self->target_bps;
   g_mutex_unlock (&self->lock);
   structure = gst_mcc_stats_new_sender (&stats, &extra, receivers, n);
   gst_structure_set (structure, "feedback-interval", G_TYPE_UINT64, (guint64)elm.feedback_interval,

@@ -60,6 +60,9 @@ struct _GstElmLayerSink {
   MccAppSession caps; /* as announced */
   gboolean has_caps, mute, ended;
   guint64 target_bps; /* of all layers, as announced */
+  guint64 whole_bps;  /* ... as they should be; 0 = as they are */
+  guint64 home_bps,
+      left_bps; /* the encoder's, as it was set and as we left it: kept for a restart */
   guint64 rtcp_bps;
   guint warned;
   MccTime next_stats, next_look;

@@ -12,6 +12,7 @@
 
 #include "claim.h"
 #include "gstelmlayersink.h"
+#include "gstelmlayersrc.h"
 #include "mcclayerorder.h"
 #include "settings.h"
 
@@ -428,6 +429,115 @@ test_collision (void)
   world_stop (&world);
 }
 
+/* A sender and a receiver that takes all of its layers. */
+typedef struct {
+  World world;
+  GstElement *receiver, *encoder;
+  gint told; /* target-bitrate was notified; atomic */
+} Pair;
+
+static void
+on_target (GObject *sink, GParamSpec *pspec, gpointer told)
+{
+  g_atomic_int_inc ((gint *)told);
+}
+
+static gboolean
+pair_start (Pair *pair, const gchar *source, const gchar *control)
+{
+  gchar *text = g_strdup_printf ("%s @ %s", source, control), *address;
+  GError *error = NULL;
+  gboolean good = world_start (&pair->world, text);
+  guint group_port;
+
+  g_free (text);
+  if (!good)
+    return FALSE;
+  pair->encoder = gst_bin_get_by_name (GST_BIN (pair->world.pipeline), "encoder");
+  g_signal_connect (
+      pair->world.sink, "notify::target-bitrate", G_CALLBACK (on_target), &pair->told);
+  g_object_get (pair->world.sink, "address", &address, "port", &group_port, NULL);
+  text = g_strdup_printf (
+      "elmlayersrc address=%s port=%u multicast-iface=lo ! fakesink", address, group_port);
+  pair->receiver = gst_parse_launch (text, &error);
+  g_assert_no_error (error);
+  g_free (text);
+  g_free (address);
+  gst_element_set_state (pair->receiver, GST_STATE_PLAYING);
+  gst_element_set_state (pair->world.pipeline, GST_STATE_PLAYING);
+  return TRUE;
+}
+
+static guint
+pair_bitrate (Pair *pair, guint64 *target)
+{
+  guint kbps;
+
+  g_object_get (pair->world.sink, "target-bitrate", target, NULL);
+  g_object_get (pair->encoder, "bitrate", &kbps, NULL);
+  return kbps;
+}
+
+static void
+pair_stop (Pair *pair)
+{
+  gst_element_set_state (pair->receiver, GST_STATE_NULL);
+  gst_object_unref (pair->receiver);
+  gst_object_unref (pair->encoder);
+  world_stop (&pair->world);
+}
+
+/* Its rate rises once its receiver has had all layers for a while, by a tenth, and nothing else of
+ * it changes; with encoder-control=none the application is told. */
+static void
+test_encoder (void)
+{
+  static const gchar source[]
+      = "videotestsrc is-live=true pattern=snow ! "
+        "video/x-raw,format=I420,width=160,height=96,framerate=30/1 ! x264enc name=encoder "
+        "bitrate=300 bframes=3 b-pyramid=true b-adapt=false rc-lookahead=0 sync-lookahead=0 "
+        "mb-tree=false threads=1 vbv-buf-capacity=400 option-string=scenecut=0 ! "
+        "video/x-h264,profile=main ! rtph264pay config-interval=-1 !";
+  Pair moved = { 0 }, told = { 0 };
+  guint64 target, other, measured = 0;
+  guint kbps = 300;
+  gint before, after;
+
+  if (!pair_start (&moved, source, ""))
+    return;
+  g_assert_true (pair_start (&told, source, "encoder-control=none"));
+  g_object_get (moved.encoder, "pass", &before, NULL);
+  for (guint i = 0; i < 600 && kbps == 300; i++) {
+    g_usleep (100000);
+    kbps = pair_bitrate (&moved, &target);
+  }
+  g_object_get (moved.encoder, "pass", &after, NULL);
+  g_test_message ("%u kb/s, target %" G_GUINT64_FORMAT, kbps, target);
+  g_assert_cmpuint (kbps, ==, 330);
+  g_assert_cmpuint (target, ==, 330000);
+  g_assert_cmpint (after, ==, before);
+  /* A target that no measurement changes any more is the law's. */
+  for (guint i = 0, same = 0; i < 600 && same < 50; i++) {
+    g_usleep (100000);
+    g_assert_cmpuint (pair_bitrate (&told, &other), ==, 300);
+    same = other == measured ? same + 1 : 0;
+    measured = other;
+  }
+  g_test_message ("told %" G_GUINT64_FORMAT, other);
+  g_assert_cmpuint (other, >, 330000);
+  g_assert_cmpint (g_atomic_int_get (&told.told), >, 1);
+  /* Begun anew, it is as it was set. */
+  gst_element_set_state (moved.world.pipeline, GST_STATE_NULL);
+  gst_element_set_state (moved.world.pipeline, GST_STATE_PLAYING);
+  for (guint i = 0; i < 100 && kbps != 300; i++) {
+    g_usleep (100000);
+    kbps = pair_bitrate (&moved, &target);
+  }
+  g_assert_cmpuint (kbps, ==, 300);
+  pair_stop (&moved);
+  pair_stop (&told);
+}
+
 static void
 test_states (void)
 {
@@ -455,6 +565,7 @@ main (int argc, char **argv)
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
   gst_element_register (NULL, "elmlayersink", GST_RANK_NONE, GST_TYPE_ELM_LAYER_SINK);
+  gst_element_register (NULL, "elmlayersrc", GST_RANK_NONE, GST_TYPE_ELM_LAYER_SRC);
   g_test_add_func ("/elmlayersink/properties-round-trip", test_properties);
   g_test_add_func ("/elmlayersink/bad-settings-are-named", test_bad_settings);
   g_test_add_func ("/elmlayersink/one-kind-of-pad", test_pads);
@@ -463,6 +574,7 @@ main (int argc, char **argv)
   g_test_add_func ("/elmlayersink/an-encoder-that-makes-more-layers", test_more_layers);
   g_test_add_func ("/elmlayersink/malformed-descriptors", test_malformed);
   g_test_add_func ("/elmlayersink/a-layers-ssrc-that-another-one-has", test_collision);
+  g_test_add_func ("/elmlayersink/an-encoder-whose-rate-moves", test_encoder);
   g_test_add_func ("/elmlayersink/every-state", test_states);
   return g_test_run ();
 }
