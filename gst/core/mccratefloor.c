@@ -15,8 +15,7 @@
 #define TRY_RATE 1.3           /* times the lowest rate */
 #define ROSE 1.15              /* ... what arrives, at least, else nothing was shown */
 #define GROWTH_S 0.05          /* and a packet: above the highest queue before, it is ours */
-#define WAIT (30 * MCC_SECOND) /* then nothing is looked at for so long, each time twice as long   \
-                                */
+#define WAIT (30 * MCC_SECOND) /* then nothing is tried, each time twice as long */
 #define WAIT_MAX (480 * MCC_SECOND)
 
 static void
