@@ -65,7 +65,7 @@ observe (
   record.what = (uint8_t)what;
   record.protocol = header.protocol;
   record.version = header.version;
-  record.tos = header.version == 4 ? bytes[1] : (uint8_t)(bytes[0] << 4 | bytes[1] >> 4);
+  record.tos = (uint8_t)(header.version == 4 ? bytes[1] : bytes[0] << 4 | bytes[1] >> 4);
   if ((header.protocol == EMU_PROTOCOL_UDP || header.protocol == PROTOCOL_TCP)
       && header.payload + 4 <= header.end) {
     const uint8_t *ports = bytes + header.payload;
