@@ -48,24 +48,9 @@ static void
 take_layers (MccElmSender *self, const MccElmLayers *layers)
 {
   self->layers = *layers;
-  self->moves = false;
   self->begun = MCC_TIME_NONE;
-  for (unsigned k = 0; k < layers->count; k++) {
+  for (unsigned k = 0; k < layers->count; k++)
     mcc_meter_init (&self->meter[k], RATE_SPAN);
-    self->target_bps[k] = layers->layer[k].cumulative_bps;
-    self->moves = self->moves || self->config.bounds[k].max_bps > 0;
-  }
-  self->moves = self->moves && self->config.variant == MCC_VARIANT_ENHANCED;
-}
-
-/* Whether these or other layers may have rates that move. */
-static bool
-may_move (const MccElmSender *self)
-{
-  bool bounds = false;
-  for (unsigned k = 0; k < MCC_ELM_LAYERS_MAX; k++)
-    bounds = bounds || self->config.bounds[k].max_bps > 0;
-  return bounds && self->config.variant == MCC_VARIANT_ENHANCED;
 }
 
 static MccAsmpSender *
@@ -98,7 +83,7 @@ take_config (MccElmSender *self, const MccElmSenderConfig *config)
       = config->feedback_interval > 0 ? config->feedback_interval : MCC_ELM_FEEDBACK_START;
   MccElmLayers layers = config->layers;
   complete_layers (self, &layers);
-  if (!mcc_elm_layers_valid (&layers) || !mcc_elm_bounds_valid (config->bounds, layers.count))
+  if (!mcc_elm_layers_valid (&layers))
     return false;
   mcc_elm_whole_init (&self->whole, &config->whole, self->now);
   self->moves_whole = config->whole.max_bps > 0 && config->variant == MCC_VARIANT_ENHANCED;
@@ -116,16 +101,10 @@ mcc_elm_sender_new (const MccElmSenderConfig *config, MccTime now)
   mcc_rng_init (&rng, config->seed);
   self->now = self->round_start = self->period_start = now;
   self->look_next = now + LOOK_PERIOD;
-  self->target_next = now + MCC_ELM_TARGET_PERIOD;
   /* Random, so that a restarted sender's are not taken for old ones. */
   self->layers.number = (uint32_t)mcc_rng_next (&rng);
   self->layers.round = (uint32_t)mcc_rng_next (&rng);
-  bool good = take_config (self, config);
-  if (good && may_move (self)) {
-    self->could_bps = calloc (self->config.max_receivers, sizeof self->could_bps[0]);
-    good = self->could_bps != NULL;
-  }
-  if (good)
+  if (take_config (self, config))
     self->asmp = new_asmp (self, mcc_rng_next (&rng));
   if (self->asmp == NULL) {
     mcc_elm_sender_free (self);
@@ -142,7 +121,6 @@ mcc_elm_sender_free (MccElmSender *self)
   if (self == NULL)
     return;
   mcc_asmp_sender_free (self->asmp);
-  free (self->could_bps);
   free (self);
 }
 
@@ -153,8 +131,7 @@ mcc_elm_sender_set_layers (MccElmSender *self, const MccElmLayers *layers, MccTi
   MccElmLayers changed = *layers;
   complete_layers (self, &changed);
   changed.set = (uint16_t)(self->layers.set + 1);
-  if (!mcc_elm_layers_valid (&changed)
-      || !mcc_elm_bounds_valid (self->config.bounds, changed.count))
+  if (!mcc_elm_layers_valid (&changed))
     return false;
   bool renamed = changed.layer[0].ssrc != self->layers.layer[0].ssrc;
   take_layers (self, &changed);
@@ -320,16 +297,10 @@ mcc_elm_sender_poll (MccElmSender *self, MccElmSenderAction *out)
   while (mcc_asmp_sender_poll (self->asmp, &asmp))
     if (translate (self, &asmp, out))
       return true;
-  if (self->tell_targets) {
-    self->tell_targets = false;
-    out->type = MCC_ELM_SENDER_TARGETS;
-    memcpy (out->target_bps, self->target_bps, sizeof out->target_bps);
-    return true;
-  }
   if (self->tell_whole) {
     self->tell_whole = false;
     out->type = MCC_ELM_SENDER_WHOLE;
-    out->target_bps[0] = self->whole.target_bps;
+    out->target_bps = self->whole.target_bps;
     return true;
   }
   if (!self->tell_members)
@@ -389,7 +360,6 @@ mcc_elm_sender_get_stats (const MccElmSender *self, MccTime now, MccElmSenderSta
   for (unsigned k = 0; k < mcc_elm_sender_count (self); k++) {
     sum += mcc_meter_rate_bps (&self->meter[k], MCC_ELM_RATE_WINDOW, now);
     out->cumulative_bps[k] = self->begun == MCC_TIME_NONE ? 0 : sum;
-    out->target_bps[k] = self->target_bps[k];
     out->members[k] = self->members[k];
     out->receivers += self->members[k];
   }

@@ -13,16 +13,14 @@
  * receivers together may send within the RTCP budget.
  *  - Round r begins at its time (mccelmlayers.h), whether or not it is announced.
  *  - A report of a level that does not exist is BAD_VALUE.
- *  - With `bounds` (enhanced; the host says that its encoder can move them) target rates B_k follow
- *    what receivers say they could take (mccelmtarget.h), looked at each MCC_ELM_TARGET_PERIOD;
- *    with `whole` instead one rate moves, of the encoder that makes all layers (mccelmwhole.h).
- * Allocates only when the receiver table grows.
+ *  - With `whole` (enhanced; the host says that its encoder can move it) the rate of the encoder
+ * that makes all layers follows what receivers say they could take (mccelmwhole.h). Allocates only
+ * when the receiver table grows.
  */
 #pragma once
 
 #include "mccasmpsender.h"
 #include "mccelmapp.h"
-#include "mccelmtarget.h"
 #include "mccelmwhole.h"
 
 #define MCC_ELM_RATE_WINDOW (2 * MCC_SECOND)     /* ours */
@@ -31,20 +29,18 @@
 #define MCC_ELM_FEEDBACK_TARGET_HZ 1.0           /* ours */
 #define MCC_ELM_FEEDBACK_START (1 * MCC_SECOND)  /* ours */
 #define MCC_ELM_ROUND (2 * MCC_SECOND)           /* ours */
-#define MCC_ELM_TARGET_PERIOD (10 * MCC_SECOND)  /* ours */
 
 typedef struct MccElmSender MccElmSender;
 
 typedef struct {
   MccVariant variant;
   uint64_t seed;
-  MccElmLayers layers; /* count and of each layer: expected rate, offsets, SSRC, frame rate,
-                          dependencies; the rest is the sender's */
-  MccElmBounds bounds[MCC_ELM_LAYERS_MAX];
-  MccElmWholeBounds whole;        /* one encoder makes all layers; instead of bounds */
-  double feedback_target_hz;      /* 0 = MCC_ELM_FEEDBACK_TARGET_HZ */
-  MccTime feedback_interval;      /* to begin with; 0 = MCC_ELM_FEEDBACK_START */
-  MccTime round_interval;         /* 0 = MCC_ELM_ROUND */
+  MccElmLayers layers;       /* count and of each layer: expected rate, offsets, SSRC, frame rate,
+                                dependencies; the rest is the sender's */
+  MccElmWholeBounds whole;   /* one encoder makes all layers */
+  double feedback_target_hz; /* 0 = MCC_ELM_FEEDBACK_TARGET_HZ */
+  MccTime feedback_interval; /* to begin with; 0 = MCC_ELM_FEEDBACK_START */
+  MccTime round_interval;    /* 0 = MCC_ELM_ROUND */
   uint64_t session_bandwidth_bps; /* RTCP: never above 5 % of it; 0 = the highest B */
   uint32_t max_receivers;         /* 0 = 4096 */
   MccAddress feedback;
@@ -57,8 +53,7 @@ typedef enum {
                               send_time */
   MCC_ELM_SENDER_RECEIVER, /* ssrc, address, state, level */
   MCC_ELM_SENDER_LEVELS,   /* how many receivers are at which level has changed */
-  MCC_ELM_SENDER_TARGETS,  /* target_bps[count]: what the encoder is asked to make of the layers */
-  MCC_ELM_SENDER_WHOLE,    /* target_bps[0]: what it is asked to make of all together */
+  MCC_ELM_SENDER_WHOLE,    /* target_bps: what the encoder is asked to make of all together */
   MCC_ELM_SENDER_KEY_UNIT, /* ask the encoder for a key unit now */
   MCC_ELM_SENDER_FEEDBACK_LOST,
   MCC_ELM_SENDER_FEEDBACK_FOUND
@@ -73,16 +68,15 @@ typedef struct {
   MccAddress address;
   MccReceiverState state;
   unsigned level;
-  uint64_t target_bps[MCC_ELM_LAYERS_MAX]; /* cumulative */
+  uint64_t target_bps;
 } MccElmSenderAction;
 
 typedef struct {
   unsigned count;                              /* layers */
   uint64_t cumulative_bps[MCC_ELM_LAYERS_MAX]; /* measured; 0 = not known yet */
-  uint64_t target_bps[MCC_ELM_LAYERS_MAX];
-  uint64_t whole_bps;                   /* 0: not moved, or not known yet */
-  uint32_t receivers;                   /* that count: not those on probation */
-  uint32_t members[MCC_ELM_LAYERS_MAX]; /* receivers at that level */
+  uint64_t whole_bps;                          /* 0: not moved, or not known yet */
+  uint32_t receivers;                          /* that count: not those on probation */
+  uint32_t members[MCC_ELM_LAYERS_MAX];        /* receivers at that level */
   MccTime feedback_interval;
   double feedback_hz; /* of the last period */
   uint32_t round;
@@ -91,7 +85,7 @@ typedef struct {
   uint64_t dropped[MCC_DROP_COUNT];
 } MccElmSenderStats;
 
-/* NULL: the layers are not valid (mcc_elm_layers_valid()), bounds are not, or no memory. */
+/* NULL: the layers are not valid (mcc_elm_layers_valid()), or no memory. */
 MccElmSender *mcc_elm_sender_new (const MccElmSenderConfig *config, MccTime now);
 void mcc_elm_sender_free (MccElmSender *self);
 /* Other layers from now on: receivers begin anew. False: not valid, nothing has changed. */

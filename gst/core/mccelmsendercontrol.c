@@ -103,33 +103,6 @@ count_members (MccElmSender *self)
   memcpy (self->members, members, sizeof members);
 }
 
-static int
-compare_bps (const void *a, const void *b)
-{
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return x < y ? -1 : x > y;
-}
-
-static void
-move_targets (MccElmSender *self)
-{
-  unsigned receivers = 0;
-  for (uint32_t i = mcc_asmp_sender_members (self->asmp); i-- > 0;) {
-    MccReceiverInfo info;
-    mcc_asmp_sender_get_receiver (self->asmp, i, self->now, &info);
-    if (info.state == MCC_RECEIVER_ACTIVE && !info.plain && receivers < self->config.max_receivers)
-      self->could_bps[receivers++] = info.no_limit ? MCC_APP_RATE_MAX : info.rate_bps;
-  }
-  if (receivers == 0)
-    return;
-  qsort (self->could_bps, receivers, sizeof self->could_bps[0], compare_bps);
-  uint64_t before[MCC_ELM_LAYERS_MAX];
-  memcpy (before, self->target_bps, sizeof before);
-  mcc_elm_target_move (self->config.bounds, mcc_elm_sender_count (self), self->could_bps, receivers,
-      self->target_bps);
-  self->tell_targets = self->tell_targets || memcmp (before, self->target_bps, sizeof before) != 0;
-}
-
 static void
 move_whole (MccElmSender *self)
 {
@@ -157,10 +130,6 @@ mcc_elm_sender_look (MccElmSender *self)
   if (self->now - self->period_start >= MCC_ELM_FEEDBACK_PERIOD)
     control_feedback (self);
   mcc_elm_sender_apply_interval (self);
-  if (self->moves && self->now >= self->target_next) {
-    self->target_next = self->now + MCC_ELM_TARGET_PERIOD;
-    move_targets (self);
-  }
   if (self->moves_whole)
     move_whole (self);
 }

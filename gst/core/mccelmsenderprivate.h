@@ -3,7 +3,7 @@
  * mccelmsenderprivate: the sender's state, for mccelmsender*.c only.
  *
  *   mccelmsender.c         what comes, when: handle, next_timeout, poll
- *   mccelmsendercontrol.c  rates, feedback interval, members, targets
+ *   mccelmsendercontrol.c  rates, feedback interval, members, the target
  */
 #pragma once
 
@@ -28,11 +28,7 @@ struct MccElmSender {
   /* Who is where. */
   uint32_t members[MCC_ELM_LAYERS_MAX], told_members[MCC_ELM_LAYERS_MAX];
   bool tell_members;
-  /* Rates to be made. */
-  bool moves, tell_targets;
-  MccTime target_next;
-  uint64_t target_bps[MCC_ELM_LAYERS_MAX];
-  uint64_t *could_bps; /* max_receivers */
+  /* The rate to be made. */
   MccElmWhole whole;
   bool moves_whole, tell_whole;
 };

@@ -162,10 +162,9 @@ act (GstElmLayerSink *self, const MccElmSenderAction *action, Announcement *said
       act_feedback (self, action->type == MCC_ELM_SENDER_FEEDBACK_FOUND);
       break;
     case MCC_ELM_SENDER_WHOLE:
-      act_whole (self, action->target_bps[0]);
+      act_whole (self, action->target_bps);
       break;
-    case MCC_ELM_SENDER_LEVELS:  /* in the stats */
-    case MCC_ELM_SENDER_TARGETS: /* no bounds, no targets */
+    case MCC_ELM_SENDER_LEVELS: /* in the stats */
       break;
   }
 }

@@ -15,10 +15,9 @@ typedef struct {
   MccTime next_packet[COUNT];
   double own_bps[COUNT]; /* sent of each layer */
   guint32 seq[COUNT];
-  unsigned announced, key_units, targets, levels, joined, left, lost;
+  unsigned announced, key_units, levels, joined, left, lost;
   MccElmLayers layers;
   MccAppRttList rtt;
-  guint64 target_bps[COUNT];
 } World;
 
 static MccElmSenderConfig
@@ -65,10 +64,6 @@ drain (World *world)
         break;
       case MCC_ELM_SENDER_KEY_UNIT:
         world->key_units++;
-        break;
-      case MCC_ELM_SENDER_TARGETS:
-        world->targets++;
-        memcpy (world->target_bps, action.target_bps, sizeof world->target_bps);
         break;
       case MCC_ELM_SENDER_LEVELS:
         world->levels++;
@@ -291,63 +286,10 @@ test_life (void)
 }
 
 static void
-test_targets (void)
-{
-  MccElmSenderConfig config = config_of (MCC_VARIANT_ENHANCED);
-  config.bounds[2] = (MccElmBounds){ 200000, 4000000 };
-  World world;
-  world_init (&world, &config);
-  for (guint32 number = 1; number < 120; number++) {
-    report (&world, 7, number, 2, 1000000);
-    run (&world, 1.0);
-  }
-  g_assert_cmpuint (world.targets, >=, 5);
-  g_assert_cmpuint (world.target_bps[0], ==, 100000);
-  g_assert_cmpuint (world.target_bps[2], >, 700000);
-  g_assert_cmpuint (world.target_bps[2], <=, 950000);
-  mcc_elm_sender_free (world.sender);
-  config.variant = MCC_VARIANT_PUBLISHED; /* moves nothing */
-  world_init (&world, &config);
-  for (guint32 number = 1; number < 30; number++) {
-    report (&world, 7, number, 2, 1000000);
-    run (&world, 1.0);
-  }
-  g_assert_cmpuint (world.targets, ==, 0);
-  mcc_elm_sender_free (world.sender);
-}
-
-/* Layers whose rates may move can come later. */
-static void
-test_targets_of_other_layers (void)
-{
-  MccElmSenderConfig config = config_of (MCC_VARIANT_ENHANCED);
-  MccElmLayers layers = config.layers;
-  World world;
-  config.bounds[2] = (MccElmBounds){ 200000, 4000000 };
-  config.layers.count = 2;
-  world_init (&world, &config);
-  world.own_bps[2] = 0.0;
-  run (&world, 5.0);
-  world.own_bps[2] = 200000.0;
-  world.next_packet[2] = world.now;
-  layers.feedback_interval = 0; /* the sender's */
-  g_assert_true (mcc_elm_sender_set_layers (world.sender, &layers, world.now));
-  for (guint32 number = 1; number < 60; number++) {
-    report (&world, 7, number, 2, 1000000);
-    run (&world, 1.0);
-  }
-  g_assert_cmpuint (world.targets, >=, 2);
-  mcc_elm_sender_free (world.sender);
-}
-
-static void
 test_refused (void)
 {
   MccElmSenderConfig config = config_of (MCC_VARIANT_ENHANCED);
   config.layers.layer[1].cumulative_bps = 1;
-  g_assert_null (mcc_elm_sender_new (&config, EPOCH));
-  config = config_of (MCC_VARIANT_ENHANCED);
-  config.bounds[0] = (MccElmBounds){ 2, 1 };
   g_assert_null (mcc_elm_sender_new (&config, EPOCH));
   mcc_elm_sender_free (NULL);
 }
@@ -361,8 +303,6 @@ main (int argc, char **argv)
   g_test_add_func ("/elm/sender/budget", test_budget);
   g_test_add_func ("/elm/sender/members", test_members);
   g_test_add_func ("/elm/sender/life", test_life);
-  g_test_add_func ("/elm/sender/targets", test_targets);
-  g_test_add_func ("/elm/sender/targets-of-other-layers", test_targets_of_other_layers);
   g_test_add_func ("/elm/sender/refused", test_refused);
   return g_test_run ();
 }

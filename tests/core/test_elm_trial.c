@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Trials of layers, and where an encoder's rates are moved to.
+ * Trials of layers.
  */
 #include <glib.h>
 
-#include "mccapp.h"
-#include "mccelmtarget.h"
 #include "mccelmtrial.h"
 
 #define START (1000 * MCC_SECOND)
@@ -141,36 +139,6 @@ test_overload (void)
   g_assert_cmpuint (path.trial.heavy, ==, 0);
 }
 
-static void
-test_targets (void)
-{
-  static const MccElmBounds bounds[3]
-      = { { 100000, 400000 }, { 200000, 2000000 }, { 400000, 8000000 } };
-  guint64 could[100], target[3] = { 200000, 500000, 1000000 };
-  for (unsigned i = 0; i < 100; i++)
-    could[i] = i < 50 ? 300000 : i < 90 ? 1500000 : MCC_APP_RATE_MAX;
-  for (unsigned n = 0; n < 60; n++) {
-    guint64 before[3] = { target[0], target[1], target[2] };
-    mcc_elm_target_move (bounds, 3, could, 100, target);
-    for (unsigned k = 0; k < 3; k++) {
-      g_assert_cmpfloat ((double)target[k], <=, 1.1 * (double)before[k] + 1.0);
-      g_assert_cmpuint (target[k], >=, bounds[k].min_bps);
-      g_assert_cmpuint (target[k], <=, bounds[k].max_bps);
-      g_assert_true (
-          k == 0 || (double)target[k] >= MCC_ELM_TARGET_STEP * (double)target[k - 1] - 1.0);
-    }
-  }
-  g_assert_cmpuint (target[0], ==, 285000); /* 0.95 of what 95 % could take */
-  g_assert_cmpuint (target[2], ==, 8000000);
-  guint64 fixed[3] = { 1000, 2000, 3000 };
-  static const MccElmBounds none[3] = { { 0, 0 }, { 0, 0 }, { 0, 0 } };
-  mcc_elm_target_move (none, 3, could, 100, fixed);
-  g_assert_cmpuint (fixed[2], ==, 3000);
-  g_assert_true (mcc_elm_bounds_valid (bounds, 3) && mcc_elm_bounds_valid (none, 3));
-  static const MccElmBounds crossed[2] = { { 100, 400 }, { 200, 400 } }, empty[1] = { { 2, 1 } };
-  g_assert_false (mcc_elm_bounds_valid (crossed, 2) || mcc_elm_bounds_valid (empty, 1));
-}
-
 int
 main (int argc, char **argv)
 {
@@ -179,6 +147,5 @@ main (int argc, char **argv)
   g_test_add_func ("/elm/trial/overflow-of-others", test_overflow);
   g_test_add_func ("/elm/trial/queue", test_queue);
   g_test_add_func ("/elm/trial/overload", test_overload);
-  g_test_add_func ("/elm/targets", test_targets);
   return g_test_run ();
 }

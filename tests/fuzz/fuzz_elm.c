@@ -210,8 +210,6 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
       .address_offset = (uint16_t)k,
       .port_offset = (uint16_t)(2 * k),
       .ssrc = 0x100 + k };
-    if (kind & 8)
-      sender.bounds[k] = (MccElmBounds){ 50000u << k, 400000u << k };
   }
   if (kind & 16)
     sender.whole = (MccElmWholeBounds){ 400000u, kind & 32 ? 150000u : 0 };

@@ -132,7 +132,7 @@ sender_drain (VnetElmSender *self, MccTime now)
     if (action.type == MCC_ELM_SENDER_ANNOUNCE && !self->stopped)
       announce (self, &action, now);
     else if (action.type == MCC_ELM_SENDER_WHOLE)
-      follow (self, action.target_bps[0]);
+      follow (self, action.target_bps);
 }
 
 static unsigned
