@@ -8,12 +8,12 @@
  */
 #pragma once
 
-#include <gst/gst.h>
+#include "gstmccsender.h"
 
 G_BEGIN_DECLS
 
 #define GST_TYPE_ASMP_SINK (gst_asmp_sink_get_type ())
-G_DECLARE_FINAL_TYPE (GstAsmpSink, gst_asmp_sink, GST, ASMP_SINK, GstBin)
+G_DECLARE_FINAL_TYPE (GstAsmpSink, gst_asmp_sink, GST, ASMP_SINK, GstMccSender)
 
 GST_ELEMENT_REGISTER_DECLARE (asmpsink);
 

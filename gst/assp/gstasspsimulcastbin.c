@@ -22,15 +22,12 @@
 GST_DEBUG_CATEGORY (gst_assp_simulcast_bin_debug);
 #define GST_CAT_DEFAULT gst_assp_simulcast_bin_debug
 
-enum { SIGNAL_ENCODER_BITRATE_CHANGED, SIGNAL_FORCE_KEY_UNIT, N_SIGNALS };
-static guint signals[N_SIGNALS];
-
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
     "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw"));
 static GstStaticPadTemplate request_template = GST_STATIC_PAD_TEMPLATE (
     "sink_%u", GST_PAD_SINK, GST_PAD_REQUEST, GST_STATIC_CAPS ("application/x-rtp"));
 
-G_DEFINE_FINAL_TYPE_WITH_CODE (GstAsspSimulcastBin, gst_assp_simulcast_bin, GST_TYPE_BIN,
+G_DEFINE_FINAL_TYPE_WITH_CODE (GstAsspSimulcastBin, gst_assp_simulcast_bin, GST_TYPE_MCC_SENDER,
     gst_mcc_uri_implement (g_define_type_id, GST_URI_SINK, GST_ASSP_SCHEME))
 GST_ELEMENT_REGISTER_DEFINE (
     asspsimulcastbin, "asspsimulcastbin", GST_RANK_NONE, GST_TYPE_ASSP_SIMULCAST_BIN)
@@ -165,30 +162,6 @@ gst_assp_simulcast_bin_release_pad (GstElement *element, GstPad *pad)
 /* ---- building: NULL->READY ---- */
 
 static void
-on_encoder_changed (gpointer owner, GstElement *encoder, guint64 bitrate)
-{
-  g_signal_emit (owner, signals[SIGNAL_ENCODER_BITRATE_CHANGED], 0, encoder, bitrate);
-}
-
-static GstElement *
-make (GstAsspSimulcastBin *self, const gchar *factory)
-{
-  GstElement *element = gst_element_factory_make (factory, NULL);
-
-  if (!element) {
-    gst_mcc_messages_missing (GST_ELEMENT (self), factory);
-    GST_ELEMENT_ERROR (self, CORE, MISSING_PLUGIN,
-        ("The element %s is missing; install GStreamer's core plugins (Debian: "
-         "libgstreamer1.0-0).",
-            factory),
-        (NULL));
-    return NULL;
-  }
-  gst_bin_add (GST_BIN (self), element);
-  return element;
-}
-
-static void
 set_target (GstPad *ghost, GstElement *element)
 {
   GstPad *sink = gst_element_get_static_pad (element, "sink");
@@ -201,7 +174,10 @@ set_target (GstPad *ghost, GstElement *element)
 static gboolean
 build_raw (GstAsspSimulcastBin *self, gboolean sync)
 {
-  if (!(self->clocksync = make (self, "clocksync")) || !(self->tee = make (self, "tee")))
+  GstMccSender *sender = GST_MCC_SENDER (self);
+
+  if (!(self->clocksync = gst_mcc_sender_make (sender, "clocksync"))
+      || !(self->tee = gst_mcc_sender_make (sender, "tee")))
     return FALSE;
   g_object_set (self->clocksync, "sync", sync, NULL);
   g_object_set (self->tee, "allow-not-linked", TRUE, NULL);
@@ -212,16 +188,17 @@ build_raw (GstAsspSimulcastBin *self, gboolean sync)
 static gboolean
 build_branch (GstAsspSimulcastBin *self, guint i, gboolean sync, guint32 time_base)
 {
+  GstMccSender *sender = GST_MCC_SENDER (self);
   GstAsspStream *stream = &self->stream[i];
   GstAsspBranchSettings settings = { .low_bps = self->bounds.stream[i].low_bps,
     .high_bps = self->bounds.stream[i].high_bps,
     .timestamp_offset = time_base,
-    .ssrc = gst_mcc_session_get_ssrc (self->session, i),
+    .ssrc = gst_mcc_session_get_ssrc (sender->session, i),
     .leaky = sync };
   gchar *description;
 
   GST_OBJECT_LOCK (self);
-  settings.configure = self->sender.configure_encoder;
+  settings.configure = sender->settings.configure_encoder;
   description = g_strdup (self->settings.encoder_description);
   GST_OBJECT_UNLOCK (self);
   settings.description = description ? description : "";
@@ -238,7 +215,7 @@ build_request (GstAsspSimulcastBin *self, guint i, gboolean sync)
   GstAsspStream *stream = &self->stream[i];
   GstPad *pad;
 
-  if (!(stream->clocksync = make (self, "clocksync")))
+  if (!(stream->clocksync = gst_mcc_sender_make (GST_MCC_SENDER (self), "clocksync")))
     return FALSE;
   g_object_set (stream->clocksync, "sync", sync, NULL);
   pad = ref_request_pad (self, i);
@@ -260,10 +237,11 @@ build_stream (GstAsspSimulcastBin *self, guint i, const GstMccSenderSettings *se
   gboolean good;
 
   *stream = (GstAsspStream){ .send = gst_mcc_send_stream_new (GST_BIN (self), i,
-                                 &gst_assp_simulcast_bin_stream_handler, on_encoder_changed) };
+                                 &gst_assp_simulcast_bin_stream_handler,
+                                 gst_mcc_sender_encoder_changed) };
   gst_mcc_send_stream_set_time_base (stream->send, time_base);
   gst_mcc_send_stream_configure (stream->send, settings);
-  good = gst_mcc_send_stream_link (stream->send, self->session)
+  good = gst_mcc_send_stream_link (stream->send, GST_MCC_SENDER (self)->session)
          && (request ? build_request (self, i, settings->sync)
                      : build_branch (self, i, settings->sync, time_base));
   entry = gst_element_get_static_pad (
@@ -277,23 +255,11 @@ static gboolean
 open_session (GstAsspSimulcastBin *self)
 {
   MccPlace places[GST_MCC_STREAMS_MAX];
-  GstMccSessionSettings network;
-  GError *error = NULL;
-  gboolean ok;
 
   for (guint i = 0; i < self->bounds.count; i++)
     places[i] = gst_assp_streams_place (&self->bounds, i);
-  gst_mcc_properties_get_settings (&self->network, &network);
-  if (network.session_bandwidth == 0)
-    network.session_bandwidth = self->bounds.stream[self->bounds.count - 1].high_bps;
-  ok = gst_mcc_session_open_streams (self->session, &network, places, self->bounds.count, &error);
-  gst_mcc_properties_settings_clear (&network);
-  if (!ok) {
-    gst_element_message_full (GST_ELEMENT (self), GST_MESSAGE_ERROR, error->domain, error->code,
-        g_strdup (error->message), NULL, __FILE__, GST_FUNCTION, __LINE__);
-    g_error_free (error);
-  }
-  return ok;
+  return gst_mcc_sender_open_session (GST_MCC_SENDER (self), places, self->bounds.count,
+      self->bounds.stream[self->bounds.count - 1].high_bps);
 }
 
 /* The pads' numbers leave no gap. */
@@ -311,7 +277,8 @@ check_pads (GstAsspSimulcastBin *self, guint pads)
 static gboolean
 build (GstAsspSimulcastBin *self)
 {
-  GstMccSenderSettings settings = gst_mcc_sender_settings_copy (&self->sender, GST_ELEMENT (self));
+  GstMccSenderSettings settings
+      = gst_mcc_sender_settings_copy (&GST_MCC_SENDER (self)->settings, GST_ELEMENT (self));
   guint pads = count_request_pads (self);
   guint32 time_base = g_random_int ();
 
@@ -367,8 +334,9 @@ publish (GstAsspSimulcastBin *self, guint n)
 
 /* READY->NULL */
 static void
-unbuild (GstAsspSimulcastBin *self)
+gst_assp_simulcast_bin_release (GstMccSender *sender)
 {
+  GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (sender);
   GstElement *clocksync;
 
   publish (self, 0);
@@ -381,24 +349,22 @@ unbuild (GstAsspSimulcastBin *self)
   clocksync = g_steal_pointer (&self->clocksync);
   g_rec_mutex_unlock (&self->figures);
   remove_child (self, &clocksync);
-  gst_mcc_session_close (self->session);
+  gst_mcc_session_close (sender->session);
 }
 
 static gboolean
-prepare (GstAsspSimulcastBin *self)
+gst_assp_simulcast_bin_prepare (GstMccSender *sender)
 {
-  if (!build (self)) {
-    unbuild (self);
+  GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (sender);
+
+  if (!build (self))
     return FALSE;
-  }
   publish (self, self->n_built);
   /* what was set meanwhile */
-  gst_assp_simulcast_bin_apply (self, GST_MCC_SENDER_PROPERTY_SYNC);
-  gst_assp_simulcast_bin_apply (self, GST_MCC_SENDER_PROPERTY_PACING_FACTOR);
-  if (!gst_assp_simulcast_bin_update_encoders (self)) {
-    unbuild (self);
+  gst_assp_simulcast_bin_apply (sender, GST_MCC_SENDER_PROPERTY_SYNC);
+  gst_assp_simulcast_bin_apply (sender, GST_MCC_SENDER_PROPERTY_PACING_FACTOR);
+  if (!gst_assp_simulcast_bin_update_encoders (self))
     return FALSE;
-  }
   for (guint i = 0; i < self->n_streams; i++) {
     gst_mcc_encoder_set_bitrate (
         gst_mcc_send_stream_get_encoder (self->stream[i].send), self->bounds.stream[i].low_bps);
@@ -419,31 +385,34 @@ reset_streams_locked (GstAsspSimulcastBin *self, MccTime now)
     mcc_idle_init (&stream->idle, i == 0 ? MCC_TIME_NONE : self->idle_after, now);
     stream->target_bps = self->bounds.stream[i].low_bps;
     stream->rtcp_bps = 0;
-    stream->ended = stream->mute = stream->failed = FALSE;
-    mcc_assp_sender_set_running (self->core, i, true, now);
+    stream->failed = FALSE;
+    mcc_assp_sender_set_running (GST_MCC_SENDER (self)->core, i, true, now);
   }
 }
 
 /* READY->PAUSED, before the data flows */
 static gboolean
-make_core (GstAsspSimulcastBin *self)
+gst_assp_simulcast_bin_start (GstMccSender *sender)
 {
-  GstMccSenderSettings settings = gst_mcc_sender_settings_copy (&self->sender, GST_ELEMENT (self));
+  GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (sender);
+  GstMccSenderSettings settings
+      = gst_mcc_sender_settings_copy (&sender->settings, GST_ELEMENT (self));
   MccAsspSenderConfig config = { .streams = self->bounds,
     .max_streams = self->live ? self->bounds.count : 0,
     .max_receivers = settings.max_receivers,
     .ecn = settings.ecn,
-    .seed = gst_mcc_properties_get_seed (&self->network) };
+    .seed = gst_mcc_properties_get_seed (&sender->network) };
   MccTime idle_after, now;
+  gboolean good;
 
   for (guint i = 0; i < self->n_streams; i++)
-    config.streams.stream[i].ssrc = gst_mcc_session_get_ssrc (self->session, i);
-  g_mutex_lock (&self->network.lock);
-  config.variant = self->network.variant;
-  config.session_bandwidth_bps = self->network.settings.session_bandwidth;
-  config.ttl = (uint8_t)self->network.settings.ttl_mc;
-  g_mutex_unlock (&self->network.lock);
-  gst_mcc_session_get_feedback (self->session, &config.feedback);
+    config.streams.stream[i].ssrc = gst_mcc_session_get_ssrc (sender->session, i);
+  g_mutex_lock (&sender->network.lock);
+  config.variant = sender->network.variant;
+  config.session_bandwidth_bps = sender->network.settings.session_bandwidth;
+  config.ttl = (uint8_t)sender->network.settings.ttl_mc;
+  g_mutex_unlock (&sender->network.lock);
+  gst_mcc_session_get_feedback (sender->session, &config.feedback);
   GST_OBJECT_LOCK (self);
   idle_after = self->settings.idle_timeout_ms ? self->settings.idle_timeout_ms * MCC_MSECOND
                                               : MCC_TIME_NONE;
@@ -454,87 +423,27 @@ make_core (GstAsspSimulcastBin *self)
     if (self->stream[i].branch)
       gst_assp_branch_set_running (self->stream[i].branch, TRUE);
   }
-  gst_mcc_session_set_ect (self->session, FALSE);
-  g_mutex_lock (&self->lock);
-  now = gst_mcc_pump_now (self->pump);
-  self->ect = FALSE;
+  g_mutex_lock (&sender->lock);
+  now = gst_mcc_pump_now (sender->pump);
   self->idle_after = idle_after;
-  self->core = mcc_assp_sender_new (&config, now);
-  if (self->core)
+  sender->core = mcc_assp_sender_new (&config, now);
+  good = sender->core != NULL;
+  if (good)
     reset_streams_locked (self, now);
   self->stopped = FALSE;
-  self->warned = 0;
-  self->next_stats = MCC_TIME_NONE;
-  g_mutex_unlock (&self->lock);
-  return self->core != NULL;
+  g_mutex_unlock (&sender->lock);
+  return good;
 }
 
 /* Pads that were released in READY: their streams end as the data begins. */
 static void
-end_released (GstAsspSimulcastBin *self)
+gst_assp_simulcast_bin_started (GstMccSender *sender)
 {
+  GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (sender);
+
   for (guint i = 0; i < self->n_streams; i++)
     if (!self->request[i] && self->stream[i].clocksync)
       gst_mcc_entry_end (self->stream[i].clocksync);
-}
-
-static void
-free_core (GstAsspSimulcastBin *self)
-{
-  g_mutex_lock (&self->lock);
-  g_clear_pointer (&self->core, mcc_assp_sender_free);
-  g_mutex_unlock (&self->lock);
-  gst_mcc_messages_clear (self->messages);
-}
-
-static GstStateChangeReturn
-gst_assp_simulcast_bin_change_state (GstElement *element, GstStateChange transition)
-{
-  GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (element);
-  GstStateChangeReturn ret;
-
-  switch (transition) {
-    case GST_STATE_CHANGE_NULL_TO_READY:
-      if (!prepare (self))
-        return GST_STATE_CHANGE_FAILURE;
-      break;
-    case GST_STATE_CHANGE_READY_TO_PAUSED:
-      if (!make_core (self))
-        return GST_STATE_CHANGE_FAILURE;
-      break;
-    case GST_STATE_CHANGE_PAUSED_TO_READY:
-      gst_mcc_pump_stop (self->pump);
-      gst_mcc_session_stop (self->session); /* says BYE */
-      break;
-    default:
-      break;
-  }
-  ret = GST_ELEMENT_CLASS (gst_assp_simulcast_bin_parent_class)->change_state (element, transition);
-  switch (transition) {
-    case GST_STATE_CHANGE_NULL_TO_READY:
-      if (ret == GST_STATE_CHANGE_FAILURE)
-        unbuild (self);
-      break;
-    case GST_STATE_CHANGE_READY_TO_PAUSED:
-      if (ret == GST_STATE_CHANGE_FAILURE) {
-        free_core (self);
-        break;
-      }
-      if (!gst_mcc_session_start (self->session))
-        GST_ELEMENT_WARNING (self, RESOURCE, READ, ("RTCP cannot be received."), (NULL));
-      gst_mcc_pump_start (self->pump);
-      end_released (self);
-      break;
-    case GST_STATE_CHANGE_PAUSED_TO_READY:
-      free_core (self);
-      break;
-    case GST_STATE_CHANGE_READY_TO_NULL:
-      unbuild (self);
-      break;
-    default:
-      break;
-  }
-  return ret;
 }
 
 /* One encoder that fails must not end the others' streams: TRUE: it was a warning's worth. */
@@ -569,11 +478,7 @@ survive (GstAsspSimulcastBin *self, GstMessage *message)
 static void
 gst_assp_simulcast_bin_handle_message (GstBin *bin, GstMessage *message)
 {
-  GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (bin);
-
-  if (self->session && gst_mcc_session_handle_message (self->session, message))
-    return;
-  if (survive (self, message))
+  if (survive (GST_ASSP_SIMULCAST_BIN (bin), message))
     gst_message_unref (message);
   else
     GST_BIN_CLASS (gst_assp_simulcast_bin_parent_class)->handle_message (bin, message);
@@ -582,59 +487,44 @@ gst_assp_simulcast_bin_handle_message (GstBin *bin, GstMessage *message)
 /* ---- life ---- */
 
 static void
-gst_assp_simulcast_bin_dispose (GObject *object)
-{
-  GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (object);
-
-  /* While the children are still here. */
-  g_clear_pointer (&self->pump, gst_mcc_pump_free);
-  g_clear_pointer (&self->session, gst_mcc_session_free);
-  G_OBJECT_CLASS (gst_assp_simulcast_bin_parent_class)->dispose (object);
-}
-
-static void
 gst_assp_simulcast_bin_finalize (GObject *object)
 {
   GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (object);
 
-  gst_mcc_messages_free (self->messages);
   gst_assp_simulcast_bin_clear_settings (self);
   g_rec_mutex_clear (&self->figures);
-  g_mutex_clear (&self->lock);
   G_OBJECT_CLASS (gst_assp_simulcast_bin_parent_class)->finalize (object);
-}
-
-static void
-install_signals (void)
-{
-  /* Worker thread, no lock: (encoder, bit/s) */
-  signals[SIGNAL_ENCODER_BITRATE_CHANGED]
-      = g_signal_new ("encoder-bitrate-changed", GST_TYPE_ASSP_SIMULCAST_BIN, G_SIGNAL_RUN_LAST, 0,
-          NULL, NULL, NULL, G_TYPE_NONE, 2, GST_TYPE_ELEMENT, G_TYPE_UINT64);
-  signals[SIGNAL_FORCE_KEY_UNIT] = g_signal_new_class_handler ("force-key-unit",
-      GST_TYPE_ASSP_SIMULCAST_BIN, G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION,
-      G_CALLBACK (gst_assp_simulcast_bin_request_key_units), NULL, NULL, NULL, G_TYPE_NONE, 0);
 }
 
 static void
 gst_assp_simulcast_bin_class_init (GstAsspSimulcastBinClass *klass)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstMccSenderClass *sender_class = GST_MCC_SENDER_CLASS (klass);
 
   GST_DEBUG_CATEGORY_INIT (
       gst_assp_simulcast_bin_debug, "asspsimulcastbin", 0, "adaptive simulcast sender");
-  object_class->set_property = gst_assp_simulcast_bin_set_property;
-  object_class->get_property = gst_assp_simulcast_bin_get_property;
-  object_class->dispose = gst_assp_simulcast_bin_dispose;
-  object_class->finalize = gst_assp_simulcast_bin_finalize;
-  element_class->change_state = gst_assp_simulcast_bin_change_state;
+  G_OBJECT_CLASS (klass)->finalize = gst_assp_simulcast_bin_finalize;
   element_class->request_new_pad = gst_assp_simulcast_bin_request_new_pad;
   element_class->release_pad = gst_assp_simulcast_bin_release_pad;
   GST_BIN_CLASS (klass)->handle_message = gst_assp_simulcast_bin_handle_message;
+  sender_class->scheme = GST_ASSP_SCHEME;
+  sender_class->element_name = "asspsimulcastbin";
+  sender_class->machine = &gst_assp_simulcast_bin_machine;
+  sender_class->handler = &gst_assp_simulcast_bin_session_handler;
+  sender_class->prepare = gst_assp_simulcast_bin_prepare;
+  sender_class->release = gst_assp_simulcast_bin_release;
+  sender_class->start = gst_assp_simulcast_bin_start;
+  sender_class->started = gst_assp_simulcast_bin_started;
+  sender_class->poll_locked = gst_assp_simulcast_bin_poll_locked;
+  sender_class->act = gst_assp_simulcast_bin_act;
+  sender_class->tick = gst_assp_simulcast_bin_tick;
+  sender_class->apply = gst_assp_simulcast_bin_apply;
+  sender_class->request_key_units = gst_assp_simulcast_bin_request_key_units;
+  sender_class->get_target = gst_assp_simulcast_bin_get_target;
+  sender_class->get_stats = gst_assp_simulcast_bin_get_stats;
 
-  gst_assp_simulcast_bin_install_properties (object_class);
-  install_signals ();
+  gst_assp_simulcast_bin_install_properties (sender_class);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &request_template);
   gst_element_class_set_static_metadata (element_class, "Adaptive simulcast sender (ASSP)",
@@ -649,16 +539,9 @@ gst_assp_simulcast_bin_init (GstAsspSimulcastBin *self)
 {
   GstPadTemplate *template = gst_static_pad_template_get (&sink_template);
 
-  /* RTCP has no part in EOS, preroll or liveness; we are a sink before there is a udpsink. */
-  gst_bin_set_suppressed_flags (GST_BIN (self), GST_ELEMENT_FLAG_SOURCE | GST_ELEMENT_FLAG_SINK);
-  GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_SINK);
-  g_mutex_init (&self->lock);
+  gst_mcc_sender_setup (GST_MCC_SENDER (self));
   g_rec_mutex_init (&self->figures);
   gst_assp_simulcast_bin_init_settings (self);
-  self->pump = gst_mcc_pump_new ("asspsimulcastbin", gst_assp_simulcast_bin_pump, self);
-  self->session
-      = gst_mcc_session_new_sender (GST_BIN (self), &gst_assp_simulcast_bin_session_handler, self);
-  self->messages = gst_mcc_messages_new (GST_ELEMENT (self));
   self->sink = gst_ghost_pad_new_no_target_from_template ("sink", template);
   gst_object_unref (template);
   gst_pad_set_link_function (self->sink, on_link);

@@ -9,12 +9,13 @@
  */
 #pragma once
 
-#include <gst/gst.h>
+#include "gstmccsender.h"
 
 G_BEGIN_DECLS
 
 #define GST_TYPE_ASSP_SIMULCAST_BIN (gst_assp_simulcast_bin_get_type ())
-G_DECLARE_FINAL_TYPE (GstAsspSimulcastBin, gst_assp_simulcast_bin, GST, ASSP_SIMULCAST_BIN, GstBin)
+G_DECLARE_FINAL_TYPE (
+    GstAsspSimulcastBin, gst_assp_simulcast_bin, GST, ASSP_SIMULCAST_BIN, GstMccSender)
 
 GST_ELEMENT_REGISTER_DECLARE (asspsimulcastbin);
 

@@ -4,33 +4,106 @@
  * core wants done is done here.
  */
 #include "gstasspsimulcastbinprivate.h"
-#include "gstmccsdp.h"
 #include "mccjitter.h"
 
 #define GST_CAT_DEFAULT gst_assp_simulcast_bin_debug
 
-static gboolean
-warn_once (GstAsspSimulcastBin *self, guint bit)
-{
-  gboolean first;
+/* ---- the core ---- */
 
-  g_mutex_lock (&self->lock);
-  first = !(self->warned & bit);
-  self->warned |= bit;
-  g_mutex_unlock (&self->lock);
-  return first;
+static void
+destroy (gpointer core)
+{
+  mcc_assp_sender_free (core);
 }
 
-guint64
-gst_assp_simulcast_bin_get_target (GstAsspSimulcastBin *self)
+static void
+handle_plain_report (gpointer core, guint stream, guint32 ssrc, gdouble fraction_lost,
+    guint32 highest_seq, MccTime rtt, const MccAddress *from, MccTime now)
 {
+  mcc_assp_sender_handle_plain_report (
+      core, stream, ssrc, fraction_lost, highest_seq, rtt, from, now);
+}
+
+static void
+handle_bye (gpointer core, guint32 ssrc, const MccAddress *from, MccTime now)
+{
+  mcc_assp_sender_handle_bye (core, ssrc, from, now);
+}
+
+static void
+handle_dropped (gpointer core, MccDrop drop, guint32 ssrc, MccTime now)
+{
+  mcc_assp_sender_handle_dropped (core, drop, ssrc, now);
+}
+
+static void
+handle_key_unit_request (gpointer core, guint stream, MccTime now)
+{
+  mcc_assp_sender_handle_key_unit_request (core, stream, now);
+}
+
+static void
+handle_sent (
+    gpointer core, guint stream, guint packets, guint64 bytes, guint32 highest_seq, MccTime now)
+{
+  mcc_assp_sender_handle_sent (core, stream, packets, bytes, highest_seq, now);
+}
+
+static bool
+set_caps (gpointer core, guint stream, const MccAppSession *caps, MccTime now)
+{
+  return mcc_assp_sender_set_caps (core, stream, caps, now);
+}
+
+static void
+set_ssrc (gpointer core, guint stream, guint32 ssrc, MccTime now)
+{
+  mcc_assp_sender_set_ssrc (core, stream, ssrc, now);
+}
+
+static bool
+ect (gpointer core)
+{
+  return mcc_assp_sender_ect (core);
+}
+
+static void
+handle_timeout (gpointer core, MccTime now)
+{
+  mcc_assp_sender_handle_timeout (core, now);
+}
+
+static MccTime
+next_timeout (gpointer core)
+{
+  return mcc_assp_sender_next_timeout (core);
+}
+
+const GstMccSenderMachine gst_assp_simulcast_bin_machine = {
+  .destroy = destroy,
+  .handle_plain_report = handle_plain_report,
+  .handle_bye = handle_bye,
+  .handle_dropped = handle_dropped,
+  .handle_key_unit_request = handle_key_unit_request,
+  .handle_sent = handle_sent,
+  .set_caps = set_caps,
+  .set_ssrc = set_ssrc,
+  .ect = ect,
+  .handle_timeout = handle_timeout,
+  .next_timeout = next_timeout,
+};
+
+guint64
+gst_assp_simulcast_bin_get_target (GstMccSender *sender)
+{
+  GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (sender);
   guint64 sum = 0;
 
-  g_mutex_lock (&self->lock);
+  g_mutex_lock (&sender->lock);
   for (guint i = 0; i < self->n_streams; i++)
     if (self->stream[i].idle.running)
       sum += self->stream[i].target_bps;
-  g_mutex_unlock (&self->lock);
+  g_mutex_unlock (&sender->lock);
   return sum;
 }
 
@@ -40,12 +113,13 @@ gst_assp_simulcast_bin_get_target (GstAsspSimulcastBin *self)
 static void
 set_gate (GstAsspSimulcastBin *self, guint i)
 {
+  GstMccSender *sender = GST_MCC_SENDER (self);
   GstAsspStream *stream = &self->stream[i];
   gboolean open;
 
-  g_mutex_lock (&self->lock);
+  g_mutex_lock (&sender->lock);
   open = stream->idle.running && !self->stopped;
-  g_mutex_unlock (&self->lock);
+  g_mutex_unlock (&sender->lock);
   GST_INFO_OBJECT (self, "stream %u %s", i, open ? "runs" : "idles");
   /* Before its first frame: what was not encoded is missing in those to come. */
   if (open)
@@ -61,25 +135,28 @@ set_gate (GstAsspSimulcastBin *self, guint i)
 static void
 tell_running_locked (GstAsspSimulcastBin *self, guint i)
 {
+  GstMccSender *sender = GST_MCC_SENDER (self);
+
   mcc_assp_sender_set_running (
-      self->core, i, self->stream[i].idle.running, gst_mcc_pump_now (self->pump));
+      sender->core, i, self->stream[i].idle.running, gst_mcc_pump_now (sender->pump));
 }
 
 static void
 act_occupied (GstAsspSimulcastBin *self, guint i, gboolean occupied)
 {
+  GstMccSender *sender = GST_MCC_SENDER (self);
   GstAsspStream *stream = &self->stream[i];
   MccAsspStream bounds = { 0 };
   gboolean again = FALSE;
 
-  g_mutex_lock (&self->lock);
-  if (self->core)
-    bounds = mcc_assp_sender_streams (self->core)->stream[i];
-  if (self->core && !stream->failed) {
-    again = mcc_idle_set_occupied (&stream->idle, occupied, gst_mcc_pump_now (self->pump));
+  g_mutex_lock (&sender->lock);
+  if (sender->core)
+    bounds = mcc_assp_sender_streams (sender->core)->stream[i];
+  if (sender->core && !stream->failed) {
+    again = mcc_idle_set_occupied (&stream->idle, occupied, gst_mcc_pump_now (sender->pump));
     tell_running_locked (self, i);
   }
-  g_mutex_unlock (&self->lock);
+  g_mutex_unlock (&sender->lock);
   /* Nobody looks at the picture: it may become that of bounds that have moved. */
   if (!occupied && stream->branch && bounds.high_bps > 0)
     gst_assp_branch_set_bounds (stream->branch, bounds.low_bps, bounds.high_bps);
@@ -91,12 +168,13 @@ act_occupied (GstAsspSimulcastBin *self, guint i, gboolean occupied)
 static void
 keep_lowest (GstAsspSimulcastBin *self)
 {
+  GstMccSender *sender = GST_MCC_SENDER (self);
   gint begins = -1;
 
-  g_mutex_lock (&self->lock);
-  if (self->core) {
-    guint lowest = mcc_assp_streams_lowest (mcc_assp_sender_streams (self->core));
-    MccTime now = gst_mcc_pump_now (self->pump);
+  g_mutex_lock (&sender->lock);
+  if (sender->core) {
+    guint lowest = mcc_assp_streams_lowest (mcc_assp_sender_streams (sender->core));
+    MccTime now = gst_mcc_pump_now (sender->pump);
 
     for (guint i = 0; i < self->n_streams; i++)
       if (!self->stream[i].failed
@@ -106,7 +184,7 @@ keep_lowest (GstAsspSimulcastBin *self)
         begins = (gint)i;
       }
   }
-  g_mutex_unlock (&self->lock);
+  g_mutex_unlock (&sender->lock);
   if (begins >= 0)
     set_gate (self, (guint)begins);
 }
@@ -115,12 +193,13 @@ keep_lowest (GstAsspSimulcastBin *self)
 static void
 act_bounds (GstAsspSimulcastBin *self, guint i, const MccAsspStream *bounds)
 {
+  GstMccSender *sender = GST_MCC_SENDER (self);
   GstAsspStream *stream = &self->stream[i];
   gboolean empty;
 
-  g_mutex_lock (&self->lock);
-  empty = self->core && !mcc_assp_sender_occupied (self->core, i);
-  g_mutex_unlock (&self->lock);
+  g_mutex_lock (&sender->lock);
+  empty = sender->core && !mcc_assp_sender_occupied (sender->core, i);
+  g_mutex_unlock (&sender->lock);
   GST_INFO_OBJECT (self, "stream %u: %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT "%s", i,
       (guint64)bounds->low_bps, (guint64)bounds->high_bps,
       bounds->flags & MCC_ASSP_CLOSED ? ", closed" : "");
@@ -132,15 +211,17 @@ act_bounds (GstAsspSimulcastBin *self, guint i, const MccAsspStream *bounds)
 static void
 stop_idle (GstAsspSimulcastBin *self)
 {
+  GstMccSender *sender = GST_MCC_SENDER (self);
+
   for (guint i = 0; i < self->n_streams; i++) {
     gboolean stops;
 
-    g_mutex_lock (&self->lock);
-    stops = self->core && !self->stream[i].failed
-            && mcc_idle_handle_timeout (&self->stream[i].idle, gst_mcc_pump_now (self->pump));
+    g_mutex_lock (&sender->lock);
+    stops = sender->core && !self->stream[i].failed
+            && mcc_idle_handle_timeout (&self->stream[i].idle, gst_mcc_pump_now (sender->pump));
     if (stops)
       tell_running_locked (self, i);
-    g_mutex_unlock (&self->lock);
+    g_mutex_unlock (&sender->lock);
     if (stops)
       set_gate (self, i);
   }
@@ -149,17 +230,18 @@ stop_idle (GstAsspSimulcastBin *self)
 gboolean
 gst_assp_simulcast_bin_stream_failed (GstAsspSimulcastBin *self, guint i)
 {
+  GstMccSender *sender = GST_MCC_SENDER (self);
   gboolean others = FALSE;
 
-  g_mutex_lock (&self->lock);
+  g_mutex_lock (&sender->lock);
   self->stream[i].failed = TRUE;
   self->stream[i].idle.running = FALSE;
   self->stream[i].idle.after = MCC_TIME_NONE;
   for (guint k = 0; k < self->n_streams; k++)
     others = others || !self->stream[k].failed;
-  if (self->core)
+  if (sender->core)
     tell_running_locked (self, i);
-  g_mutex_unlock (&self->lock);
+  g_mutex_unlock (&sender->lock);
   return others;
 }
 
@@ -168,6 +250,7 @@ gst_assp_simulcast_bin_stream_failed (GstAsspSimulcastBin *self, guint i)
 static void
 act_target (GstAsspSimulcastBin *self, guint i, const MccSenderAction *action)
 {
+  GstMccSender *sender = GST_MCC_SENDER (self);
   const gchar *reason = mcc_target_reason_name (action->reason);
 
   GST_DEBUG_OBJECT (self,
@@ -175,48 +258,32 @@ act_target (GstAsspSimulcastBin *self, guint i, const MccSenderAction *action)
       action->previous_bps, action->target_bps, reason, action->ssrc);
   gst_mcc_send_stream_set_target (self->stream[i].send, action->target_bps);
   g_object_notify (G_OBJECT (self), "target-bitrate");
-  gst_mcc_messages_target (self->messages, (gint)i, action->target_bps, action->previous_bps,
-      reason, action->ssrc, gst_mcc_pump_now (self->pump));
-}
-
-/* What one announcement carries; valid until the core's next call, so copied under the lock. */
-typedef struct {
-  MccAsspStreams streams;
-  MccAppSession session;
-  MccAppRttList rtt;
-} Announcement;
-
-static void
-copy_announcement (const MccAsspSenderAction *action, Announcement *out)
-{
-  out->streams = *action->streams;
-  out->session = *action->asmp.session;
-  out->rtt.count = action->asmp.rtt ? action->asmp.rtt->count : 0;
-  if (out->rtt.count > 0)
-    memcpy (out->rtt.entry, action->asmp.rtt->entry, out->rtt.count * sizeof out->rtt.entry[0]);
+  gst_mcc_messages_target (sender->messages, (gint)i, action->target_bps, action->previous_bps,
+      reason, action->ssrc, gst_mcc_pump_now (sender->pump));
 }
 
 static void
-act_session (GstAsspSimulcastBin *self, guint i, Announcement *said)
+act_session (GstAsspSimulcastBin *self, guint i, GstMccSenderTodo *said)
 {
+  GstMccSender *sender = GST_MCC_SENDER (self);
   guint64 bps = said->session.session_bandwidth_bps;
   MccAsspApp apps[3];
   guint n = 0;
   gboolean ended, other;
 
-  g_mutex_lock (&self->lock);
-  ended = self->stream[i].ended;
+  g_mutex_lock (&sender->lock);
+  ended = sender->stream[i].ended;
   other = self->stream[i].rtcp_bps != bps;
   self->stream[i].rtcp_bps = bps;
-  g_mutex_unlock (&self->lock);
+  g_mutex_unlock (&sender->lock);
   if (ended)
     return;
   if (other)
-    gst_mcc_session_set_stream_bandwidth (self->session, i, bps);
+    gst_mcc_session_set_stream_bandwidth (sender->session, i, bps);
 
   memset (apps, 0, sizeof apps);
-  said->session.media_ssrc = gst_mcc_session_get_ssrc (self->session, i);
-  said->session.send_time = mcc_abs_send_time (gst_mcc_pump_now (self->pump));
+  said->session.media_ssrc = gst_mcc_session_get_ssrc (sender->session, i);
+  said->session.send_time = mcc_abs_send_time (gst_mcc_pump_now (sender->pump));
   apps[n].subtype = MCC_ASSP_STREAMS;
   apps[n++].streams = said->streams;
   apps[n].subtype = apps[n].asmp.subtype = MCC_APP_SESSION;
@@ -231,46 +298,24 @@ act_session (GstAsspSimulcastBin *self, guint i, Announcement *said)
     if (k > 0)
       apps[k].asmp.ssrc = said->session.media_ssrc;
   }
-  gst_mcc_session_send_assp (self->session, i, apps, n, FALSE);
+  gst_mcc_session_send_assp (sender->session, i, apps, n, FALSE);
 }
 
 static void
-act_receiver (GstAsspSimulcastBin *self, guint i, const MccSenderAction *action)
+act_stream (GstAsspSimulcastBin *self, guint i, GstMccSenderTodo *todo)
 {
-  const gchar *state, *reason;
+  const MccSenderAction *action = &todo->action.assp.asmp;
 
-  switch (action->state) {
-    case MCC_RECEIVER_ACTIVE:
-      state = "joined";
-      reason = "report";
-      break;
-    case MCC_RECEIVER_LEFT:
-      state = "left";
-      reason = "bye";
-      break;
-    case MCC_RECEIVER_TIMED_OUT:
-      state = "timed out";
-      reason = "silence";
-      break;
-    default:
-      return;
-  }
-  gst_mcc_messages_receiver (self->messages, (gint)i, action->ssrc, &action->address, state, reason,
-      gst_mcc_pump_now (self->pump));
-}
-
-static void
-act_stream (GstAsspSimulcastBin *self, guint i, const MccSenderAction *action, Announcement *said)
-{
   switch (action->type) {
     case MCC_SENDER_TARGET:
       act_target (self, i, action);
       break;
     case MCC_SENDER_SEND_SESSION:
-      act_session (self, i, said);
+      act_session (self, i, todo);
       break;
     case MCC_SENDER_RECEIVER:
-      act_receiver (self, i, action);
+      gst_mcc_sender_tell_receiver (
+          GST_MCC_SENDER (self), (gint)i, action->state, action->ssrc, &action->address);
       break;
     case MCC_SENDER_KEY_UNIT:
       gst_mcc_send_stream_request_key_unit (self->stream[i].send);
@@ -284,12 +329,13 @@ act_stream (GstAsspSimulcastBin *self, guint i, const MccSenderAction *action, A
 static void
 set_stopped (GstAsspSimulcastBin *self, gboolean stopped)
 {
+  GstMccSender *sender = GST_MCC_SENDER (self);
   gboolean changed;
 
-  g_mutex_lock (&self->lock);
+  g_mutex_lock (&sender->lock);
   changed = self->stopped != stopped;
   self->stopped = stopped;
-  g_mutex_unlock (&self->lock);
+  g_mutex_unlock (&sender->lock);
   for (guint i = 0; changed && i < self->n_streams; i++)
     set_gate (self, i);
 }
@@ -297,24 +343,41 @@ set_stopped (GstAsspSimulcastBin *self, gboolean stopped)
 static void
 act_feedback (GstAsspSimulcastBin *self, gboolean found)
 {
-  GstMccSenderSettings settings = gst_mcc_sender_settings_copy (&self->sender, GST_ELEMENT (self));
+  GstMccSender *sender = GST_MCC_SENDER (self);
+  GstMccSenderSettings settings
+      = gst_mcc_sender_settings_copy (&sender->settings, GST_ELEMENT (self));
 
-  if (found)
-    GST_INFO_OBJECT (self, "receivers report");
-  else if (warn_once (self, WARNED_FEEDBACK))
-    GST_ELEMENT_WARNING (self, RESOURCE, READ,
-        ("No receiver reports: nobody listens, or reports do not come back (see no-feedback)."),
-        (NULL));
+  gst_mcc_sender_tell_feedback (GST_MCC_SENDER (self), found);
   if (found || settings.no_feedback == MCC_NO_FEEDBACK_STOP)
     set_stopped (self, !found);
 }
 
-static void
-act (GstAsspSimulcastBin *self, const MccAsspSenderAction *action, Announcement *said)
+gboolean
+gst_assp_simulcast_bin_poll_locked (GstMccSender *sender, GstMccSenderTodo *out)
 {
+  GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (sender);
+  const MccAsspSenderAction *action = &out->action.assp;
+
+  if (!mcc_assp_sender_poll (sender->core, &out->action.assp))
+    return FALSE;
+  if (action->type == MCC_ASSP_SENDER_ASMP && action->asmp.type == MCC_SENDER_TARGET)
+    self->stream[action->stream].target_bps = action->asmp.target_bps;
+  if (action->type == MCC_ASSP_SENDER_ASMP && action->asmp.type == MCC_SENDER_SEND_SESSION) {
+    gst_mcc_sender_copy_session (out, action->asmp.session, action->asmp.rtt);
+    out->streams = *action->streams;
+  }
+  return TRUE;
+}
+
+void
+gst_assp_simulcast_bin_act (GstMccSender *sender, GstMccSenderTodo *todo)
+{
+  GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (sender);
+  const MccAsspSenderAction *action = &todo->action.assp;
+
   switch (action->type) {
     case MCC_ASSP_SENDER_ASMP:
-      act_stream (self, action->stream, &action->asmp, said);
+      act_stream (self, action->stream, todo);
       break;
     case MCC_ASSP_SENDER_OCCUPIED:
     case MCC_ASSP_SENDER_EMPTY:
@@ -331,129 +394,48 @@ act (GstAsspSimulcastBin *self, const MccAsspSenderAction *action, Announcement 
 }
 
 void
-gst_assp_simulcast_bin_drain (GstAsspSimulcastBin *self)
+gst_assp_simulcast_bin_request_key_units (GstMccSender *sender)
 {
-  MccAsspSenderAction action;
-  MccTime next = MCC_TIME_NONE;
-  Announcement said;
-  gboolean more = TRUE;
+  GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (sender);
 
-  while (more) {
-    g_mutex_lock (&self->lock);
-    more = self->core && mcc_assp_sender_poll (self->core, &action);
-    if (more && action.type == MCC_ASSP_SENDER_ASMP) {
-      if (action.asmp.type == MCC_SENDER_TARGET)
-        self->stream[action.stream].target_bps = action.asmp.target_bps;
-      else if (action.asmp.type == MCC_SENDER_SEND_SESSION)
-        copy_announcement (&action, &said);
-    }
-    if (!more && self->core) {
-      gboolean ect = mcc_assp_sender_ect (self->core);
-
-      if (ect != self->ect)
-        gst_mcc_session_set_ect (self->session, ect);
-      self->ect = ect;
-      next = mcc_assp_sender_next_timeout (self->core);
-    }
-    g_mutex_unlock (&self->lock);
-    if (more)
-      act (self, &action, &said);
-  }
-  gst_mcc_pump_wake (self->pump, next);
-}
-
-static void
-request_key_unit (GstAsspSimulcastBin *self, guint stream)
-{
-  g_mutex_lock (&self->lock);
-  if (self->core)
-    mcc_assp_sender_handle_key_unit_request (self->core, stream, gst_mcc_pump_now (self->pump));
-  g_mutex_unlock (&self->lock);
-  gst_mcc_pump_wake (
-      self->pump, 0); /* the pump acts: an application's thread may be in our way down */
-}
-
-void
-gst_assp_simulcast_bin_request_key_units (GstAsspSimulcastBin *self)
-{
   g_rec_mutex_lock (&self->figures);
   for (guint i = 0; i < self->n_streams; i++)
-    request_key_unit (self, i);
+    gst_mcc_sender_request_key_unit (sender, i);
   g_rec_mutex_unlock (&self->figures);
 }
 
 /* ---- the clock ---- */
 
-/* Posts the stats message when it is due; returns when the next is. */
-static MccTime
-tell_stats (GstAsspSimulcastBin *self, MccTime now)
-{
-  MccTime interval, next;
-  gboolean due;
-
-  g_mutex_lock (&self->network.lock);
-  interval = self->network.stats_interval_ms * MCC_MSECOND;
-  g_mutex_unlock (&self->network.lock);
-  if (interval == 0)
-    return MCC_TIME_NONE;
-  g_mutex_lock (&self->lock);
-  /* The interval may have become shorter. */
-  self->next_stats = mcc_time_min (self->next_stats, now + interval);
-  due = now >= self->next_stats;
-  if (due)
-    self->next_stats = now + interval;
-  next = self->next_stats;
-  g_mutex_unlock (&self->lock);
-  if (due)
-    gst_mcc_messages_stats (self->messages,
-        gst_assp_simulcast_bin_get_stats (self, GST_MCC_STATS_MESSAGE_RECEIVERS), now);
-  return next;
-}
-
 /* What the streams really send, where nobody steers it. */
 static void
 check_above (GstAsspSimulcastBin *self, MccTime now)
 {
+  GstMccSender *sender = GST_MCC_SENDER (self);
+
   for (guint i = 0; i < self->n_streams; i++) {
     MccAsmpSenderStats stats = { 0 };
 
-    g_mutex_lock (&self->lock);
-    if (self->core)
+    g_mutex_lock (&sender->lock);
+    if (sender->core)
       mcc_asmp_sender_get_stats (
-          mcc_assp_sender_stream (self->core, i), gst_mcc_pump_now (self->pump), &stats);
-    g_mutex_unlock (&self->lock);
+          mcc_assp_sender_stream (sender->core, i), gst_mcc_pump_now (sender->pump), &stats);
+    g_mutex_unlock (&sender->lock);
     gst_mcc_send_stream_check_above (self->stream[i].send, stats.sent_bps, now);
   }
 }
 
 MccTime
-gst_assp_simulcast_bin_pump (gpointer owner, MccTime now)
+gst_assp_simulcast_bin_tick (GstMccSender *sender, MccTime now)
 {
-  GstAsspSimulcastBin *self = owner;
-  MccTime next;
-  gboolean runs;
+  GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (sender);
+  MccTime next = MCC_TIME_NONE;
 
-  g_mutex_lock (&self->lock);
-  runs = self->core != NULL;
-  if (runs) {
-    now = gst_mcc_pump_now (self->pump); /* others may have come first with a later one */
-    if (mcc_assp_sender_next_timeout (self->core) <= now)
-      mcc_assp_sender_handle_timeout (self->core, now);
-  }
-  g_mutex_unlock (&self->lock);
-  if (!runs)
-    return MCC_TIME_NONE;
-  gst_assp_simulcast_bin_drain (self);
   stop_idle (self);
   check_above (self, now);
-  next = mcc_time_min (tell_stats (self, now), gst_mcc_messages_flush (self->messages, now));
-
-  g_mutex_lock (&self->lock);
-  if (self->core)
-    next = mcc_time_min (next, mcc_assp_sender_next_timeout (self->core));
+  g_mutex_lock (&sender->lock);
   for (guint i = 0; i < self->n_streams; i++)
     next = mcc_time_min (next, mcc_idle_next_timeout (&self->stream[i].idle));
-  g_mutex_unlock (&self->lock);
+  g_mutex_unlock (&sender->lock);
   return next;
 }
 
@@ -462,120 +444,44 @@ gst_assp_simulcast_bin_pump (gpointer owner, MccTime now)
 static void
 on_assp_app (gpointer owner, const MccAsspApp *app, const MccAddress *from)
 {
-  GstAsspSimulcastBin *self = owner;
+  GstMccSender *sender = owner;
 
-  g_mutex_lock (&self->lock);
-  if (self->core) {
-    MccTime now = gst_mcc_pump_now (self->pump);
+  g_mutex_lock (&sender->lock);
+  if (sender->core) {
+    MccTime now = gst_mcc_pump_now (sender->pump);
 
     if (app->subtype == MCC_APP_REPORT)
       mcc_assp_sender_handle_report (
-          self->core, app->stream, app->ssrc, &app->asmp.report, from, now);
+          sender->core, app->stream, app->ssrc, &app->asmp.report, from, now);
     else
-      mcc_assp_sender_handle_dropped (self->core, MCC_DROP_OTHER_SENDER, app->ssrc, now);
+      mcc_assp_sender_handle_dropped (sender->core, MCC_DROP_OTHER_SENDER, app->ssrc, now);
   }
-  g_mutex_unlock (&self->lock);
-  gst_assp_simulcast_bin_drain (self);
+  g_mutex_unlock (&sender->lock);
+  gst_mcc_sender_drain (owner);
 }
 
-static void
-on_report_block (gpointer owner, guint stream, guint32 ssrc, gdouble fraction_lost,
-    guint32 highest_seq, MccTime rtt, gboolean has_app, const MccAddress *from)
-{
-  GstAsspSimulcastBin *self = owner;
-
-  if (has_app)
-    return; /* its APP says more */
-  g_mutex_lock (&self->lock);
-  if (self->core)
-    mcc_assp_sender_handle_plain_report (self->core, stream, ssrc, fraction_lost, highest_seq, rtt,
-        from, gst_mcc_pump_now (self->pump));
-  g_mutex_unlock (&self->lock);
-  gst_assp_simulcast_bin_drain (self);
-}
-
-static void
-on_bye (gpointer owner, guint32 ssrc, const MccAddress *from)
-{
-  GstAsspSimulcastBin *self = owner;
-
-  g_mutex_lock (&self->lock);
-  if (self->core)
-    mcc_assp_sender_handle_bye (self->core, ssrc, from, gst_mcc_pump_now (self->pump));
-  g_mutex_unlock (&self->lock);
-  gst_assp_simulcast_bin_drain (self);
-}
-
-static void
-on_key_unit_request (gpointer owner, guint stream, guint32 ssrc)
-{
-  request_key_unit (owner, stream);
-}
-
-static void
-on_dropped (gpointer owner, MccDrop drop, guint32 ssrc)
-{
-  GstAsspSimulcastBin *self = owner;
-
-  g_mutex_lock (&self->lock);
-  if (self->core)
-    mcc_assp_sender_handle_dropped (self->core, drop, ssrc, gst_mcc_pump_now (self->pump));
-  g_mutex_unlock (&self->lock);
-}
-
-static void
-on_ssrc_changed (gpointer owner, guint stream, guint32 ssrc)
-{
-  GstAsspSimulcastBin *self = owner;
-
-  g_mutex_lock (&self->lock);
-  if (self->core)
-    mcc_assp_sender_set_ssrc (self->core, stream, ssrc, gst_mcc_pump_now (self->pump));
-  g_mutex_unlock (&self->lock);
-}
-
-const GstMccSessionHandler gst_assp_simulcast_bin_session_handler = {
-  .assp_app = on_assp_app,
-  .report_block = on_report_block,
-  .bye = on_bye,
-  .key_unit_request = on_key_unit_request,
-  .dropped = on_dropped,
-  .ssrc_changed = on_ssrc_changed,
-};
+const GstMccSessionHandler gst_assp_simulcast_bin_session_handler = { .assp_app = on_assp_app };
 
 /* ---- what the streams say ---- */
 
 static void
 on_sent (gpointer owner, guint i, guint packets, guint64 bytes, guint32 highest_seq)
 {
-  GstAsspSimulcastBin *self = owner;
-  MccTime now = gst_mcc_pump_now (self->pump);
-  gboolean mute;
+  MccTime now = gst_mcc_pump_now (GST_MCC_SENDER (owner)->pump);
 
-  g_mutex_lock (&self->lock);
-  mute = self->stream[i].mute;
-  self->stream[i].ended = FALSE;
-  if (self->core)
-    mcc_assp_sender_handle_sent (
-        self->core, i, packets, bytes, highest_seq, gst_mcc_pump_now (self->pump));
-  g_mutex_unlock (&self->lock);
-  gst_assp_simulcast_bin_drain (self);
-  gst_mcc_send_stream_refresh (self->stream[i].send, now);
-  /* Not when they come: some payloaders have better ones before the first packet. */
-  if (mute && warn_once (self, WARNED_CAPS))
-    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-        ("The caps of stream %u cannot be announced: receivers need caps of their own.", i),
-        (NULL));
+  gst_mcc_sender_handle_sent (owner, i, packets, bytes, highest_seq);
+  gst_mcc_send_stream_refresh (GST_ASSP_SIMULCAST_BIN (owner)->stream[i].send, now);
 }
 
 /* The network as a plain player of the stream sees it. */
 static gboolean
 get_stream_network (GstAsspSimulcastBin *self, guint i, GstMccSessionSettings *out)
 {
+  GstMccSender *sender = GST_MCC_SENDER (self);
   gchar *address;
   guint port;
 
-  gst_mcc_properties_get_settings (&self->network, out);
+  gst_mcc_properties_get_settings (&sender->network, out);
   if (!gst_mcc_session_settings_place (
           out, gst_assp_streams_place (&self->bounds, i), &address, &port, NULL))
     return FALSE;
@@ -595,11 +501,12 @@ get_stream_network (GstAsspSimulcastBin *self, guint i, GstMccSessionSettings *o
 static void
 start_sdp (GstAsspSimulcastBin *self, guint i, GstCaps *caps)
 {
+  GstMccSender *sender = GST_MCC_SENDER (self);
   GstMccSessionSettings network;
   gchar **parts, *number, *location;
 
   GST_OBJECT_LOCK (self);
-  location = g_strdup (self->sender.sdp_location);
+  location = g_strdup (sender->settings.sdp_location);
   GST_OBJECT_UNLOCK (self);
   if (!location)
     return;
@@ -620,17 +527,8 @@ static void
 on_caps (gpointer owner, guint i, GstCaps *caps)
 {
   GstAsspSimulcastBin *self = owner;
-  MccAppSession announced = { 0 };
-  gboolean good;
 
-  good = gst_mcc_caps_to_session (caps, &announced);
-  g_mutex_lock (&self->lock);
-  if (self->core)
-    good &= mcc_assp_sender_set_caps (self->core, i, &announced, gst_mcc_pump_now (self->pump));
-  self->stream[i].mute = !good;
-  g_mutex_unlock (&self->lock);
-  GST_INFO_OBJECT (
-      self, "stream %u: %s announced: %" GST_PTR_FORMAT, i, good ? "are" : "cannot be", caps);
+  gst_mcc_sender_handle_caps (owner, i, caps);
   gst_mcc_send_stream_look_upstream (self->stream[i].send, TRUE);
   if (gst_structure_has_field (gst_caps_get_structure (caps, 0), "clock-rate"))
     start_sdp (self, i, caps);
@@ -639,25 +537,14 @@ on_caps (gpointer owner, guint i, GstCaps *caps)
 static void
 on_eos (gpointer owner, guint i)
 {
-  GstAsspSimulcastBin *self = owner;
-
-  g_mutex_lock (&self->lock);
-  self->stream[i].ended = TRUE;
-  g_mutex_unlock (&self->lock);
-  gst_mcc_session_send_assp (self->session, i, NULL, 0, TRUE);
-}
-
-static void
-on_key_unit (gpointer owner, guint i)
-{
-  request_key_unit (owner, i);
+  gst_mcc_sender_handle_eos (owner, i);
 }
 
 const GstMccSendStreamHandler gst_assp_simulcast_bin_stream_handler = {
   .sent = on_sent,
   .caps = on_caps,
   .eos = on_eos,
-  .key_unit = on_key_unit,
+  .key_unit = gst_mcc_sender_request_key_unit,
 };
 
 /* ---- figures ---- */
@@ -674,21 +561,22 @@ typedef struct {
 static void
 get_figures (GstAsspSimulcastBin *self, guint i, guint max_receivers, Figures *out)
 {
+  GstMccSender *sender = GST_MCC_SENDER (self);
   memset (out, 0, sizeof *out);
-  g_mutex_lock (&self->lock);
+  g_mutex_lock (&sender->lock);
   out->running = self->stream[i].idle.running;
   out->bounds = self->bounds.stream[i];
-  if (self->core) {
-    const MccAsmpSender *core = mcc_assp_sender_stream (self->core, i);
-    MccTime now = gst_mcc_pump_now (self->pump);
+  if (sender->core) {
+    const MccAsmpSender *core = mcc_assp_sender_stream (sender->core, i);
+    MccTime now = gst_mcc_pump_now (sender->pump);
 
     mcc_asmp_sender_get_stats (core, now, &out->stats);
     out->n = MIN (out->stats.receivers, max_receivers);
     out->receivers = g_new (MccReceiverInfo, MAX (out->n, 1));
     out->n = mcc_asmp_sender_get_receivers (core, now, out->receivers, out->n);
-    out->bounds = mcc_assp_sender_streams (self->core)->stream[i];
+    out->bounds = mcc_assp_sender_streams (sender->core)->stream[i];
   }
-  g_mutex_unlock (&self->lock);
+  g_mutex_unlock (&sender->lock);
   gst_mcc_send_stream_get_extra (self->stream[i].send, &out->extra);
 }
 
@@ -735,8 +623,9 @@ add_figures (Figures *sum, const Figures *one)
 }
 
 GstStructure *
-gst_assp_simulcast_bin_get_stats (GstAsspSimulcastBin *self, guint max_receivers)
+gst_assp_simulcast_bin_get_stats (GstMccSender *sender, guint max_receivers)
 {
+  GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (sender);
   Figures sum = { 0 };
   GValue array = G_VALUE_INIT;
   GstStructure *s;
@@ -760,9 +649,9 @@ gst_assp_simulcast_bin_get_stats (GstAsspSimulcastBin *self, guint max_receivers
     g_free (one.receivers);
   }
   g_rec_mutex_unlock (&self->figures);
-  g_mutex_lock (&self->lock);
-  sum.stats.ect = self->ect;
-  g_mutex_unlock (&self->lock);
+  g_mutex_lock (&sender->lock);
+  sum.stats.ect = sender->ect;
+  g_mutex_unlock (&sender->lock);
   s = gst_mcc_stats_new_sender (&sum.stats, &sum.extra, sum.receivers, MIN (sum.n, max_receivers));
   g_free (sum.receivers);
   gst_structure_take_value (s, "streams", &array);

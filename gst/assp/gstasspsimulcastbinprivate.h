@@ -8,12 +8,6 @@
 #include "gstasspbranch.h"
 #include "gstasspsimulcastbin.h"
 #include "gstasspstreams.h"
-#include "gstmccproperties.h"
-#include "gstmccpump.h"
-#include "gstmccsenderproperties.h"
-#include "gstmccsendstream.h"
-#include "gstmccsession.h"
-#include "gstmccstats.h"
 #include "mccasspsender.h"
 #include "mccidle.h"
 
@@ -22,10 +16,6 @@ G_BEGIN_DECLS
 #define GST_ASSP_SCHEME "assp"
 
 GST_DEBUG_CATEGORY_EXTERN (gst_assp_simulcast_bin_debug);
-
-/* Warnings that were posted. */
-#define WARNED_FEEDBACK (1u << 0)
-#define WARNED_CAPS (1u << 1)
 
 /* Our own properties; guarded by the object lock. */
 typedef struct {
@@ -40,26 +30,19 @@ typedef struct {
   GstMccSendStream *send;
   GstAsspBranch *branch; /* NULL: request pads */
   GstElement *clocksync; /* of a request pad */
-  /* Guarded by the element's lock. */
+  /* Guarded by the sender's lock. */
   MccIdle idle;
   guint64 target_bps, rtcp_bps;
-  gboolean ended; /* BYE was said: announce no more */
-  gboolean mute;  /* the caps cannot be announced */
   gboolean failed;
 } GstAsspStream;
 
 struct _GstAsspSimulcastBin {
-  GstBin parent;
+  GstMccSender parent;
   GstPad *sink;                         /* the always pad; without target in NULL */
   GstPad *request[GST_MCC_STREAMS_MAX]; /* no ref; guarded by the object lock */
   gulong linked[GST_MCC_STREAMS_MAX];
 
-  GstMccProperties network;
-  GstMccSenderSettings sender;
   GstAsspSettings settings;
-  GstMccSession *session;
-  GstMccPump *pump;
-  GstMccMessages *messages;
 
   /* Made NULL->READY, unmade READY->NULL. */
   GstElement *clocksync, *tee; /* of the always pad */
@@ -68,27 +51,17 @@ struct _GstAsspSimulcastBin {
   GstAsspStream stream[GST_MCC_STREAMS_MAX];
   guint n_built, n_streams; /* in the making; that others may use */
   GRecMutex figures; /* guards n_streams against who reads figures or sets properties meanwhile,
-                        also from what such a thread posts; outside `lock` */
+                        also from what such a thread posts; outside the sender's lock */
 
-  /* Guards what follows, and a part of the streams. A leaf: nothing is called with it held but the
-   * core and the pump's clock. */
-  GMutex lock;
-  MccAsspSender *core; /* NULL below PAUSED */
-  gboolean stopped;    /* no-feedback=stop */
-  gboolean ect;        /* as the socket has it */
-  MccTime idle_after;  /* of streams but the lowest */
-  guint warned;
-  MccTime next_stats;
+  /* Guarded by the sender's lock. */
+  gboolean stopped;   /* no-feedback=stop */
+  MccTime idle_after; /* of streams but the lowest */
 };
 
 /* gstasspsimulcastbinproperties.c */
-void gst_assp_simulcast_bin_install_properties (GObjectClass *klass);
-/* What the new value of property @id changes at once, where there is something to change. */
-void gst_assp_simulcast_bin_apply (GstAsspSimulcastBin *self, guint id);
-void gst_assp_simulcast_bin_set_property (
-    GObject *object, guint id, const GValue *value, GParamSpec *pspec);
-void gst_assp_simulcast_bin_get_property (
-    GObject *object, guint id, GValue *value, GParamSpec *pspec);
+/* From class_init: the element's own, and the sender's. */
+void gst_assp_simulcast_bin_install_properties (GstMccSenderClass *klass);
+void gst_assp_simulcast_bin_apply (GstMccSender *sender, guint id);
 void gst_assp_simulcast_bin_init_settings (GstAsspSimulcastBin *self);
 void gst_assp_simulcast_bin_clear_settings (GstAsspSimulcastBin *self);
 /* The streams that the settings ask for, for @pads request pads (0: the always pad). FALSE: an
@@ -99,17 +72,17 @@ gboolean gst_assp_simulcast_bin_get_bounds (
 gboolean gst_assp_simulcast_bin_update_encoders (GstAsspSimulcastBin *self);
 
 /* gstasspsimulcastbincontrol.c */
+extern const GstMccSenderMachine gst_assp_simulcast_bin_machine;
 extern const GstMccSessionHandler gst_assp_simulcast_bin_session_handler;
 extern const GstMccSendStreamHandler gst_assp_simulcast_bin_stream_handler;
 
-MccTime gst_assp_simulcast_bin_pump (gpointer owner, MccTime now);
-/* Polls what the core wants done and does it. Without a lock. */
-void gst_assp_simulcast_bin_drain (GstAsspSimulcastBin *self);
-/* For all streams. */
-void gst_assp_simulcast_bin_request_key_units (GstAsspSimulcastBin *self);
-GstStructure *gst_assp_simulcast_bin_get_stats (GstAsspSimulcastBin *self, guint max_receivers);
+gboolean gst_assp_simulcast_bin_poll_locked (GstMccSender *sender, GstMccSenderTodo *out);
+void gst_assp_simulcast_bin_act (GstMccSender *sender, GstMccSenderTodo *todo);
+MccTime gst_assp_simulcast_bin_tick (GstMccSender *sender, MccTime now);
+void gst_assp_simulcast_bin_request_key_units (GstMccSender *sender);
+GstStructure *gst_assp_simulcast_bin_get_stats (GstMccSender *sender, guint max_receivers);
 /* Of the streams that run. */
-guint64 gst_assp_simulcast_bin_get_target (GstAsspSimulcastBin *self);
+guint64 gst_assp_simulcast_bin_get_target (GstMccSender *sender);
 /* The stream's encoder has failed: it is not sent any more. FALSE: it was the last one. */
 gboolean gst_assp_simulcast_bin_stream_failed (GstAsspSimulcastBin *self, guint stream);
 

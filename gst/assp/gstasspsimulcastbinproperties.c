@@ -22,38 +22,8 @@ enum {
 #define STOPPED (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS)
 
 void
-gst_assp_simulcast_bin_install_properties (GObjectClass *klass)
-{
-  gst_mcc_properties_install (klass, GST_ASSP_SCHEME);
-  gst_mcc_sender_properties_install (klass, TRUE);
-  gst_mcc_sender_properties_install_ecn (klass);
-  g_object_class_install_property (klass, PROP_STREAMS,
-      g_param_spec_string ("streams", "Streams",
-          "Bounds of each stream in bit/s on the wire, lowest first: low:high,low:high,... (unset: "
-          "at most max-streams of them between min-bitrate and max-bitrate, which follow what the "
-          "receivers can take)",
-          NULL, STOPPED));
-  g_object_class_install_property (klass, PROP_MAX_STREAMS,
-      g_param_spec_uint ("max-streams", "Most streams",
-          "How many streams there are at most when streams is unset", 1, MCC_ASSP_STREAMS_MAX,
-          DEFAULT_MAX_STREAMS, STOPPED));
-  g_object_class_install_property (klass, PROP_ENCODER_DESCRIPTION,
-      g_param_spec_string ("encoder-description", "Encoder",
-          "The encoder of each stream as gst-launch-1.0 takes it, such as vp8enc; raw video in, "
-          "H.264, H.265, VP8, VP9 or RTP out",
-          DEFAULT_ENCODER, STOPPED));
-  g_object_class_install_property (klass, PROP_IDLE_TIMEOUT,
-      g_param_spec_uint ("idle-timeout", "Idle time-out",
-          "A stream that had no receiver for so many ms is not encoded until one comes; the lowest "
-          "always is (0: all always are, for plain players of higher streams)",
-          0, G_MAXUINT, DEFAULT_IDLE_TIMEOUT_MS, STOPPED | GST_PARAM_MUTABLE_READY));
-}
-
-void
 gst_assp_simulcast_bin_init_settings (GstAsspSimulcastBin *self)
 {
-  gst_mcc_properties_init (&self->network, GST_ASSP_SCHEME);
-  gst_mcc_sender_settings_init (&self->sender);
   self->settings = (GstAsspSettings){ .max_streams = DEFAULT_MAX_STREAMS,
     .encoder_description = g_strdup (DEFAULT_ENCODER),
     .idle_timeout_ms = DEFAULT_IDLE_TIMEOUT_MS };
@@ -62,8 +32,6 @@ gst_assp_simulcast_bin_init_settings (GstAsspSimulcastBin *self)
 void
 gst_assp_simulcast_bin_clear_settings (GstAsspSimulcastBin *self)
 {
-  gst_mcc_properties_clear (&self->network);
-  gst_mcc_sender_settings_clear (&self->sender);
   g_free (self->settings.streams);
   g_free (self->settings.encoder_description);
 }
@@ -103,6 +71,7 @@ static gboolean
 check_others (
     GstAsspSimulcastBin *self, const GstMccSenderSettings *sender, const MccAsspStreams *streams)
 {
+  const GstMccSenderSettings *all = &GST_MCC_SENDER (self)->settings;
   gboolean one_file, encoder;
 
   if (sender->no_feedback == MCC_NO_FEEDBACK_HOLD)
@@ -110,8 +79,8 @@ check_others (
         self, g_strdup ("no-feedback is hold, which simulcast has not: a stream that nobody "
                         "reports on is at its lower bound; set it to minimum or stop."));
   GST_OBJECT_LOCK (self);
-  one_file = self->sender.sdp_location && !strstr (self->sender.sdp_location, "%d");
-  encoder = self->sender.encoder != NULL;
+  one_file = all->sdp_location && !strstr (all->sdp_location, "%d");
+  encoder = all->encoder != NULL;
   GST_OBJECT_UNLOCK (self);
   if (one_file && streams->count > 1)
     return fail (self, g_strdup ("sdp-location names one file for all streams; put %d where the "
@@ -133,7 +102,8 @@ default_count (const GstMccSenderSettings *sender, guint max_streams)
 gboolean
 gst_assp_simulcast_bin_get_bounds (GstAsspSimulcastBin *self, guint pads, MccAsspStreams *out)
 {
-  GstMccSenderSettings sender = gst_mcc_sender_settings_copy (&self->sender, GST_ELEMENT (self));
+  GstMccSenderSettings sender
+      = gst_mcc_sender_settings_copy (&GST_MCC_SENDER (self)->settings, GST_ELEMENT (self));
   GError *error = NULL;
   guint max_streams;
   gchar *streams;
@@ -174,7 +144,8 @@ gst_assp_simulcast_bin_update_encoders (GstAsspSimulcastBin *self)
   gchar **names;
   gboolean good = TRUE;
 
-  gst_mcc_sender_settings_get_encoder (&self->sender, GST_ELEMENT (self), &encoder);
+  gst_mcc_sender_settings_get_encoder (
+      &GST_MCC_SENDER (self)->settings, GST_ELEMENT (self), &encoder);
   names = g_strsplit (encoder.encoder_name ? encoder.encoder_name : "", ",", -1);
   for (guint i = 0; good && i < self->n_streams; i++) {
     GstMccEncoderSettings one = encoder;
@@ -217,20 +188,21 @@ apply_sync (GstAsspSimulcastBin *self, gboolean sync)
 }
 
 void
-gst_assp_simulcast_bin_apply (GstAsspSimulcastBin *self, guint id)
+gst_assp_simulcast_bin_apply (GstMccSender *sender, guint id)
 {
-  GstMccSenderSettings sender;
+  GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (sender);
+  GstMccSenderSettings settings;
 
   g_rec_mutex_lock (&self->figures);
-  sender = gst_mcc_sender_settings_copy (&self->sender, GST_ELEMENT (self));
+  settings = gst_mcc_sender_settings_copy (&sender->settings, GST_ELEMENT (self));
   switch (id) {
     case GST_MCC_SENDER_PROPERTY_SYNC:
-      apply_sync (self, sender.sync);
+      apply_sync (self, settings.sync);
       break;
     case GST_MCC_SENDER_PROPERTY_PACING_FACTOR:
     case GST_MCC_SENDER_PROPERTY_PACING_MAX_DELAY:
       for (guint i = 0; i < self->n_streams; i++)
-        gst_mcc_send_stream_configure (self->stream[i].send, &sender);
+        gst_mcc_send_stream_configure (self->stream[i].send, &settings);
       break;
     case GST_MCC_SENDER_PROPERTY_ENCODER:
     case GST_MCC_SENDER_PROPERTY_ENCODER_NAME:
@@ -253,16 +225,14 @@ take_string (gchar **place, const GValue *value)
   *place = text && *text ? g_strdup (text) : NULL;
 }
 
-void
+static void
 gst_assp_simulcast_bin_set_property (
     GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (object);
 
-  if (gst_mcc_properties_set (&self->network, object, id, value))
-    return;
-  if (gst_mcc_sender_settings_set (&self->sender, GST_ELEMENT (self), id, value)) {
-    gst_assp_simulcast_bin_apply (self, id);
+  if (id <= GST_MCC_SENDER_PROPERTY_LAST) {
+    gst_mcc_sender_set_property (object, id, value, pspec);
     return;
   }
   GST_OBJECT_LOCK (self);
@@ -287,22 +257,15 @@ gst_assp_simulcast_bin_set_property (
   GST_OBJECT_UNLOCK (self);
 }
 
-void
+static void
 gst_assp_simulcast_bin_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (object);
 
-  if (id == GST_MCC_SENDER_PROPERTY_TARGET_BITRATE) {
-    g_value_set_uint64 (value, gst_assp_simulcast_bin_get_target (self));
+  if (id <= GST_MCC_SENDER_PROPERTY_LAST) {
+    gst_mcc_sender_get_property (object, id, value, pspec);
     return;
   }
-  if (id == GST_MCC_SENDER_PROPERTY_STATS) {
-    g_value_take_boxed (value, gst_assp_simulcast_bin_get_stats (self, G_MAXUINT));
-    return;
-  }
-  if (gst_mcc_properties_get (&self->network, object, id, value)
-      || gst_mcc_sender_settings_get (&self->sender, GST_ELEMENT (self), id, value))
-    return;
   GST_OBJECT_LOCK (self);
   switch (id) {
     case PROP_STREAMS:
@@ -322,4 +285,35 @@ gst_assp_simulcast_bin_get_property (GObject *object, guint id, GValue *value, G
       break;
   }
   GST_OBJECT_UNLOCK (self);
+}
+
+void
+gst_assp_simulcast_bin_install_properties (GstMccSenderClass *sender_class)
+{
+  GObjectClass *klass = G_OBJECT_CLASS (sender_class);
+
+  gst_mcc_sender_class_install (sender_class, TRUE);
+  gst_mcc_sender_properties_install_ecn (klass);
+  klass->set_property = gst_assp_simulcast_bin_set_property;
+  klass->get_property = gst_assp_simulcast_bin_get_property;
+  g_object_class_install_property (klass, PROP_STREAMS,
+      g_param_spec_string ("streams", "Streams",
+          "Bounds of each stream in bit/s on the wire, lowest first: low:high,low:high,... (unset: "
+          "at most max-streams of them between min-bitrate and max-bitrate, which follow what the "
+          "receivers can take)",
+          NULL, STOPPED));
+  g_object_class_install_property (klass, PROP_MAX_STREAMS,
+      g_param_spec_uint ("max-streams", "Most streams",
+          "How many streams there are at most when streams is unset", 1, MCC_ASSP_STREAMS_MAX,
+          DEFAULT_MAX_STREAMS, STOPPED));
+  g_object_class_install_property (klass, PROP_ENCODER_DESCRIPTION,
+      g_param_spec_string ("encoder-description", "Encoder",
+          "The encoder of each stream as gst-launch-1.0 takes it, such as vp8enc; raw video in, "
+          "H.264, H.265, VP8, VP9 or RTP out",
+          DEFAULT_ENCODER, STOPPED));
+  g_object_class_install_property (klass, PROP_IDLE_TIMEOUT,
+      g_param_spec_uint ("idle-timeout", "Idle time-out",
+          "A stream that had no receiver for so many ms is not encoded until one comes; the lowest "
+          "always is (0: all always are, for plain players of higher streams)",
+          0, G_MAXUINT, DEFAULT_IDLE_TIMEOUT_MS, STOPPED | GST_PARAM_MUTABLE_READY));
 }

@@ -26,15 +26,13 @@ GST_DEBUG_CATEGORY (gst_elm_layer_sink_debug);
 #define DEFAULT_LAYERS 3
 
 enum { PROP_LAYERS = GST_MCC_SENDER_PROPERTY_LAST + 1 };
-enum { SIGNAL_ENCODER_BITRATE_CHANGED, SIGNAL_FORCE_KEY_UNIT, N_SIGNALS };
-static guint signals[N_SIGNALS];
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
     "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
 static GstStaticPadTemplate request_template = GST_STATIC_PAD_TEMPLATE (
     "layer_%u", GST_PAD_SINK, GST_PAD_REQUEST, GST_STATIC_CAPS ("application/x-rtp"));
 
-G_DEFINE_FINAL_TYPE_WITH_CODE (GstElmLayerSink, gst_elm_layer_sink, GST_TYPE_BIN,
+G_DEFINE_FINAL_TYPE_WITH_CODE (GstElmLayerSink, gst_elm_layer_sink, GST_TYPE_MCC_SENDER,
     gst_mcc_uri_implement (g_define_type_id, GST_URI_SINK, SCHEME))
 GST_ELEMENT_REGISTER_DEFINE (elmlayersink, "elmlayersink", GST_RANK_NONE, GST_TYPE_ELM_LAYER_SINK)
 
@@ -165,12 +163,6 @@ gst_elm_layer_sink_release_pad (GstElement *element, GstPad *pad)
 
 /* ---- building: NULL->READY ---- */
 
-static void
-on_encoder_changed (gpointer owner, GstElement *encoder, guint64 bitrate)
-{
-  g_signal_emit (owner, signals[SIGNAL_ENCODER_BITRATE_CHANGED], 0, encoder, bitrate);
-}
-
 /* clocksync in front of the split's pad of @layer (-1: all). */
 static gboolean
 build_entry (GstElmLayerSink *self, guint i, gint layer, GstPad *ghost, gboolean sync)
@@ -178,17 +170,10 @@ build_entry (GstElmLayerSink *self, guint i, gint layer, GstPad *ghost, gboolean
   GstPad *sink, *src;
   gboolean good;
 
-  self->clocksync[i] = gst_element_factory_make ("clocksync", NULL);
-  if (!self->clocksync[i]) {
-    gst_mcc_messages_missing (GST_ELEMENT (self), "clocksync");
-    GST_ELEMENT_ERROR (self, CORE, MISSING_PLUGIN,
-        ("The element clocksync is missing; install GStreamer's core plugins (Debian: "
-         "libgstreamer1.0-0)."),
-        (NULL));
+  self->clocksync[i] = gst_mcc_sender_make (GST_MCC_SENDER (self), "clocksync");
+  if (!self->clocksync[i])
     return FALSE;
-  }
   g_object_set (self->clocksync[i], "sync", sync, NULL);
-  gst_bin_add (GST_BIN (self), self->clocksync[i]);
   src = gst_element_get_static_pad (self->clocksync[i], "src");
   good = gst_pad_link (src, gst_elm_split_add_pad (GST_ELM_SPLIT (self->split), layer))
          == GST_PAD_LINK_OK;
@@ -220,13 +205,14 @@ build_pad (GstElmLayerSink *self, guint i, gboolean request, gboolean sync)
 static gboolean
 link_layers (GstElmLayerSink *self)
 {
-  guint overhead = gst_mcc_session_get_overhead (self->session);
+  GstMccSession *session = GST_MCC_SENDER (self)->session;
+  guint overhead = gst_mcc_session_get_overhead (session);
   GstElement *pacer = gst_mcc_send_stream_get_pacer (self->send);
 
   gst_mcc_pacer_set_overhead (GST_MCC_PACER (pacer), overhead);
   gst_elm_fan_set_overhead (GST_ELM_FAN (self->fan), overhead);
   for (guint i = 0; i < self->n_built; i++) {
-    GstPad *sink = gst_mcc_session_get_rtp_pad (self->session, i);
+    GstPad *sink = gst_mcc_session_get_rtp_pad (session, i);
     GstPad *src = gst_elm_fan_add_pad (
         GST_ELM_FAN (self->fan), gst_elm_split_get_ssrc (GST_ELM_SPLIT (self->split), i));
     gboolean good = gst_pad_link (src, sink) == GST_PAD_LINK_OK;
@@ -242,23 +228,10 @@ static gboolean
 open_session (GstElmLayerSink *self, const GstMccSenderSettings *settings, guint n)
 {
   MccPlace places[GST_ELM_LAYERS_MAX];
-  GstMccSessionSettings network;
-  GError *error = NULL;
-  gboolean ok;
 
   for (guint i = 0; i < n; i++)
     places[i] = gst_elm_layer_sink_place (i);
-  gst_mcc_properties_get_settings (&self->network, &network);
-  if (network.session_bandwidth == 0)
-    network.session_bandwidth = settings->max_bps;
-  ok = gst_mcc_session_open_streams (self->session, &network, places, n, &error);
-  gst_mcc_properties_settings_clear (&network);
-  if (!ok) {
-    gst_element_message_full (GST_ELEMENT (self), GST_MESSAGE_ERROR, error->domain, error->code,
-        g_strdup (error->message), NULL, __FILE__, GST_FUNCTION, __LINE__);
-    g_error_free (error);
-  }
-  return ok;
+  return gst_mcc_sender_open_session (GST_MCC_SENDER (self), places, n, settings->max_bps);
 }
 
 /* The pads' numbers leave no gap. */
@@ -281,7 +254,8 @@ update_encoder (GstElmLayerSink *self)
   GstMccEncoderSettings encoder;
   gboolean ok;
 
-  gst_mcc_sender_settings_get_encoder (&self->settings, GST_ELEMENT (self), &encoder);
+  gst_mcc_sender_settings_get_encoder (
+      &GST_MCC_SENDER (self)->settings, GST_ELEMENT (self), &encoder);
   if (self->of_pads)
     encoder.control = GST_MCC_ENCODER_CONTROL_NONE;
   ok = gst_mcc_send_stream_set_encoder (self->send, &encoder);
@@ -293,12 +267,13 @@ update_encoder (GstElmLayerSink *self)
 
 /* What the new value of @id changes at once. */
 static void
-apply (GstElmLayerSink *self, guint id)
+gst_elm_layer_sink_apply (GstMccSender *sender, guint id)
 {
+  GstElmLayerSink *self = GST_ELM_LAYER_SINK (sender);
   GstMccSenderSettings settings;
 
   g_rec_mutex_lock (&self->built);
-  settings = gst_mcc_sender_settings_copy (&self->settings, GST_ELEMENT (self));
+  settings = gst_mcc_sender_settings_copy (&sender->settings, GST_ELEMENT (self));
   if (self->ready && id == GST_MCC_SENDER_PROPERTY_SYNC)
     for (guint i = 0; i < GST_ELM_LAYERS_MAX; i++)
       if (self->clocksync[i])
@@ -311,10 +286,11 @@ apply (GstElmLayerSink *self, guint id)
 }
 
 static gboolean
-build (GstElmLayerSink *self)
+gst_elm_layer_sink_prepare (GstMccSender *sender)
 {
+  GstElmLayerSink *self = GST_ELM_LAYER_SINK (sender);
   GstMccSenderSettings settings
-      = gst_mcc_sender_settings_copy (&self->settings, GST_ELEMENT (self));
+      = gst_mcc_sender_settings_copy (&sender->settings, GST_ELEMENT (self));
   guint pads = count_request_pads (self), n;
 
   GST_OBJECT_LOCK (self);
@@ -326,10 +302,10 @@ build (GstElmLayerSink *self)
   self->n_built = n;
   self->of_pads = pads > 0;
   self->send = gst_mcc_send_stream_new (
-      GST_BIN (self), 0, &gst_elm_layer_sink_stream_handler, on_encoder_changed);
+      GST_BIN (self), 0, &gst_elm_layer_sink_stream_handler, gst_mcc_sender_encoder_changed);
   gst_mcc_send_stream_configure (self->send, &settings);
   self->split = gst_elm_split_new (&gst_elm_layer_sink_split_handler, self, n);
-  self->fan = gst_elm_fan_new (gst_elm_layer_sink_on_sent, self);
+  self->fan = gst_elm_fan_new (gst_mcc_sender_handle_sent, self);
   gst_bin_add_many (GST_BIN (self), self->split, self->fan, NULL);
   if (!link_layers (self))
     return FALSE;
@@ -342,8 +318,8 @@ build (GstElmLayerSink *self)
   self->ready = TRUE;
   g_rec_mutex_unlock (&self->built);
   /* what was set meanwhile */
-  apply (self, GST_MCC_SENDER_PROPERTY_SYNC);
-  apply (self, GST_MCC_SENDER_PROPERTY_PACING_FACTOR);
+  gst_elm_layer_sink_apply (sender, GST_MCC_SENDER_PROPERTY_SYNC);
+  gst_elm_layer_sink_apply (sender, GST_MCC_SENDER_PROPERTY_PACING_FACTOR);
   gst_mcc_send_stream_look_upstream (self->send, FALSE);
   return TRUE;
 }
@@ -364,8 +340,9 @@ remove_child (GstElmLayerSink *self, GstElement **child)
 
 /* READY->NULL */
 static void
-unbuild (GstElmLayerSink *self)
+gst_elm_layer_sink_release (GstMccSender *sender)
 {
+  GstElmLayerSink *self = GST_ELM_LAYER_SINK (sender);
   GstMccSendStream *send;
 
   g_rec_mutex_lock (&self->built);
@@ -387,7 +364,7 @@ unbuild (GstElmLayerSink *self)
   remove_child (self, &self->split);
   if (send)
     gst_mcc_send_stream_remove (send);
-  gst_mcc_session_close (self->session);
+  gst_mcc_session_close (sender->session);
   gst_mcc_send_stream_free (send);
   self->n_built = 0;
 }
@@ -397,105 +374,33 @@ unbuild (GstElmLayerSink *self)
 /* READY->PAUSED, before the data flows. What may have changed since NULL->READY is looked at again:
  * settings; a base layer that was released, without which nothing can be sent. */
 static gboolean
-start (GstElmLayerSink *self)
+gst_elm_layer_sink_start (GstMccSender *sender)
 {
+  GstElmLayerSink *self = GST_ELM_LAYER_SINK (sender);
   GstMccSenderSettings settings
-      = gst_mcc_sender_settings_copy (&self->settings, GST_ELEMENT (self));
+      = gst_mcc_sender_settings_copy (&sender->settings, GST_ELEMENT (self));
 
   if (!gst_mcc_sender_settings_check (&settings, GST_ELEMENT (self))
       || !check_pads (self, self->of_pads ? 1 : 0))
     return FALSE;
   gst_mcc_send_stream_start (self->send, settings.max_bps);
-  g_mutex_lock (&self->lock);
-  self->running = TRUE;
-  self->has_caps = self->mute = self->ended = FALSE;
-  self->warned = 0;
+  g_mutex_lock (&sender->lock);
   self->looked = 0; /* units are counted anew */
   self->target_bps = self->whole_bps = self->rtcp_bps = 0;
-  self->next_stats = self->next_look = MCC_TIME_NONE;
-  g_mutex_unlock (&self->lock);
+  self->next_look = MCC_TIME_NONE;
+  g_mutex_unlock (&sender->lock);
   return TRUE;
 }
 
 /* Pads that were released in READY: their layers end as the data begins. */
 static void
-end_released (GstElmLayerSink *self)
+gst_elm_layer_sink_started (GstMccSender *sender)
 {
+  GstElmLayerSink *self = GST_ELM_LAYER_SINK (sender);
+
   for (guint i = 0; self->of_pads && i < self->n_built; i++)
     if (!self->request[i] && self->clocksync[i])
       gst_mcc_entry_end (self->clocksync[i]);
-}
-
-static void
-stop (GstElmLayerSink *self)
-{
-  g_mutex_lock (&self->lock);
-  self->running = FALSE;
-  g_clear_pointer (&self->core, mcc_elm_sender_free);
-  g_mutex_unlock (&self->lock);
-  gst_mcc_messages_clear (self->messages);
-}
-
-static GstStateChangeReturn
-gst_elm_layer_sink_change_state (GstElement *element, GstStateChange transition)
-{
-  GstElmLayerSink *self = GST_ELM_LAYER_SINK (element);
-  GstStateChangeReturn ret;
-
-  switch (transition) {
-    case GST_STATE_CHANGE_NULL_TO_READY:
-      if (!build (self)) {
-        unbuild (self);
-        return GST_STATE_CHANGE_FAILURE;
-      }
-      break;
-    case GST_STATE_CHANGE_READY_TO_PAUSED:
-      if (!start (self))
-        return GST_STATE_CHANGE_FAILURE;
-      break;
-    case GST_STATE_CHANGE_PAUSED_TO_READY:
-      gst_mcc_pump_stop (self->pump);
-      gst_mcc_session_stop (self->session); /* says BYE */
-      break;
-    default:
-      break;
-  }
-  ret = GST_ELEMENT_CLASS (gst_elm_layer_sink_parent_class)->change_state (element, transition);
-  switch (transition) {
-    case GST_STATE_CHANGE_NULL_TO_READY:
-      if (ret == GST_STATE_CHANGE_FAILURE)
-        unbuild (self);
-      break;
-    case GST_STATE_CHANGE_READY_TO_PAUSED:
-      if (ret == GST_STATE_CHANGE_FAILURE) {
-        stop (self);
-        break;
-      }
-      if (!gst_mcc_session_start (self->session))
-        GST_ELEMENT_WARNING (self, RESOURCE, READ, ("RTCP cannot be received."), (NULL));
-      gst_mcc_pump_start (self->pump);
-      end_released (self);
-      break;
-    case GST_STATE_CHANGE_PAUSED_TO_READY:
-      stop (self);
-      break;
-    case GST_STATE_CHANGE_READY_TO_NULL:
-      unbuild (self);
-      break;
-    default:
-      break;
-  }
-  return ret;
-}
-
-static void
-gst_elm_layer_sink_handle_message (GstBin *bin, GstMessage *message)
-{
-  GstElmLayerSink *self = GST_ELM_LAYER_SINK (bin);
-
-  if (self->session && gst_mcc_session_handle_message (self->session, message))
-    return;
-  GST_BIN_CLASS (gst_elm_layer_sink_parent_class)->handle_message (bin, message);
 }
 
 /* ---- properties ---- */
@@ -505,17 +410,13 @@ gst_elm_layer_sink_set_property (GObject *object, guint id, const GValue *value,
 {
   GstElmLayerSink *self = GST_ELM_LAYER_SINK (object);
 
-  if (gst_mcc_properties_set (&self->network, object, id, value))
+  if (id != PROP_LAYERS) {
+    gst_mcc_sender_set_property (object, id, value, pspec);
     return;
-  if (gst_mcc_sender_settings_set (&self->settings, GST_ELEMENT (self), id, value)) {
-    apply (self, id);
-  } else if (id == PROP_LAYERS) {
-    GST_OBJECT_LOCK (self);
-    self->layers = g_value_get_uint (value);
-    GST_OBJECT_UNLOCK (self);
-  } else {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   }
+  GST_OBJECT_LOCK (self);
+  self->layers = g_value_get_uint (value);
+  GST_OBJECT_UNLOCK (self);
 }
 
 static void
@@ -523,52 +424,23 @@ gst_elm_layer_sink_get_property (GObject *object, guint id, GValue *value, GPara
 {
   GstElmLayerSink *self = GST_ELM_LAYER_SINK (object);
 
-  if (gst_mcc_properties_get (&self->network, object, id, value))
+  if (id != PROP_LAYERS) {
+    gst_mcc_sender_get_property (object, id, value, pspec);
     return;
-  switch (id) {
-    case GST_MCC_SENDER_PROPERTY_TARGET_BITRATE:
-      g_mutex_lock (&self->lock);
-      g_value_set_uint64 (value, self->whole_bps > 0 ? self->whole_bps : self->target_bps);
-      g_mutex_unlock (&self->lock);
-      break;
-    case GST_MCC_SENDER_PROPERTY_STATS:
-      g_value_take_boxed (value, gst_elm_layer_sink_get_stats (self, G_MAXUINT));
-      break;
-    case PROP_LAYERS:
-      GST_OBJECT_LOCK (self);
-      g_value_set_uint (value, self->layers);
-      GST_OBJECT_UNLOCK (self);
-      break;
-    default:
-      if (!gst_mcc_sender_settings_get (&self->settings, GST_ELEMENT (self), id, value))
-        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
   }
+  GST_OBJECT_LOCK (self);
+  g_value_set_uint (value, self->layers);
+  GST_OBJECT_UNLOCK (self);
 }
 
 /* ---- life ---- */
-
-static void
-gst_elm_layer_sink_dispose (GObject *object)
-{
-  GstElmLayerSink *self = GST_ELM_LAYER_SINK (object);
-
-  /* While the children are still here. */
-  g_clear_pointer (&self->pump, gst_mcc_pump_free);
-  g_clear_pointer (&self->session, gst_mcc_session_free);
-  G_OBJECT_CLASS (gst_elm_layer_sink_parent_class)->dispose (object);
-}
 
 static void
 gst_elm_layer_sink_finalize (GObject *object)
 {
   GstElmLayerSink *self = GST_ELM_LAYER_SINK (object);
 
-  gst_mcc_messages_free (self->messages);
-  gst_mcc_properties_clear (&self->network);
-  gst_mcc_sender_settings_clear (&self->settings);
   g_rec_mutex_clear (&self->built);
-  g_mutex_clear (&self->lock);
   G_OBJECT_CLASS (gst_elm_layer_sink_parent_class)->finalize (object);
 }
 
@@ -577,31 +449,34 @@ gst_elm_layer_sink_class_init (GstElmLayerSinkClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstMccSenderClass *sender_class = GST_MCC_SENDER_CLASS (klass);
 
   GST_DEBUG_CATEGORY_INIT (gst_elm_layer_sink_debug, "elmlayersink", 0, "adaptive layer sender");
-  object_class->set_property = gst_elm_layer_sink_set_property;
-  object_class->get_property = gst_elm_layer_sink_get_property;
-  object_class->dispose = gst_elm_layer_sink_dispose;
   object_class->finalize = gst_elm_layer_sink_finalize;
-  element_class->change_state = gst_elm_layer_sink_change_state;
   element_class->request_new_pad = gst_elm_layer_sink_request_new_pad;
   element_class->release_pad = gst_elm_layer_sink_release_pad;
-  GST_BIN_CLASS (klass)->handle_message = gst_elm_layer_sink_handle_message;
-
-  gst_mcc_properties_install (object_class, SCHEME);
-  gst_mcc_sender_properties_install (object_class, TRUE);
+  sender_class->scheme = SCHEME;
+  sender_class->element_name = "elmlayersink";
+  sender_class->machine = &gst_elm_layer_sink_machine;
+  sender_class->handler = &gst_elm_layer_sink_session_handler;
+  sender_class->prepare = gst_elm_layer_sink_prepare;
+  sender_class->release = gst_elm_layer_sink_release;
+  sender_class->start = gst_elm_layer_sink_start;
+  sender_class->started = gst_elm_layer_sink_started;
+  sender_class->poll_locked = gst_elm_layer_sink_poll_locked;
+  sender_class->act = gst_elm_layer_sink_act;
+  sender_class->tick = gst_elm_layer_sink_tick;
+  sender_class->apply = gst_elm_layer_sink_apply;
+  sender_class->get_target = gst_elm_layer_sink_get_target;
+  sender_class->get_stats = gst_elm_layer_sink_get_stats;
+  gst_mcc_sender_class_install (sender_class, TRUE);
+  object_class->set_property = gst_elm_layer_sink_set_property;
+  object_class->get_property = gst_elm_layer_sink_get_property;
   g_object_class_install_property (object_class, PROP_LAYERS,
       g_param_spec_uint ("layers", "Most layers",
           "Layers that the stream at sink is split into at most; the highest takes the rest. Their "
           "groups are address + 0, 1, ...",
           1, GST_ELM_LAYERS_MAX, DEFAULT_LAYERS, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS));
-  /* Worker thread, no lock: (encoder, bit/s) */
-  signals[SIGNAL_ENCODER_BITRATE_CHANGED]
-      = g_signal_new ("encoder-bitrate-changed", GST_TYPE_ELM_LAYER_SINK, G_SIGNAL_RUN_LAST, 0,
-          NULL, NULL, NULL, G_TYPE_NONE, 2, GST_TYPE_ELEMENT, G_TYPE_UINT64);
-  signals[SIGNAL_FORCE_KEY_UNIT] = g_signal_new_class_handler ("force-key-unit",
-      GST_TYPE_ELM_LAYER_SINK, G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION,
-      G_CALLBACK (gst_elm_layer_sink_request_key_unit), NULL, NULL, NULL, G_TYPE_NONE, 0);
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &request_template);
@@ -617,18 +492,9 @@ gst_elm_layer_sink_init (GstElmLayerSink *self)
 {
   GstPadTemplate *template = gst_static_pad_template_get (&sink_template);
 
-  /* RTCP has no part in EOS, preroll or liveness; we are a sink before there is a udpsink. */
-  gst_bin_set_suppressed_flags (GST_BIN (self), GST_ELEMENT_FLAG_SOURCE | GST_ELEMENT_FLAG_SINK);
-  GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_SINK);
-  g_mutex_init (&self->lock);
+  gst_mcc_sender_setup (GST_MCC_SENDER (self));
   g_rec_mutex_init (&self->built);
-  gst_mcc_properties_init (&self->network, SCHEME);
-  gst_mcc_sender_settings_init (&self->settings);
   self->layers = DEFAULT_LAYERS;
-  self->pump = gst_mcc_pump_new ("elmlayersink", gst_elm_layer_sink_pump, self);
-  self->session
-      = gst_mcc_session_new_sender (GST_BIN (self), &gst_elm_layer_sink_session_handler, self);
-  self->messages = gst_mcc_messages_new (GST_ELEMENT (self));
   self->sink = gst_ghost_pad_new_no_target_from_template ("sink", template);
   gst_object_unref (template);
   gst_pad_set_link_function (self->sink, on_link);

@@ -7,12 +7,12 @@
  */
 #pragma once
 
-#include <gst/gst.h>
+#include "gstmccsender.h"
 
 G_BEGIN_DECLS
 
 #define GST_TYPE_ELM_LAYER_SINK (gst_elm_layer_sink_get_type ())
-G_DECLARE_FINAL_TYPE (GstElmLayerSink, gst_elm_layer_sink, GST, ELM_LAYER_SINK, GstBin)
+G_DECLARE_FINAL_TYPE (GstElmLayerSink, gst_elm_layer_sink, GST, ELM_LAYER_SINK, GstMccSender)
 
 GST_ELEMENT_REGISTER_DECLARE (elmlayersink);
 

@@ -4,24 +4,11 @@
  * core; what the core wants done is done here.
  */
 #include "gstelmlayersinkprivate.h"
-#include "gstmccsdp.h"
 #include "mccjitter.h"
 
 #define GST_CAT_DEFAULT gst_elm_layer_sink_debug
 
 #define LOOK (2 * MCC_SECOND) /* at frame rates and at what is sent */
-
-static gboolean
-warn_once (GstElmLayerSink *self, guint bit)
-{
-  gboolean first;
-
-  g_mutex_lock (&self->lock);
-  first = !(self->warned & bit);
-  self->warned |= bit;
-  g_mutex_unlock (&self->lock);
-  return first;
-}
 
 MccPlace
 gst_elm_layer_sink_place (guint layer)
@@ -29,46 +16,117 @@ gst_elm_layer_sink_place (guint layer)
   return (MccPlace){ .address_offset = (guint16)layer, .port_offset = (guint16)(2 * layer) };
 }
 
-/* ---- what the core wants done ---- */
-
-/* What one announcement carries; valid until the core's next call, so copied under the lock. */
-typedef struct {
-  MccElmLayers layers;
-  MccAppSession session;
-  MccAppRttList rtt;
-} Announcement;
+/* ---- the core ---- */
 
 static void
-copy_announcement (const MccElmSenderAction *action, Announcement *out)
+destroy (gpointer core)
 {
-  out->layers = *action->layers;
-  out->session = *action->session;
-  out->rtt.count = action->rtt ? action->rtt->count : 0;
-  if (out->rtt.count > 0)
-    memcpy (out->rtt.entry, action->rtt->entry, out->rtt.count * sizeof out->rtt.entry[0]);
+  mcc_elm_sender_free (core);
 }
 
 static void
-act_announce (GstElmLayerSink *self, Announcement *said)
+handle_plain_report (gpointer core, guint layer, guint32 ssrc, gdouble fraction_lost,
+    guint32 highest_seq, MccTime rtt, const MccAddress *from, MccTime now)
 {
+  if (layer == 0) /* who has others has it too */
+    mcc_elm_sender_handle_plain_report (core, ssrc, fraction_lost, highest_seq, rtt, from, now);
+}
+
+static void
+handle_bye (gpointer core, guint32 ssrc, const MccAddress *from, MccTime now)
+{
+  mcc_elm_sender_handle_bye (core, ssrc, from, now);
+}
+
+static void
+handle_dropped (gpointer core, MccDrop drop, guint32 ssrc, MccTime now)
+{
+  mcc_elm_sender_handle_dropped (core, drop, ssrc, now);
+}
+
+static void
+handle_key_unit_request (gpointer core, guint layer, MccTime now)
+{
+  mcc_elm_sender_handle_key_unit_request (core, now);
+}
+
+static void
+handle_sent (
+    gpointer core, guint layer, guint packets, guint64 bytes, guint32 highest_seq, MccTime now)
+{
+  if (layer < mcc_elm_sender_layers (core)->count)
+    mcc_elm_sender_handle_sent (core, layer, packets, bytes, highest_seq, now);
+}
+
+static bool
+set_caps (gpointer core, guint layer, const MccAppSession *caps, MccTime now)
+{
+  return mcc_elm_sender_set_caps (core, caps, now);
+}
+
+static void
+handle_timeout (gpointer core, MccTime now)
+{
+  mcc_elm_sender_handle_timeout (core, now);
+}
+
+static MccTime
+next_timeout (gpointer core)
+{
+  return mcc_elm_sender_next_timeout (core);
+}
+
+/* SSRCs are the split's: on_renamed(). */
+const GstMccSenderMachine gst_elm_layer_sink_machine = {
+  .destroy = destroy,
+  .handle_plain_report = handle_plain_report,
+  .handle_bye = handle_bye,
+  .handle_dropped = handle_dropped,
+  .handle_key_unit_request = handle_key_unit_request,
+  .handle_sent = handle_sent,
+  .set_caps = set_caps,
+  .handle_timeout = handle_timeout,
+  .next_timeout = next_timeout,
+};
+
+/* ---- what it wants done ---- */
+
+gboolean
+gst_elm_layer_sink_poll_locked (GstMccSender *sender, GstMccSenderTodo *out)
+{
+  const MccElmSenderAction *action = &out->action.elm;
+
+  if (!mcc_elm_sender_poll (sender->core, &out->action.elm))
+    return FALSE;
+  if (action->type == MCC_ELM_SENDER_ANNOUNCE) {
+    gst_mcc_sender_copy_session (out, action->session, action->rtt);
+    out->layers = *action->layers;
+  }
+  return TRUE;
+}
+
+static void
+act_announce (GstElmLayerSink *self, GstMccSenderTodo *said)
+{
+  GstMccSender *sender = GST_MCC_SENDER (self);
   guint64 bps = said->session.session_bandwidth_bps;
   MccElmApp apps[3];
   guint n = 0;
   gboolean ended, other;
 
-  g_mutex_lock (&self->lock);
-  ended = self->ended;
+  g_mutex_lock (&sender->lock);
+  ended = sender->stream[0].ended;
   other = self->rtcp_bps != bps;
   self->rtcp_bps = bps;
-  g_mutex_unlock (&self->lock);
+  g_mutex_unlock (&sender->lock);
   if (ended)
     return;
   if (other)
     for (guint i = 0; i < self->n_built; i++)
-      gst_mcc_session_set_stream_bandwidth (self->session, i, bps / self->n_built);
+      gst_mcc_session_set_stream_bandwidth (sender->session, i, bps / self->n_built);
   memset (apps, 0, sizeof apps);
   said->session.media_ssrc = said->layers.layer[0].ssrc;
-  said->session.send_time = mcc_abs_send_time (gst_mcc_pump_now (self->pump));
+  said->session.send_time = mcc_abs_send_time (gst_mcc_pump_now (sender->pump));
   apps[n].subtype = MCC_ELM_LAYERS;
   apps[n++].layers = said->layers;
   apps[n].subtype = apps[n].asmp.subtype = MCC_APP_SESSION;
@@ -82,46 +140,17 @@ act_announce (GstElmLayerSink *self, Announcement *said)
     if (k > 0)
       apps[k].asmp.ssrc = apps[k].ssrc;
   }
-  gst_mcc_session_send_elm (self->session, 0, apps, n, FALSE);
-}
-
-static void
-act_receiver (GstElmLayerSink *self, const MccElmSenderAction *action)
-{
-  const gchar *state, *reason;
-
-  switch (action->state) {
-    case MCC_RECEIVER_ACTIVE:
-      state = "joined";
-      reason = "report";
-      break;
-    case MCC_RECEIVER_LEFT:
-      state = "left";
-      reason = "bye";
-      break;
-    case MCC_RECEIVER_TIMED_OUT:
-      state = "timed out";
-      reason = "silence";
-      break;
-    default:
-      return;
-  }
-  gst_mcc_messages_receiver (self->messages, -1, action->ssrc, &action->address, state, reason,
-      gst_mcc_pump_now (self->pump));
+  gst_mcc_session_send_elm (sender->session, 0, apps, n, FALSE);
 }
 
 static void
 act_feedback (GstElmLayerSink *self, gboolean found)
 {
+  GstMccSender *sender = GST_MCC_SENDER (self);
   GstMccSenderSettings settings
-      = gst_mcc_sender_settings_copy (&self->settings, GST_ELEMENT (self));
+      = gst_mcc_sender_settings_copy (&sender->settings, GST_ELEMENT (self));
 
-  if (found)
-    GST_INFO_OBJECT (self, "receivers report");
-  else if (warn_once (self, WARNED_FEEDBACK))
-    GST_ELEMENT_WARNING (self, RESOURCE, READ,
-        ("No receiver reports: nobody listens, or reports do not come back (see no-feedback)."),
-        (NULL));
+  gst_mcc_sender_tell_feedback (sender, found);
   if (found || settings.no_feedback == MCC_NO_FEEDBACK_STOP)
     gst_mcc_send_stream_set_stopped (self->send, !found);
 }
@@ -129,30 +158,34 @@ act_feedback (GstElmLayerSink *self, gboolean found)
 static void
 act_whole (GstElmLayerSink *self, guint64 bps)
 {
+  GstMccSender *sender = GST_MCC_SENDER (self);
   GstMccEncoder *encoder = gst_mcc_send_stream_get_encoder (self->send);
   guint64 previous;
 
-  g_mutex_lock (&self->lock);
+  g_mutex_lock (&sender->lock);
   previous = self->whole_bps > 0 ? self->whole_bps : self->target_bps;
   self->whole_bps = self->left_bps = bps;
-  g_mutex_unlock (&self->lock);
+  g_mutex_unlock (&sender->lock);
   GST_DEBUG_OBJECT (self, "all layers %" G_GUINT64_FORMAT " -> %" G_GUINT64_FORMAT, previous, bps);
   if (gst_mcc_encoder_get_status (encoder) == GST_MCC_ENCODER_FOUND)
     gst_mcc_encoder_set_bitrate (encoder, bps);
   g_object_notify (G_OBJECT (self), "target-bitrate");
   gst_mcc_messages_target (
-      self->messages, -1, bps, previous, "receiver", 0, gst_mcc_pump_now (self->pump));
+      sender->messages, -1, bps, previous, "receiver", 0, gst_mcc_pump_now (sender->pump));
 }
 
-static void
-act (GstElmLayerSink *self, const MccElmSenderAction *action, Announcement *said)
+void
+gst_elm_layer_sink_act (GstMccSender *sender, GstMccSenderTodo *todo)
 {
+  GstElmLayerSink *self = GST_ELM_LAYER_SINK (sender);
+  const MccElmSenderAction *action = &todo->action.elm;
+
   switch (action->type) {
     case MCC_ELM_SENDER_ANNOUNCE:
-      act_announce (self, said);
+      act_announce (self, todo);
       break;
     case MCC_ELM_SENDER_RECEIVER:
-      act_receiver (self, action);
+      gst_mcc_sender_tell_receiver (sender, -1, action->state, action->ssrc, &action->address);
       break;
     case MCC_ELM_SENDER_KEY_UNIT:
       gst_mcc_send_stream_request_key_unit (self->send);
@@ -167,39 +200,6 @@ act (GstElmLayerSink *self, const MccElmSenderAction *action, Announcement *said
     case MCC_ELM_SENDER_LEVELS: /* in the stats */
       break;
   }
-}
-
-void
-gst_elm_layer_sink_drain (GstElmLayerSink *self)
-{
-  MccElmSenderAction action;
-  MccTime next = MCC_TIME_NONE;
-  Announcement said;
-  gboolean more = TRUE;
-
-  while (more) {
-    g_mutex_lock (&self->lock);
-    more = self->core && mcc_elm_sender_poll (self->core, &action);
-    if (more && action.type == MCC_ELM_SENDER_ANNOUNCE)
-      copy_announcement (&action, &said);
-    if (!more && self->core)
-      next = mcc_elm_sender_next_timeout (self->core);
-    g_mutex_unlock (&self->lock);
-    if (more)
-      act (self, &action, &said);
-  }
-  gst_mcc_pump_wake (self->pump, next);
-}
-
-void
-gst_elm_layer_sink_request_key_unit (GstElmLayerSink *self)
-{
-  g_mutex_lock (&self->lock);
-  if (self->core)
-    mcc_elm_sender_handle_key_unit_request (self->core, gst_mcc_pump_now (self->pump));
-  g_mutex_unlock (&self->lock);
-  gst_mcc_pump_wake (
-      self->pump, 0); /* the pump acts: an application's thread may be in our way down */
 }
 
 /* ---- the layers: the split ---- */
@@ -226,6 +226,7 @@ describe (GstElmLayerSink *self, guint count, guint64 total_bps, MccElmLayers *o
 static void
 get_whole (GstElmLayerSink *self, guint64 max_bps, MccElmWholeBounds *out)
 {
+  GstMccSender *sender = GST_MCC_SENDER (self);
   GstMccEncoder *encoder = gst_mcc_send_stream_get_encoder (self->send);
   GstMccEncoderStatus status = gst_mcc_encoder_get_status (encoder);
   guint64 present;
@@ -234,11 +235,11 @@ get_whole (GstElmLayerSink *self, guint64 max_bps, MccElmWholeBounds *out)
     return;
   out->max_bps = max_bps;
   out->home_bps = present = gst_mcc_encoder_get_present (encoder);
-  g_mutex_lock (&self->lock);
+  g_mutex_lock (&sender->lock);
   if (present > 0 && present / 1000 == self->left_bps / 1000)
     out->home_bps = self->home_bps; /* what we made of it is nobody's wish */
   self->home_bps = out->home_bps;
-  g_mutex_unlock (&self->lock);
+  g_mutex_unlock (&sender->lock);
   if (out->home_bps != present)
     gst_mcc_encoder_set_bitrate (encoder, out->home_bps);
 }
@@ -246,49 +247,51 @@ get_whole (GstElmLayerSink *self, guint64 max_bps, MccElmWholeBounds *out)
 static MccElmSender *
 make_core (GstElmLayerSink *self, const MccElmLayers *layers, const GstMccSenderSettings *settings)
 {
+  GstMccSender *sender = GST_MCC_SENDER (self);
   MccElmSenderConfig config = { .layers = *layers,
     .max_receivers = settings->max_receivers,
-    .seed = gst_mcc_properties_get_seed (&self->network) };
+    .seed = gst_mcc_properties_get_seed (&sender->network) };
 
-  g_mutex_lock (&self->network.lock);
-  config.variant = self->network.variant;
-  config.session_bandwidth_bps = self->network.settings.session_bandwidth;
-  config.ttl = (uint8_t)self->network.settings.ttl_mc;
-  g_mutex_unlock (&self->network.lock);
-  gst_mcc_session_get_feedback (self->session, &config.feedback);
+  g_mutex_lock (&sender->network.lock);
+  config.variant = sender->network.variant;
+  config.session_bandwidth_bps = sender->network.settings.session_bandwidth;
+  config.ttl = (uint8_t)sender->network.settings.ttl_mc;
+  g_mutex_unlock (&sender->network.lock);
+  gst_mcc_session_get_feedback (sender->session, &config.feedback);
   get_whole (self, settings->max_bps, &config.whole);
-  return mcc_elm_sender_new (&config, gst_mcc_pump_now (self->pump));
+  return mcc_elm_sender_new (&config, gst_mcc_pump_now (sender->pump));
 }
 
 static void
 on_layers (gpointer owner, guint count)
 {
   GstElmLayerSink *self = owner;
+  GstMccSender *sender = owner;
   GstMccSenderSettings settings
-      = gst_mcc_sender_settings_copy (&self->settings, GST_ELEMENT (self));
+      = gst_mcc_sender_settings_copy (&sender->settings, GST_ELEMENT (self));
   MccElmSender *core = NULL;
   MccElmLayers layers;
   gboolean runs;
 
   GST_INFO_OBJECT (self, "%u layers", count);
   describe (self, count, gst_mcc_sender_settings_start (&settings), &layers);
-  g_mutex_lock (&self->lock);
-  if (!self->core && self->running) {
-    g_mutex_unlock (&self->lock);
+  g_mutex_lock (&sender->lock);
+  if (!sender->core && sender->running) {
+    g_mutex_unlock (&sender->lock);
     core = make_core (self, &layers, &settings);
-    g_mutex_lock (&self->lock);
+    g_mutex_lock (&sender->lock);
   }
-  if (core && !self->core && self->running) {
-    self->core = g_steal_pointer (&core);
-    if (self->has_caps)
-      self->mute
-          |= !mcc_elm_sender_set_caps (self->core, &self->caps, gst_mcc_pump_now (self->pump));
-    self->next_look = gst_mcc_pump_now (self->pump);
-  } else if (self->core) {
-    mcc_elm_sender_set_layers (self->core, &layers, gst_mcc_pump_now (self->pump));
+  if (core && !sender->core && sender->running) {
+    sender->core = g_steal_pointer (&core);
+    if (sender->stream[0].has_caps)
+      sender->stream[0].mute |= !mcc_elm_sender_set_caps (
+          sender->core, &sender->stream[0].caps, gst_mcc_pump_now (sender->pump));
+    self->next_look = gst_mcc_pump_now (sender->pump);
+  } else if (sender->core) {
+    mcc_elm_sender_set_layers (sender->core, &layers, gst_mcc_pump_now (sender->pump));
   }
-  runs = !self->running || self->core;
-  g_mutex_unlock (&self->lock);
+  runs = !sender->running || sender->core;
+  g_mutex_unlock (&sender->lock);
   mcc_elm_sender_free (core);
   if (!runs)
     GST_ELEMENT_ERROR (self, LIBRARY, INIT,
@@ -296,16 +299,17 @@ on_layers (gpointer owner, guint count)
          "max-receivers.",
             count, gst_mcc_sender_settings_start (&settings), settings.max_receivers),
         (NULL));
-  gst_elm_layer_sink_drain (self);
-  gst_mcc_pump_wake (self->pump, 0);
+  gst_mcc_sender_drain (sender);
+  gst_mcc_pump_wake (sender->pump, 0);
 }
 
 static void
 on_malformed (gpointer owner, MccLayerError error)
 {
   GstElmLayerSink *self = owner;
+  GstMccSender *sender = owner;
 
-  if (warn_once (self, WARNED_MALFORMED))
+  if (gst_mcc_sender_warn_once (sender, WARNED_MALFORMED))
     GST_ELEMENT_WARNING (self, STREAM, DEMUX,
         ("The stream's packets cannot be read (%s); they go to the base layer.",
             error == MCC_LAYER_MALFORMED     ? "a length is not true"
@@ -317,13 +321,13 @@ on_malformed (gpointer owner, MccLayerError error)
 static void
 on_renamed (gpointer owner, guint layer, guint32 ssrc)
 {
-  GstElmLayerSink *self = owner;
+  GstMccSender *sender = owner;
 
-  g_mutex_lock (&self->lock);
-  if (self->core && layer < mcc_elm_sender_layers (self->core)->count)
-    mcc_elm_sender_set_ssrc (self->core, layer, ssrc, gst_mcc_pump_now (self->pump));
-  g_mutex_unlock (&self->lock);
-  gst_elm_layer_sink_drain (self);
+  g_mutex_lock (&sender->lock);
+  if (sender->core && layer < mcc_elm_sender_layers (sender->core)->count)
+    mcc_elm_sender_set_ssrc (sender->core, layer, ssrc, gst_mcc_pump_now (sender->pump));
+  g_mutex_unlock (&sender->lock);
+  gst_mcc_sender_drain (sender);
 }
 
 static void
@@ -341,36 +345,11 @@ const GstElmSplitHandler gst_elm_layer_sink_split_handler
 
 /* ---- the clock ---- */
 
-/* Posts the stats message when it is due; returns when the next is. */
-static MccTime
-tell_stats (GstElmLayerSink *self, MccTime now)
-{
-  MccTime interval, next;
-  gboolean due;
-
-  g_mutex_lock (&self->network.lock);
-  interval = self->network.stats_interval_ms * MCC_MSECOND;
-  g_mutex_unlock (&self->network.lock);
-  if (interval == 0)
-    return MCC_TIME_NONE;
-  g_mutex_lock (&self->lock);
-  /* The interval may have become shorter. */
-  self->next_stats = mcc_time_min (self->next_stats, now + interval);
-  due = now >= self->next_stats;
-  if (due)
-    self->next_stats = now + interval;
-  next = self->next_stats;
-  g_mutex_unlock (&self->lock);
-  if (due)
-    gst_mcc_messages_stats (
-        self->messages, gst_elm_layer_sink_get_stats (self, GST_MCC_STATS_MESSAGE_RECEIVERS), now);
-  return next;
-}
-
 /* Called with the lock: the pictures of each layer since the last look, as rates of levels. */
 static void
 look_at_frames_locked (GstElmLayerSink *self, guint count, MccTime now)
 {
+  GstMccSender *sender = GST_MCC_SENDER (self);
   guint64 units[GST_ELM_LAYERS_MAX], sum = 0;
   MccTime passed = now - self->looked;
 
@@ -378,7 +357,7 @@ look_at_frames_locked (GstElmLayerSink *self, guint count, MccTime now)
   for (guint k = 0; k < count && self->looked > 0 && passed >= LOOK / 2; k++) {
     sum += units[k] - self->units[k];
     mcc_elm_sender_set_frame_rate (
-        self->core, k, (guint32)gst_util_uint64_scale (sum, 1000 * MCC_SECOND, passed), now);
+        sender->core, k, (guint32)gst_util_uint64_scale (sum, 1000 * MCC_SECOND, passed), now);
   }
   memcpy (self->units, units, sizeof units);
   self->looked = now;
@@ -388,15 +367,16 @@ look_at_frames_locked (GstElmLayerSink *self, guint count, MccTime now)
 static gboolean
 look (GstElmLayerSink *self)
 {
+  GstMccSender *sender = GST_MCC_SENDER (self);
   MccElmSenderStats stats = { 0 };
   gboolean changed = FALSE, tell = FALSE, one = FALSE;
   MccTime now;
 
-  g_mutex_lock (&self->lock);
-  now = gst_mcc_pump_now (self->pump);
-  if (self->core && self->next_look <= now) {
+  g_mutex_lock (&sender->lock);
+  now = gst_mcc_pump_now (sender->pump);
+  if (sender->core && self->next_look <= now) {
     self->next_look = now + LOOK;
-    mcc_elm_sender_get_stats (self->core, now, &stats);
+    mcc_elm_sender_get_stats (sender->core, now, &stats);
     look_at_frames_locked (self, stats.count, now);
   }
   if (stats.count > 0 && stats.cumulative_bps[stats.count - 1] > 0) {
@@ -405,11 +385,11 @@ look (GstElmLayerSink *self)
     tell = changed && self->whole_bps == 0;
     one = stats.count == 1 && self->n_built > 1;
   }
-  g_mutex_unlock (&self->lock);
+  g_mutex_unlock (&sender->lock);
   if (changed)
     gst_mcc_pacer_set_target (
         GST_MCC_PACER (gst_mcc_send_stream_get_pacer (self->send)), self->target_bps);
-  if (one && warn_once (self, WARNED_ONE_LAYER))
+  if (one && gst_mcc_sender_warn_once (sender, WARNED_ONE_LAYER))
     GST_ELEMENT_WARNING (self, STREAM, ENCODE,
         ("The stream has one layer only: receivers cannot choose. x264enc makes layers with "
          "bframes=3 b-pyramid=true, vp8enc with temporal-scalability."),
@@ -418,31 +398,16 @@ look (GstElmLayerSink *self)
 }
 
 MccTime
-gst_elm_layer_sink_pump (gpointer owner, MccTime now)
+gst_elm_layer_sink_tick (GstMccSender *sender, MccTime now)
 {
-  GstElmLayerSink *self = owner;
+  GstElmLayerSink *self = GST_ELM_LAYER_SINK (sender);
   MccTime next;
-  gboolean runs;
 
-  g_mutex_lock (&self->lock);
-  runs = self->core != NULL;
-  if (runs) {
-    now = gst_mcc_pump_now (self->pump); /* others may have come first with a later one */
-    if (mcc_elm_sender_next_timeout (self->core) <= now)
-      mcc_elm_sender_handle_timeout (self->core, now);
-  }
-  g_mutex_unlock (&self->lock);
-  if (!runs)
-    return MCC_TIME_NONE;
-  gst_elm_layer_sink_drain (self);
   if (look (self))
     g_object_notify (G_OBJECT (self), "target-bitrate");
-  next = mcc_time_min (tell_stats (self, now), gst_mcc_messages_flush (self->messages, now));
-  g_mutex_lock (&self->lock);
-  if (self->core)
-    next = mcc_time_min (
-        mcc_time_min (next, self->next_look), mcc_elm_sender_next_timeout (self->core));
-  g_mutex_unlock (&self->lock);
+  g_mutex_lock (&sender->lock);
+  next = sender->core ? self->next_look : MCC_TIME_NONE;
+  g_mutex_unlock (&sender->lock);
   return next;
 }
 
@@ -451,7 +416,7 @@ gst_elm_layer_sink_pump (gpointer owner, MccTime now)
 static void
 on_elm_app (gpointer owner, const MccElmApp *app, const MccAddress *from)
 {
-  GstElmLayerSink *self = owner;
+  GstMccSender *self = owner;
 
   g_mutex_lock (&self->lock);
   if (self->core) {
@@ -463,83 +428,12 @@ on_elm_app (gpointer owner, const MccElmApp *app, const MccAddress *from)
       mcc_elm_sender_handle_dropped (self->core, MCC_DROP_OTHER_SENDER, app->ssrc, now);
   }
   g_mutex_unlock (&self->lock);
-  gst_elm_layer_sink_drain (self);
+  gst_mcc_sender_drain (self);
 }
 
-static void
-on_report_block (gpointer owner, guint stream, guint32 ssrc, gdouble fraction_lost,
-    guint32 highest_seq, MccTime rtt, gboolean has_app, const MccAddress *from)
-{
-  GstElmLayerSink *self = owner;
+const GstMccSessionHandler gst_elm_layer_sink_session_handler = { .elm_app = on_elm_app };
 
-  if (has_app || stream > 0)
-    return; /* its APP says more */
-  g_mutex_lock (&self->lock);
-  if (self->core)
-    mcc_elm_sender_handle_plain_report (
-        self->core, ssrc, fraction_lost, highest_seq, rtt, from, gst_mcc_pump_now (self->pump));
-  g_mutex_unlock (&self->lock);
-  gst_elm_layer_sink_drain (self);
-}
-
-static void
-on_bye (gpointer owner, guint32 ssrc, const MccAddress *from)
-{
-  GstElmLayerSink *self = owner;
-
-  g_mutex_lock (&self->lock);
-  if (self->core)
-    mcc_elm_sender_handle_bye (self->core, ssrc, from, gst_mcc_pump_now (self->pump));
-  g_mutex_unlock (&self->lock);
-  gst_elm_layer_sink_drain (self);
-}
-
-static void
-on_key_unit_request (gpointer owner, guint stream, guint32 ssrc)
-{
-  gst_elm_layer_sink_request_key_unit (owner);
-}
-
-static void
-on_dropped (gpointer owner, MccDrop drop, guint32 ssrc)
-{
-  GstElmLayerSink *self = owner;
-
-  g_mutex_lock (&self->lock);
-  if (self->core)
-    mcc_elm_sender_handle_dropped (self->core, drop, ssrc, gst_mcc_pump_now (self->pump));
-  g_mutex_unlock (&self->lock);
-}
-
-const GstMccSessionHandler gst_elm_layer_sink_session_handler = {
-  .elm_app = on_elm_app,
-  .report_block = on_report_block,
-  .bye = on_bye,
-  .key_unit_request = on_key_unit_request,
-  .dropped = on_dropped,
-};
-
-/* ---- what the pacer and the fan say ---- */
-
-void
-gst_elm_layer_sink_on_sent (
-    gpointer owner, guint layer, guint packets, guint64 bytes, guint32 highest_seq)
-{
-  GstElmLayerSink *self = owner;
-  gboolean mute;
-
-  g_mutex_lock (&self->lock);
-  mute = self->mute;
-  self->ended = FALSE;
-  if (self->core && layer < mcc_elm_sender_layers (self->core)->count)
-    mcc_elm_sender_handle_sent (
-        self->core, layer, packets, bytes, highest_seq, gst_mcc_pump_now (self->pump));
-  g_mutex_unlock (&self->lock);
-  gst_elm_layer_sink_drain (self);
-  if (mute && warn_once (self, WARNED_CAPS))
-    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
-        ("The stream's caps cannot be announced: receivers need caps of their own."), (NULL));
-}
+/* ---- what the pacer says ---- */
 
 /* All layers; the fan knows which. */
 static void
@@ -548,41 +442,12 @@ on_sent (gpointer owner, guint stream, guint packets, guint64 bytes, guint32 hig
 }
 
 static void
-start_sdp (GstElmLayerSink *self, GstCaps *caps)
-{
-  GstMccSessionSettings network;
-  gchar *location;
-  guint64 max_bps;
-
-  GST_OBJECT_LOCK (self);
-  location = g_strdup (self->settings.sdp_location);
-  max_bps = self->settings.max_bps;
-  GST_OBJECT_UNLOCK (self);
-  if (!location)
-    return;
-  gst_mcc_properties_get_settings (&self->network, &network);
-  gst_mcc_send_stream_write_sdp (self->send, location, &network, max_bps, caps);
-  g_free (location);
-}
-
-static void
 on_caps (gpointer owner, guint stream, GstCaps *caps)
 {
   GstElmLayerSink *self = owner;
-  MccAppSession announced = { 0 };
-  gboolean good;
 
-  good = gst_mcc_caps_to_session (caps, &announced);
-  g_mutex_lock (&self->lock);
-  self->caps = announced;
-  self->has_caps = TRUE;
-  if (self->core)
-    good &= mcc_elm_sender_set_caps (self->core, &announced, gst_mcc_pump_now (self->pump));
-  self->mute = !good;
-  g_mutex_unlock (&self->lock);
-  GST_INFO_OBJECT (self, "%s announced: %" GST_PTR_FORMAT, good ? "are" : "cannot be", caps);
-  if (gst_structure_has_field (gst_caps_get_structure (caps, 0), "clock-rate"))
-    start_sdp (self, caps);
+  gst_mcc_sender_handle_caps (owner, 0, caps);
+  gst_mcc_sender_write_sdp (owner, self->send, caps);
 }
 
 static void
@@ -590,24 +455,15 @@ on_eos (gpointer owner, guint stream)
 {
   GstElmLayerSink *self = owner;
 
-  g_mutex_lock (&self->lock);
-  self->ended = TRUE;
-  g_mutex_unlock (&self->lock);
   for (guint i = 0; i < self->n_built; i++)
-    gst_mcc_session_send_elm (self->session, i, NULL, 0, TRUE);
-}
-
-static void
-on_key_unit (gpointer owner, guint stream)
-{
-  gst_elm_layer_sink_request_key_unit (owner);
+    gst_mcc_sender_handle_eos (owner, i);
 }
 
 const GstMccSendStreamHandler gst_elm_layer_sink_stream_handler = {
   .sent = on_sent,
   .caps = on_caps,
   .eos = on_eos,
-  .key_unit = on_key_unit,
+  .key_unit = gst_mcc_sender_request_key_unit,
 };
 
 /* ---- figures ---- */
@@ -633,9 +489,22 @@ add_layers (GstStructure *structure, const MccElmSenderStats *stats, const MccEl
   gst_structure_take_value (structure, "layers", &array);
 }
 
-GstStructure *
-gst_elm_layer_sink_get_stats (GstElmLayerSink *self, guint max_receivers)
+guint64
+gst_elm_layer_sink_get_target (GstMccSender *sender)
 {
+  GstElmLayerSink *self = GST_ELM_LAYER_SINK (sender);
+  guint64 bps;
+
+  g_mutex_lock (&sender->lock);
+  bps = self->whole_bps > 0 ? self->whole_bps : self->target_bps;
+  g_mutex_unlock (&sender->lock);
+  return bps;
+}
+
+GstStructure *
+gst_elm_layer_sink_get_stats (GstMccSender *sender, guint max_receivers)
+{
+  GstElmLayerSink *self = GST_ELM_LAYER_SINK (sender);
   MccAsmpSenderStats stats = { 0 };
   MccElmSenderStats elm = { 0 };
   MccElmLayers layers = { 0 };
@@ -645,16 +514,16 @@ gst_elm_layer_sink_get_stats (GstElmLayerSink *self, guint max_receivers)
   GstStructure *structure;
   guint n = 0;
 
-  g_mutex_lock (&self->lock);
-  if (self->core) {
-    MccTime now = gst_mcc_pump_now (self->pump);
+  g_mutex_lock (&sender->lock);
+  if (sender->core) {
+    MccTime now = gst_mcc_pump_now (sender->pump);
 
-    mcc_asmp_sender_get_stats (mcc_elm_sender_asmp (self->core), now, &stats);
-    mcc_elm_sender_get_stats (self->core, now, &elm);
-    layers = *mcc_elm_sender_layers (self->core);
-    n = MIN (mcc_elm_sender_members (self->core), max_receivers);
+    mcc_asmp_sender_get_stats (mcc_elm_sender_asmp (sender->core), now, &stats);
+    mcc_elm_sender_get_stats (sender->core, now, &elm);
+    layers = *mcc_elm_sender_layers (sender->core);
+    n = MIN (mcc_elm_sender_members (sender->core), max_receivers);
     receivers = g_new (MccReceiverInfo, MAX (n, 1));
-    n = mcc_elm_sender_get_receivers (self->core, now, receivers, n);
+    n = mcc_elm_sender_get_receivers (sender->core, now, receivers, n);
     gst_elm_split_get_units (GST_ELM_SPLIT (self->split), units);
     gst_mcc_send_stream_get_extra (self->send, &extra);
     memcpy (stats.dropped, elm.dropped, sizeof stats.dropped);
@@ -662,7 +531,7 @@ gst_elm_layer_sink_get_stats (GstElmLayerSink *self, guint max_receivers)
       stats.sent_bps = elm.cumulative_bps[elm.count - 1];
   }
   stats.target_bps = self->whole_bps > 0 ? self->whole_bps : self->target_bps;
-  g_mutex_unlock (&self->lock);
+  g_mutex_unlock (&sender->lock);
   structure = gst_mcc_stats_new_sender (&stats, &extra, receivers, n);
   gst_structure_set (structure, "feedback-interval", G_TYPE_UINT64, (guint64)elm.feedback_interval,
       "feedback-rate", G_TYPE_DOUBLE, elm.feedback_hz, "round", G_TYPE_UINT, elm.round, NULL);

@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gstmccsender.h"
+
+#include "gstmcccaps.h"
+#include "gstmccsdp.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_mcc_sender_debug);
+#define GST_CAT_DEFAULT gst_mcc_sender_debug
+
+enum { SIGNAL_ENCODER_BITRATE_CHANGED, SIGNAL_FORCE_KEY_UNIT, N_SIGNALS };
+static guint signals[N_SIGNALS];
+
+G_DEFINE_ABSTRACT_TYPE (GstMccSender, gst_mcc_sender, GST_TYPE_BIN)
+
+static const GstMccSenderMachine *
+machine_of (GstMccSender *self)
+{
+  return GST_MCC_SENDER_GET_CLASS (self)->machine;
+}
+
+gboolean
+gst_mcc_sender_warn_once (GstMccSender *self, guint bit)
+{
+  gboolean first;
+
+  g_mutex_lock (&self->lock);
+  first = !(self->warned & bit);
+  self->warned |= bit;
+  g_mutex_unlock (&self->lock);
+  return first;
+}
+
+void
+gst_mcc_sender_encoder_changed (gpointer self, GstElement *encoder, guint64 bitrate)
+{
+  g_signal_emit (self, signals[SIGNAL_ENCODER_BITRATE_CHANGED], 0, encoder, bitrate);
+}
+
+/* ---- what the machine wants done ---- */
+
+void
+gst_mcc_sender_copy_session (
+    GstMccSenderTodo *todo, const MccAppSession *session, const MccAppRttList *rtt)
+{
+  todo->session = *session;
+  todo->rtt.count = rtt ? rtt->count : 0;
+  if (todo->rtt.count > 0)
+    memcpy (todo->rtt.entry, rtt->entry, rtt->count * sizeof rtt->entry[0]);
+}
+
+void
+gst_mcc_sender_drain (GstMccSender *self)
+{
+  GstMccSenderClass *klass = GST_MCC_SENDER_GET_CLASS (self);
+  MccTime next = MCC_TIME_NONE;
+  GstMccSenderTodo todo;
+  gboolean more = TRUE;
+
+  while (more) {
+    g_mutex_lock (&self->lock);
+    more = self->core && klass->poll_locked (self, &todo);
+    if (!more && self->core) {
+      gboolean ect = klass->machine->ect && klass->machine->ect (self->core);
+
+      if (ect != self->ect)
+        gst_mcc_session_set_ect (self->session, ect);
+      self->ect = ect;
+      next = klass->machine->next_timeout (self->core);
+    }
+    g_mutex_unlock (&self->lock);
+    if (more)
+      klass->act (self, &todo);
+  }
+  gst_mcc_pump_wake (self->pump, next);
+}
+
+void
+gst_mcc_sender_tell_receiver (GstMccSender *self, gint stream, MccReceiverState state, guint32 ssrc,
+    const MccAddress *address)
+{
+  const gchar *name, *reason;
+
+  switch (state) {
+    case MCC_RECEIVER_ACTIVE:
+      name = "joined";
+      reason = "report";
+      break;
+    case MCC_RECEIVER_LEFT:
+      name = "left";
+      reason = "bye";
+      break;
+    case MCC_RECEIVER_TIMED_OUT:
+      name = "timed out";
+      reason = "silence";
+      break;
+    default:
+      return;
+  }
+  gst_mcc_messages_receiver (
+      self->messages, stream, ssrc, address, name, reason, gst_mcc_pump_now (self->pump));
+}
+
+void
+gst_mcc_sender_tell_feedback (GstMccSender *self, gboolean found)
+{
+  if (found)
+    GST_INFO_OBJECT (self, "receivers report");
+  else if (gst_mcc_sender_warn_once (self, GST_MCC_SENDER_WARNED_FEEDBACK))
+    GST_ELEMENT_WARNING (self, RESOURCE, READ,
+        ("No receiver reports: nobody listens, or reports do not come back (see no-feedback)."),
+        (NULL));
+}
+
+gboolean
+gst_mcc_sender_has_ended (GstMccSender *self, guint stream)
+{
+  gboolean ended;
+
+  g_mutex_lock (&self->lock);
+  ended = self->stream[stream].ended;
+  g_mutex_unlock (&self->lock);
+  return ended;
+}
+
+/* ---- the clock ---- */
+
+/* Posts the stats message when it is due; returns when the next is. */
+static MccTime
+tell_stats (GstMccSender *self, MccTime now)
+{
+  MccTime interval, next;
+  gboolean due;
+
+  g_mutex_lock (&self->network.lock);
+  interval = self->network.stats_interval_ms * MCC_MSECOND;
+  g_mutex_unlock (&self->network.lock);
+  if (interval == 0)
+    return MCC_TIME_NONE;
+  g_mutex_lock (&self->lock);
+  /* The interval may have become shorter. */
+  self->next_stats = mcc_time_min (self->next_stats, now + interval);
+  due = now >= self->next_stats;
+  if (due)
+    self->next_stats = now + interval;
+  next = self->next_stats;
+  g_mutex_unlock (&self->lock);
+  if (due)
+    gst_mcc_messages_stats (self->messages,
+        GST_MCC_SENDER_GET_CLASS (self)->get_stats (self, GST_MCC_STATS_MESSAGE_RECEIVERS), now);
+  return next;
+}
+
+static MccTime
+on_pump (gpointer owner, MccTime now)
+{
+  GstMccSender *self = owner;
+  GstMccSenderClass *klass = GST_MCC_SENDER_GET_CLASS (self);
+  MccTime next;
+  gboolean runs;
+
+  g_mutex_lock (&self->lock);
+  runs = self->core != NULL;
+  if (runs) {
+    now = gst_mcc_pump_now (self->pump); /* others may have come first with a later one */
+    if (klass->machine->next_timeout (self->core) <= now)
+      klass->machine->handle_timeout (self->core, now);
+  }
+  g_mutex_unlock (&self->lock);
+  if (!runs)
+    return MCC_TIME_NONE;
+  gst_mcc_sender_drain (self);
+  next = klass->tick ? klass->tick (self, now) : MCC_TIME_NONE;
+  next = mcc_time_min (next, tell_stats (self, now));
+  next = mcc_time_min (next, gst_mcc_messages_flush (self->messages, now));
+  g_mutex_lock (&self->lock);
+  if (self->core)
+    next = mcc_time_min (next, klass->machine->next_timeout (self->core));
+  g_mutex_unlock (&self->lock);
+  return next;
+}
+
+/* ---- what the network says ---- */
+
+static void
+on_report_block (gpointer owner, guint stream, guint32 ssrc, gdouble fraction_lost,
+    guint32 highest_seq, MccTime rtt, gboolean has_app, const MccAddress *from)
+{
+  GstMccSender *self = owner;
+
+  if (has_app)
+    return; /* its APP says more */
+  g_mutex_lock (&self->lock);
+  if (self->core)
+    machine_of (self)->handle_plain_report (self->core, stream, ssrc, fraction_lost, highest_seq,
+        rtt, from, gst_mcc_pump_now (self->pump));
+  g_mutex_unlock (&self->lock);
+  gst_mcc_sender_drain (self);
+}
+
+static void
+on_bye (gpointer owner, guint32 ssrc, const MccAddress *from)
+{
+  GstMccSender *self = owner;
+
+  g_mutex_lock (&self->lock);
+  if (self->core)
+    machine_of (self)->handle_bye (self->core, ssrc, from, gst_mcc_pump_now (self->pump));
+  g_mutex_unlock (&self->lock);
+  gst_mcc_sender_drain (self);
+}
+
+void
+gst_mcc_sender_request_key_unit (gpointer owner, guint stream)
+{
+  GstMccSender *self = owner;
+
+  g_mutex_lock (&self->lock);
+  if (self->core)
+    machine_of (self)->handle_key_unit_request (self->core, stream, gst_mcc_pump_now (self->pump));
+  g_mutex_unlock (&self->lock);
+  gst_mcc_pump_wake (
+      self->pump, 0); /* the pump acts: an application's thread may be in our way down */
+}
+
+static void
+on_key_unit_request (gpointer owner, guint stream, guint32 ssrc)
+{
+  gst_mcc_sender_request_key_unit (owner, stream);
+}
+
+static void
+on_dropped (gpointer owner, MccDrop drop, guint32 ssrc)
+{
+  GstMccSender *self = owner;
+
+  g_mutex_lock (&self->lock);
+  if (self->core)
+    machine_of (self)->handle_dropped (self->core, drop, ssrc, gst_mcc_pump_now (self->pump));
+  g_mutex_unlock (&self->lock);
+}
+
+static void
+on_ssrc_changed (gpointer owner, guint stream, guint32 ssrc)
+{
+  GstMccSender *self = owner;
+
+  g_mutex_lock (&self->lock);
+  if (self->core && machine_of (self)->set_ssrc)
+    machine_of (self)->set_ssrc (self->core, stream, ssrc, gst_mcc_pump_now (self->pump));
+  g_mutex_unlock (&self->lock);
+}
+
+static GstMccSessionHandler
+make_handler (GstMccSenderClass *klass)
+{
+  GstMccSessionHandler handler = *klass->handler;
+
+  handler.report_block = on_report_block;
+  handler.bye = on_bye;
+  handler.key_unit_request = on_key_unit_request;
+  handler.dropped = on_dropped;
+  handler.ssrc_changed = on_ssrc_changed;
+  return handler;
+}
+
+/* ---- what the pacer says ---- */
+
+void
+gst_mcc_sender_handle_sent (
+    gpointer owner, guint stream, guint packets, guint64 bytes, guint32 highest_seq)
+{
+  GstMccSender *self = owner;
+  gboolean mute;
+
+  g_mutex_lock (&self->lock);
+  mute = self->stream[stream].mute;
+  self->stream[stream].ended = FALSE;
+  if (self->core)
+    machine_of (self)->handle_sent (
+        self->core, stream, packets, bytes, highest_seq, gst_mcc_pump_now (self->pump));
+  g_mutex_unlock (&self->lock);
+  gst_mcc_sender_drain (self);
+  /* Not when they come: some payloaders have better ones before the first packet. */
+  if (mute && gst_mcc_sender_warn_once (self, GST_MCC_SENDER_WARNED_CAPS))
+    GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+        ("The caps of stream %u cannot be announced: receivers need caps of their own.", stream),
+        (NULL));
+}
+
+void
+gst_mcc_sender_handle_caps (GstMccSender *self, guint stream, GstCaps *caps)
+{
+  MccAppSession announced = { 0 };
+  gboolean good;
+
+  good = gst_mcc_caps_to_session (caps, &announced);
+  g_mutex_lock (&self->lock);
+  self->stream[stream].caps = announced;
+  self->stream[stream].has_caps = TRUE;
+  if (self->core)
+    good &= machine_of (self)->set_caps (
+        self->core, stream, &announced, gst_mcc_pump_now (self->pump));
+  self->stream[stream].mute = !good;
+  g_mutex_unlock (&self->lock);
+  GST_INFO_OBJECT (
+      self, "stream %u: %s announced: %" GST_PTR_FORMAT, stream, good ? "are" : "cannot be", caps);
+}
+
+void
+gst_mcc_sender_handle_eos (GstMccSender *self, guint stream)
+{
+  g_mutex_lock (&self->lock);
+  self->stream[stream].ended = TRUE;
+  g_mutex_unlock (&self->lock);
+  gst_mcc_session_send (self->session, stream, NULL, 0, TRUE);
+}
+
+void
+gst_mcc_sender_write_sdp (GstMccSender *self, GstMccSendStream *stream, GstCaps *caps)
+{
+  GstMccSessionSettings network;
+  gchar *location;
+  guint64 max_bps;
+
+  if (!gst_structure_has_field (gst_caps_get_structure (caps, 0), "clock-rate"))
+    return;
+  GST_OBJECT_LOCK (self);
+  location = g_strdup (self->settings.sdp_location);
+  max_bps = self->settings.max_bps;
+  GST_OBJECT_UNLOCK (self);
+  if (!location)
+    return;
+  gst_mcc_properties_get_settings (&self->network, &network);
+  gst_mcc_send_stream_write_sdp (stream, location, &network, max_bps, caps);
+  g_free (location);
+}
+
+/* ---- making ---- */
+
+void
+gst_mcc_sender_tell_missing (GstMccSender *self, const gchar *factory)
+{
+  gst_mcc_messages_missing (GST_ELEMENT (self), factory);
+  GST_ELEMENT_ERROR (self, CORE, MISSING_PLUGIN,
+      ("The element %s is missing; install GStreamer's core plugins (Debian: libgstreamer1.0-0).",
+          factory),
+      (NULL));
+}
+
+GstElement *
+gst_mcc_sender_make (GstMccSender *self, const gchar *factory)
+{
+  GstElement *element = gst_element_factory_make (factory, NULL);
+
+  if (element)
+    gst_bin_add (GST_BIN (self), element);
+  else
+    gst_mcc_sender_tell_missing (self, factory);
+  return element;
+}
+
+gboolean
+gst_mcc_sender_open_session (
+    GstMccSender *self, const MccPlace *places, guint n, guint64 bandwidth_bps)
+{
+  GstMccSessionSettings network;
+  GError *error = NULL;
+  gboolean good;
+
+  gst_mcc_properties_get_settings (&self->network, &network);
+  if (network.session_bandwidth == 0)
+    network.session_bandwidth = bandwidth_bps;
+  good = gst_mcc_session_open_streams (self->session, &network, places, n, &error);
+  gst_mcc_properties_settings_clear (&network);
+  if (!good) {
+    gst_element_message_full (GST_ELEMENT (self), GST_MESSAGE_ERROR, error->domain, error->code,
+        g_strdup (error->message), NULL, __FILE__, GST_FUNCTION, __LINE__);
+    g_error_free (error);
+  }
+  return good;
+}
+
+/* ---- states ---- */
+
+static gboolean
+start (GstMccSender *self)
+{
+  gst_mcc_session_set_ect (self->session, FALSE);
+  g_mutex_lock (&self->lock);
+  self->ect = FALSE;
+  self->warned = 0;
+  self->next_stats = MCC_TIME_NONE;
+  memset (self->stream, 0, sizeof self->stream);
+  g_mutex_unlock (&self->lock);
+  if (!GST_MCC_SENDER_GET_CLASS (self)->start (self))
+    return FALSE;
+  g_mutex_lock (&self->lock);
+  self->running = TRUE;
+  g_mutex_unlock (&self->lock);
+  return TRUE;
+}
+
+static void
+started (GstMccSender *self)
+{
+  GstMccSenderClass *klass = GST_MCC_SENDER_GET_CLASS (self);
+
+  if (!gst_mcc_session_start (self->session))
+    GST_ELEMENT_WARNING (self, RESOURCE, READ, ("RTCP cannot be received."), (NULL));
+  gst_mcc_pump_start (self->pump);
+  if (klass->started)
+    klass->started (self);
+}
+
+static void
+stop (GstMccSender *self)
+{
+  g_mutex_lock (&self->lock);
+  self->running = FALSE;
+  g_clear_pointer (&self->core, machine_of (self)->destroy);
+  g_mutex_unlock (&self->lock);
+  gst_mcc_messages_clear (self->messages);
+}
+
+static GstStateChangeReturn
+gst_mcc_sender_change_state (GstElement *element, GstStateChange transition)
+{
+  GstMccSender *self = GST_MCC_SENDER (element);
+  GstMccSenderClass *klass = GST_MCC_SENDER_GET_CLASS (self);
+  GstStateChangeReturn ret;
+  gboolean failed;
+
+  switch (transition) {
+    case GST_STATE_CHANGE_NULL_TO_READY:
+      if (!klass->prepare (self)) {
+        klass->release (self);
+        return GST_STATE_CHANGE_FAILURE;
+      }
+      break;
+    case GST_STATE_CHANGE_READY_TO_PAUSED:
+      if (!start (self))
+        return GST_STATE_CHANGE_FAILURE;
+      break;
+    case GST_STATE_CHANGE_PAUSED_TO_READY:
+      gst_mcc_pump_stop (self->pump);
+      gst_mcc_session_stop (self->session); /* says BYE */
+      break;
+    default:
+      break;
+  }
+  ret = GST_ELEMENT_CLASS (gst_mcc_sender_parent_class)->change_state (element, transition);
+  failed = ret == GST_STATE_CHANGE_FAILURE;
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !failed)
+    started (self);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY
+      || (transition == GST_STATE_CHANGE_READY_TO_PAUSED && failed))
+    stop (self);
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL
+      || (transition == GST_STATE_CHANGE_NULL_TO_READY && failed))
+    klass->release (self);
+  return ret;
+}
+
+static void
+gst_mcc_sender_handle_message (GstBin *bin, GstMessage *message)
+{
+  GstMccSender *self = GST_MCC_SENDER (bin);
+
+  if (self->session && gst_mcc_session_handle_message (self->session, message))
+    return;
+  GST_BIN_CLASS (gst_mcc_sender_parent_class)->handle_message (bin, message);
+}
+
+/* ---- properties ---- */
+
+void
+gst_mcc_sender_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GstMccSender *self = GST_MCC_SENDER (object);
+
+  if (gst_mcc_properties_set (&self->network, object, id, value))
+    return;
+  if (gst_mcc_sender_settings_set (&self->settings, GST_ELEMENT (self), id, value))
+    GST_MCC_SENDER_GET_CLASS (self)->apply (self, id);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+}
+
+void
+gst_mcc_sender_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GstMccSender *self = GST_MCC_SENDER (object);
+  GstMccSenderClass *klass = GST_MCC_SENDER_GET_CLASS (self);
+
+  if (id == GST_MCC_SENDER_PROPERTY_TARGET_BITRATE)
+    g_value_set_uint64 (value, klass->get_target (self));
+  else if (id == GST_MCC_SENDER_PROPERTY_STATS)
+    g_value_take_boxed (value, klass->get_stats (self, G_MAXUINT));
+  else if (!gst_mcc_properties_get (&self->network, object, id, value)
+           && !gst_mcc_sender_settings_get (&self->settings, GST_ELEMENT (self), id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+}
+
+static void
+on_force_key_unit (GstMccSender *self)
+{
+  GstMccSenderClass *klass = GST_MCC_SENDER_GET_CLASS (self);
+
+  if (klass->request_key_units)
+    klass->request_key_units (self);
+  else
+    gst_mcc_sender_request_key_unit (self, 0);
+}
+
+/* ---- class ---- */
+
+static void
+gst_mcc_sender_dispose (GObject *object)
+{
+  GstMccSender *self = GST_MCC_SENDER (object);
+
+  /* While the children are still here. */
+  g_clear_pointer (&self->pump, gst_mcc_pump_free);
+  g_clear_pointer (&self->session, gst_mcc_session_free);
+  G_OBJECT_CLASS (gst_mcc_sender_parent_class)->dispose (object);
+}
+
+static void
+gst_mcc_sender_finalize (GObject *object)
+{
+  GstMccSender *self = GST_MCC_SENDER (object);
+
+  gst_mcc_messages_free (self->messages);
+  gst_mcc_properties_clear (&self->network);
+  gst_mcc_sender_settings_clear (&self->settings);
+  g_mutex_clear (&self->lock);
+  G_OBJECT_CLASS (gst_mcc_sender_parent_class)->finalize (object);
+}
+
+static void
+gst_mcc_sender_class_init (GstMccSenderClass *klass)
+{
+  GObjectClass *object = G_OBJECT_CLASS (klass);
+
+  GST_DEBUG_CATEGORY_INIT (gst_mcc_sender_debug, "mccsender", 0, "adaptive multicast sender");
+  object->dispose = gst_mcc_sender_dispose;
+  object->finalize = gst_mcc_sender_finalize;
+  GST_ELEMENT_CLASS (klass)->change_state = gst_mcc_sender_change_state;
+  GST_BIN_CLASS (klass)->handle_message = gst_mcc_sender_handle_message;
+  /* Worker thread, no lock: (encoder, bit/s) */
+  signals[SIGNAL_ENCODER_BITRATE_CHANGED]
+      = g_signal_new ("encoder-bitrate-changed", GST_TYPE_MCC_SENDER, G_SIGNAL_RUN_LAST, 0, NULL,
+          NULL, NULL, G_TYPE_NONE, 2, GST_TYPE_ELEMENT, G_TYPE_UINT64);
+  signals[SIGNAL_FORCE_KEY_UNIT] = g_signal_new_class_handler ("force-key-unit",
+      GST_TYPE_MCC_SENDER, G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (on_force_key_unit),
+      NULL, NULL, NULL, G_TYPE_NONE, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_MCC_SENDER, 0);
+}
+
+void
+gst_mcc_sender_class_install (GstMccSenderClass *klass, gboolean several)
+{
+  GObjectClass *object = G_OBJECT_CLASS (klass);
+
+  /* GObject does not let a class inherit these */
+  object->set_property = gst_mcc_sender_set_property;
+  object->get_property = gst_mcc_sender_get_property;
+  gst_mcc_properties_install (object, klass->scheme);
+  gst_mcc_sender_properties_install (object, several);
+}
+
+static void
+gst_mcc_sender_init (GstMccSender *self)
+{
+  g_mutex_init (&self->lock);
+  gst_mcc_sender_settings_init (&self->settings);
+  self->messages = gst_mcc_messages_new (GST_ELEMENT (self));
+  self->next_stats = MCC_TIME_NONE;
+}
+
+void
+gst_mcc_sender_setup (GstMccSender *self)
+{
+  GstMccSenderClass *klass = GST_MCC_SENDER_GET_CLASS (self);
+  GstMccSessionHandler handler = make_handler (klass);
+
+  /* RTCP has no part in EOS, preroll or liveness; we are a sink before there is a udpsink. */
+  gst_bin_set_suppressed_flags (GST_BIN (self), GST_ELEMENT_FLAG_SOURCE | GST_ELEMENT_FLAG_SINK);
+  GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_SINK);
+  gst_mcc_properties_init (&self->network, klass->scheme);
+  self->pump = gst_mcc_pump_new (klass->element_name, on_pump, self);
+  self->session = gst_mcc_session_new_sender (GST_BIN (self), &handler, self);
+}

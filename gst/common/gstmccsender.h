@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * gstmccsender: what the sending elements share: an abstract bin with the session, the pump, the
+ * properties, signals, states and stats. A class brings the protocol machine and what it is fed by:
+ * pads, encoders, pacers.
+ */
+#pragma once
+
+#include "gstmccproperties.h"
+#include "gstmccpump.h"
+#include "gstmccsenderproperties.h"
+#include "gstmccsendstream.h"
+#include "gstmccsession.h"
+#include "gstmccstats.h"
+#include "mccasspsender.h"
+#include "mccelmsender.h"
+
+G_BEGIN_DECLS
+
+#define GST_TYPE_MCC_SENDER (gst_mcc_sender_get_type ())
+#define GST_MCC_SENDER(object)                                                                     \
+  (G_TYPE_CHECK_INSTANCE_CAST ((object), GST_TYPE_MCC_SENDER, GstMccSender))
+#define GST_MCC_SENDER_CLASS(klass)                                                                \
+  (G_TYPE_CHECK_CLASS_CAST ((klass), GST_TYPE_MCC_SENDER, GstMccSenderClass))
+#define GST_MCC_SENDER_GET_CLASS(object)                                                           \
+  (G_TYPE_INSTANCE_GET_CLASS ((object), GST_TYPE_MCC_SENDER, GstMccSenderClass))
+
+/* Warnings that are posted once each; a class's own start behind. */
+#define GST_MCC_SENDER_WARNED_FEEDBACK (1u << 0)
+#define GST_MCC_SENDER_WARNED_CAPS (1u << 1)
+#define GST_MCC_SENDER_WARNED_LAST 1
+
+typedef struct {
+  GstBin parent;
+  GstMccProperties network;
+  GstMccSenderSettings settings; /* guarded by the object lock */
+  GstMccSession *session;
+  GstMccPump *pump;
+  GstMccMessages *messages;
+
+  /* Guards what follows: the machine, what it told last, and what a class keeps with it. A leaf:
+   * nothing is called with it held but the machine, the pump's clock and leaves. */
+  GMutex lock;
+  gboolean running; /* PAUSED or PLAYING */
+  gpointer core;    /* NULL when not running, and until it can be made */
+  gboolean ect;     /* as the socket has it */
+  guint warned;
+  MccTime next_stats;
+  struct {
+    MccAppSession caps; /* as announced */
+    gboolean has_caps;
+    gboolean mute;  /* they cannot be announced */
+    gboolean ended; /* BYE was said: announce no more */
+  } stream[GST_MCC_STREAMS_MAX];
+} GstMccSender;
+
+/* What the machine wants done; copied, for its pointers are good until its next call. */
+typedef struct {
+  union {
+    MccSenderAction asmp;
+    MccAsspSenderAction assp;
+    MccElmSenderAction elm;
+  } action;
+  /* an announcement's */
+  MccAppSession session;
+  MccAppRttList rtt;
+  union {
+    MccAsspStreams streams;
+    MccElmLayers layers;
+  };
+} GstMccSenderTodo;
+
+/* A protocol machine. Called with the lock. */
+typedef struct {
+  void (*destroy) (gpointer core);
+  void (*handle_plain_report) (gpointer core, guint stream, guint32 ssrc, gdouble fraction_lost,
+      guint32 highest_seq, MccTime rtt, const MccAddress *from, MccTime now);
+  void (*handle_bye) (gpointer core, guint32 ssrc, const MccAddress *from, MccTime now);
+  void (*handle_dropped) (gpointer core, MccDrop drop, guint32 ssrc, MccTime now);
+  void (*handle_key_unit_request) (gpointer core, guint stream, MccTime now);
+  void (*handle_sent) (
+      gpointer core, guint stream, guint packets, guint64 bytes, guint32 highest_seq, MccTime now);
+  bool (*set_caps) (gpointer core, guint stream, const MccAppSession *caps, MccTime now);
+  void (*set_ssrc) (gpointer core, guint stream, guint32 ssrc, MccTime now); /* may be NULL */
+  bool (*ect) (gpointer core);                                               /* may be NULL */
+  void (*handle_timeout) (gpointer core, MccTime now);
+  MccTime (*next_timeout) (gpointer core);
+} GstMccSenderMachine;
+
+typedef struct {
+  GstBinClass parent;
+  const gchar *scheme;       /* of URIs, static */
+  const gchar *element_name; /* static */
+  const GstMccSenderMachine *machine;
+  /* .app, .assp_app or .elm_app; the rest is ours. */
+  const GstMccSessionHandler *handler;
+
+  /* NULL->READY: opens the session and makes what belongs to it. FALSE: an error was posted, and
+   * _release follows. */
+  gboolean (*prepare) (GstMccSender *self);
+  /* READY->NULL; the session is closed in it. Also after a _prepare that failed. */
+  void (*release) (GstMccSender *self);
+  /* READY->PAUSED, before the data flows: sets the core, or what it will be made of. FALSE: an
+   * error was posted. */
+  gboolean (*start) (GstMccSender *self);
+  /* ... once it does; may be NULL. */
+  void (*started) (GstMccSender *self);
+
+  /* With the lock, the core is there: the next thing to do, if any. What else is to be noted under
+   * the lock is noted here. */
+  gboolean (*poll_locked) (GstMccSender *self, GstMccSenderTodo *out);
+  /* Without a lock. */
+  void (*act) (GstMccSender *self, GstMccSenderTodo *todo);
+  /* What else there is to look at when the pump runs; returns when next. May be NULL. */
+  MccTime (*tick) (GstMccSender *self, MccTime now);
+
+  /* What the new value of a sender's property changes at once. */
+  void (*apply) (GstMccSender *self, guint id);
+  /* Of all streams; NULL: stream 0. */
+  void (*request_key_units) (GstMccSender *self);
+  guint64 (*get_target) (GstMccSender *self);
+  GstStructure *(*get_stats) (GstMccSender *self, guint max_receivers);
+} GstMccSenderClass;
+
+GType gst_mcc_sender_get_type (void);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstMccSender, gst_object_unref)
+
+/* From a class's class_init, behind scheme: the properties, which are to be the class's own for
+ * URIs. @several: see gst_mcc_sender_properties_install(). */
+void gst_mcc_sender_class_install (GstMccSenderClass *klass, gboolean several);
+/* From an instance's init. */
+void gst_mcc_sender_setup (GstMccSender *self);
+void gst_mcc_sender_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec);
+void gst_mcc_sender_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec);
+
+/* ---- for classes; without the lock unless said ---- */
+
+/* For _prepare. @bandwidth_bps: where `session-bandwidth` is unset. FALSE: an error was posted. */
+gboolean gst_mcc_sender_open_session (
+    GstMccSender *self, const MccPlace *places, guint n, guint64 bandwidth_bps);
+/* A child of the bin, of GStreamer's core plugins; NULL: an error was posted. */
+GstElement *gst_mcc_sender_make (GstMccSender *self, const gchar *factory);
+void gst_mcc_sender_tell_missing (GstMccSender *self, const gchar *factory);
+
+/* Polls what the machine wants done and does it. */
+void gst_mcc_sender_drain (GstMccSender *self);
+/* TRUE the first time since READY->PAUSED. */
+gboolean gst_mcc_sender_warn_once (GstMccSender *self, guint bit);
+/* Emits encoder-bitrate-changed; a GstMccEncoderChanged. */
+void gst_mcc_sender_encoder_changed (gpointer self, GstElement *encoder, guint64 bitrate);
+
+/* For _poll: copies an announcement (@rtt may be NULL). */
+void gst_mcc_sender_copy_session (
+    GstMccSenderTodo *todo, const MccAppSession *session, const MccAppRttList *rtt);
+/* For _act. @stream: of several, -1: there is one. */
+void gst_mcc_sender_tell_receiver (GstMccSender *self, gint stream, MccReceiverState state,
+    guint32 ssrc, const MccAddress *address);
+void gst_mcc_sender_tell_feedback (GstMccSender *self, gboolean found);
+gboolean gst_mcc_sender_has_ended (GstMccSender *self, guint stream);
+
+/* What the pacer says; gpointer, for it is the owner of callbacks. */
+void gst_mcc_sender_handle_sent (
+    gpointer self, guint stream, guint packets, guint64 bytes, guint32 highest_seq);
+void gst_mcc_sender_handle_caps (GstMccSender *self, guint stream, GstCaps *caps);
+/* Says BYE. */
+void gst_mcc_sender_handle_eos (GstMccSender *self, guint stream);
+void gst_mcc_sender_request_key_unit (gpointer self, guint stream);
+/* Where `sdp-location` names one file and the session is one stream for plain players. */
+void gst_mcc_sender_write_sdp (GstMccSender *self, GstMccSendStream *stream, GstCaps *caps);
+
+G_END_DECLS
