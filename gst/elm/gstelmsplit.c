@@ -6,6 +6,7 @@
 #include "gstmccabssendtime.h"
 #include "gstmcccaps.h"
 #include "gstmccrtpread.h"
+#include "mccrng.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_elm_split_debug);
 #define GST_CAT_DEFAULT gst_elm_split_debug
@@ -23,6 +24,7 @@ typedef struct {
   MccLayerClass class;
   guint32 time_offset; /* of its payloader */
   guint ids;           /* of header extensions in its caps, as a bit mask */
+  guint8 time_id;      /* ... that of abs-send-time, 0: none */
   gboolean eos;
   /* The unit that has begun. */
   GstBufferList *unit;
@@ -46,8 +48,9 @@ struct _GstElmSplit {
 
   /* Guards what follows, and keeps units of several streams apart: held while they are pushed. */
   GMutex lock;
-  MccLayerOrder order; /* .count 0: not counted yet */
-  guint8 order_id;
+  MccRng rng;
+  MccLayerOrder order;      /* .count 0: not counted yet */
+  guint8 order_id, time_id; /* of the header extensions, the same ones in all layers */
   guint32 ssrc[LAYERS];
   guint16 seq[LAYERS];
   GArray *pending;
@@ -109,7 +112,7 @@ rename_layer (GstElmSplit *self, guint layer)
   guint32 ssrc;
 
   do
-    ssrc = g_random_int ();
+    ssrc = (guint32)mcc_rng_next (&self->rng);
   while (is_taken (self, ssrc));
   g_mutex_lock (&self->figures);
   self->ssrc[layer] = ssrc;
@@ -348,31 +351,60 @@ ids_of (GstCaps *caps)
   return ids;
 }
 
-/* Finds an id for the layers' order when the base layer's caps come: one that no layer has whose
- * caps are known, where one more is left if the pacer has to add the send time. Layers whose caps
- * come later must leave it. */
+/* Whether @id means something else in a layer than abs-send-time. */
 static gboolean
-find_order_id (Input *input, GstCaps *caps)
+is_other (const GstElmSplit *self, guint8 id)
+{
+  for (guint i = 0; i < self->n_inputs; i++)
+    if (self->inputs[i]->ids & 1u << id && self->inputs[i]->time_id != id)
+      return TRUE;
+  return FALSE;
+}
+
+/* That of the base layer, else another layer's, else the highest that is free; 0: none. */
+static guint8
+find_time_id (const GstElmSplit *self, guint used)
+{
+  if (self->inputs[0]->time_id)
+    return is_other (self, self->inputs[0]->time_id) ? 0 : self->inputs[0]->time_id;
+  for (guint i = 1; i < self->n_inputs; i++)
+    if (self->inputs[i]->time_id && !is_other (self, self->inputs[i]->time_id))
+      return self->inputs[i]->time_id;
+  for (guint8 id = ID_MAX; id > 0; id--)
+    if (!(used & 1u << id))
+      return id;
+  return 0;
+}
+
+/* Finds ids for the layers' order and the send time when the base layer's caps come: ones that no
+ * layer has for something else whose caps are known. The pacer stamps all layers by these ids, so
+ * that layers whose caps come later must leave them. */
+static gboolean
+find_ids (Input *input, GstCaps *caps)
 {
   GstElmSplit *self = input->split;
-  guint used = 0, left = 0, needed = gst_mcc_abs_send_time_id_from_caps (caps, NULL) ? 1 : 2;
-  guint8 found = 0;
+  guint used = 0;
 
   input->ids = ids_of (caps);
+  input->time_id = gst_mcc_abs_send_time_id_from_caps (caps, NULL);
   if (input != self->inputs[0])
-    return self->order_id == 0 || !(input->ids & 1u << self->order_id);
+    return self->order_id == 0
+           || (!(input->ids & 1u << self->order_id) && !is_other (self, self->time_id));
   for (guint i = 0; i < self->n_inputs; i++)
     used |= self->inputs[i]->ids;
-  for (guint8 id = 1; id <= ID_MAX; id++) {
+  self->order_id = 0;
+  for (guint8 id = 1; id <= ID_MAX; id++)
     if (!(used & 1u << id))
-      found = id;
-    left += !(input->ids & 1u << id);
-  }
-  self->order_id = left >= needed ? found : 0;
+      self->order_id = id;
+  if (self->order_id > 0)
+    used |= 1u << self->order_id;
+  self->time_id = find_time_id (self, used);
+  if (self->time_id == 0)
+    self->order_id = 0;
   return self->order_id > 0;
 }
 
-/* With the id of the layers' order and our SSRC. NULL: there is none. */
+/* With the ids of the layers' order and the send time, and our SSRC. NULL: there are none. */
 static GstEvent *
 take_caps (Input *input, GstEvent *event)
 {
@@ -382,7 +414,7 @@ take_caps (Input *input, GstEvent *event)
   GstCaps *caps;
 
   gst_event_parse_caps (event, &caps);
-  if (!find_order_id (input, caps)) {
+  if (!find_ids (input, caps)) {
     self->handler.no_id (self->owner, caps);
     gst_event_unref (event);
     return NULL;
@@ -396,6 +428,9 @@ take_caps (Input *input, GstEvent *event)
   g_snprintf (name, sizeof name, "extmap-%u", self->order_id);
   gst_caps_set_simple (
       caps, name, G_TYPE_STRING, MCC_LAYER_ORDER_URI, "ssrc", G_TYPE_UINT, self->ssrc[0], NULL);
+  g_snprintf (name, sizeof name, "extmap-%u", self->time_id);
+  if (input->time_id == 0)
+    gst_caps_set_simple (caps, name, G_TYPE_STRING, GST_MCC_ABS_SEND_TIME_URI, NULL);
   gst_event_unref (event);
   event = gst_event_new_caps (caps);
   gst_caps_unref (caps);
@@ -640,24 +675,25 @@ gst_elm_split_init (GstElmSplit *self)
   g_mutex_init (&self->lock);
   g_mutex_init (&self->figures);
   self->pending = g_array_new (FALSE, FALSE, sizeof (Pending));
-  for (guint i = 0; i < LAYERS; i++) {
-    /* apart, so that they are never the same */
-    self->ssrc[i] = i == 0 ? g_random_int () : self->ssrc[i - 1] + 0x10000001u;
-    self->seq[i] = (guint16)g_random_int ();
-    self->order.c[i] = (guint16)g_random_int ();
-  }
   self->src = gst_pad_new_from_static_template (&src_template, "src");
   gst_pad_set_event_function (self->src, src_event);
   gst_element_add_pad (GST_ELEMENT (self), self->src);
 }
 
 GstElement *
-gst_elm_split_new (const GstElmSplitHandler *handler, gpointer owner, guint count)
+gst_elm_split_new (const GstElmSplitHandler *handler, gpointer owner, guint count, guint64 seed)
 {
   GstElmSplit *self = g_object_new (GST_TYPE_ELM_SPLIT, NULL);
 
   self->handler = *handler;
   self->owner = owner;
   self->most = count;
+  mcc_rng_init (&self->rng, seed);
+  for (guint i = 0; i < LAYERS; i++) {
+    /* apart, so that they are never the same */
+    self->ssrc[i] = i == 0 ? (guint32)mcc_rng_next (&self->rng) : self->ssrc[i - 1] + 0x10000001u;
+    self->seq[i] = (guint16)mcc_rng_next (&self->rng);
+    self->order.c[i] = (guint16)mcc_rng_next (&self->rng);
+  }
   return GST_ELEMENT (self);
 }

@@ -35,8 +35,9 @@ typedef struct {
   void (*no_id) (gpointer owner, GstCaps *caps);
 } GstElmSplitHandler;
 
-/* @count: of layers at most. */
-GstElement *gst_elm_split_new (const GstElmSplitHandler *handler, gpointer owner, guint count);
+/* @count: of layers at most. @seed: of SSRCs and first numbers. */
+GstElement *gst_elm_split_new (
+    const GstElmSplitHandler *handler, gpointer owner, guint count, guint64 seed);
 /* Adds a sink pad for packets of @layer, -1: of all. No transfer. */
 GstPad *gst_elm_split_add_pad (GstElmSplit *self, gint layer);
 guint32 gst_elm_split_get_ssrc (GstElmSplit *self, guint layer);

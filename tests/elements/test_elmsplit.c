@@ -49,7 +49,7 @@ on_event (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 }
 
 static void
-setup (Fixture *f, guint layers)
+setup_seed (Fixture *f, guint layers, guint64 seed)
 {
   static const GstElmSplitHandler handler
       = { .layers = on_layers, .malformed = on_malformed, .no_id = on_no_id };
@@ -57,7 +57,7 @@ setup (Fixture *f, guint layers)
   GstPad *src;
 
   memset (f, 0, sizeof *f);
-  split = gst_elm_split_new (&handler, f, 2);
+  split = gst_elm_split_new (&handler, f, 2, seed);
   for (guint i = 0; i < layers; i++)
     gst_elm_split_add_pad (GST_ELM_SPLIT (split), layers > 1 ? (gint)i : -1);
   f->layer[0] = gst_harness_new_with_element (split, "sink_0", "src");
@@ -68,6 +68,12 @@ setup (Fixture *f, guint layers)
       src, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_EVENT_FLUSH, on_event, f, NULL);
   gst_object_unref (src);
   gst_object_unref (split);
+}
+
+static void
+setup (Fixture *f, guint layers)
+{
+  setup_seed (f, layers, 1);
 }
 
 static void
@@ -251,11 +257,72 @@ test_ids_of_others (void)
   Fixture f;
 
   setup (&f, 2);
-  g_assert_cmpint (offer (&f, 0, 1, 2, "urn:x"), ==, GST_FLOW_OK); /* the order gets 14 */
-  g_assert_cmpint (offer (&f, 1, 14, 14, "urn:x"), ==, GST_FLOW_NOT_NEGOTIATED);
-  g_assert_cmpuint (f.refused, >, 0);
-  g_assert_cmpint (offer (&f, 1, 3, 13, "urn:x"), ==, GST_FLOW_OK);
+  /* the order gets 14, the send time 13: stamped there in all layers */
+  g_assert_cmpint (offer (&f, 0, 1, 2, "urn:x"), ==, GST_FLOW_OK);
+  for (guint id = 13; id <= 14; id++) {
+    f.refused = 0;
+    g_assert_cmpint (offer (&f, 1, id, id, "urn:x"), ==, GST_FLOW_NOT_NEGOTIATED);
+    g_assert_cmpuint (f.refused, >, 0);
+  }
+  g_assert_cmpint (offer (&f, 1, 13, 13, GST_MCC_ABS_SEND_TIME_URI), ==, GST_FLOW_OK);
+  g_assert_cmpint (offer (&f, 1, 3, 12, "urn:x"), ==, GST_FLOW_OK);
   teardown (&f);
+  /* the base layer's send time is where another layer has something else */
+  setup (&f, 2);
+  g_assert_cmpint (offer (&f, 1, 5, 6, "urn:x"), ==, GST_FLOW_OK);
+  g_assert_cmpint (offer (&f, 0, 5, 5, GST_MCC_ABS_SEND_TIME_URI), ==, GST_FLOW_NOT_NEGOTIATED);
+  teardown (&f);
+}
+
+/* The extension's URI in the caps that leave. */
+static void
+assert_id (Fixture *f, const gchar *field, const gchar *uri)
+{
+  GstPad *src = gst_element_get_static_pad (f->layer[0]->element, "src");
+  GstCaps *caps = gst_pad_get_current_caps (src);
+
+  g_assert_cmpstr (gst_structure_get_string (gst_caps_get_structure (caps, 0), field), ==, uri);
+  gst_caps_unref (caps);
+  gst_object_unref (src);
+}
+
+/* Of the base layer's caps none, of the other layer's one: that one is for both. */
+static void
+test_id_of_the_send_time (void)
+{
+  Fixture f;
+
+  setup (&f, 2);
+  g_assert_cmpint (offer (&f, 1, 7, 7, GST_MCC_ABS_SEND_TIME_URI), ==, GST_FLOW_OK);
+  g_assert_cmpint (offer (&f, 0, 1, 2, "urn:x"), ==, GST_FLOW_OK);
+  assert_id (&f, "extmap-7", GST_MCC_ABS_SEND_TIME_URI);
+  teardown (&f);
+  /* unless the base layer has it for something else */
+  setup (&f, 2);
+  g_assert_cmpint (offer (&f, 1, 7, 7, GST_MCC_ABS_SEND_TIME_URI), ==, GST_FLOW_OK);
+  g_assert_cmpint (offer (&f, 0, 6, 7, "urn:x"), ==, GST_FLOW_OK);
+  assert_id (&f, "extmap-7", "urn:x");
+  assert_id (&f, "extmap-13", GST_MCC_ABS_SEND_TIME_URI);
+  teardown (&f);
+}
+
+/* SSRCs are the seed's. */
+static void
+test_seed (void)
+{
+  guint32 ssrc[3][2];
+
+  for (guint i = 0; i < 3; i++) {
+    Fixture f;
+
+    setup_seed (&f, 2, i < 2 ? 7 : 8);
+    for (guint k = 0; k < 2; k++)
+      ssrc[i][k] = gst_elm_split_get_ssrc (GST_ELM_SPLIT (f.layer[0]->element), k);
+    teardown (&f);
+  }
+  g_assert_cmpmem (ssrc[0], sizeof ssrc[0], ssrc[1], sizeof ssrc[1]);
+  g_assert_cmphex (ssrc[0][0], !=, ssrc[2][0]);
+  g_assert_cmphex (ssrc[0][0], !=, ssrc[0][1]);
 }
 
 /* Another layer's caps come before the base layer's: the order takes an id that both leave. */
@@ -301,5 +368,7 @@ main (int argc, char **argv)
   g_test_add_func ("/elmsplit/extension-ids", test_ids);
   g_test_add_func ("/elmsplit/extension-ids-of-other-layers", test_ids_of_others);
   g_test_add_func ("/elmsplit/extension-ids-of-earlier-layers", test_ids_of_earlier_ones);
+  g_test_add_func ("/elmsplit/extension-id-of-the-send-time", test_id_of_the_send_time);
+  g_test_add_func ("/elmsplit/seed", test_seed);
   return g_test_run ();
 }

@@ -132,7 +132,7 @@ make_stream (const Media *media, guint most, guint frames, Stream *stream)
   }
   pay = gst_bin_get_by_name (GST_BIN (pipeline), "pay");
   out = gst_bin_get_by_name (GST_BIN (pipeline), "out");
-  split = gst_elm_split_new (&handler, stream, most);
+  split = gst_elm_split_new (&handler, stream, most, 1);
   gst_bin_add (GST_BIN (pipeline), split);
   src = gst_element_get_static_pad (pay, "src");
   sink = gst_elm_split_add_pad (GST_ELM_SPLIT (split), -1);
