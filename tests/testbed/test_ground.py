@@ -20,7 +20,17 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "sim"), str(HERE.parent / "sim" / "
 import netlab  # noqa: E402
 import numpy  # noqa: E402
 import tap  # noqa: E402
-from ground import outcome, page, place, rivals, runner, trace  # noqa: E402
+from ground import (  # noqa: E402
+    film,
+    outcome,
+    page,
+    place,
+    quality,
+    rivals,
+    runner,
+    streams,
+    trace,
+)
 from lab import cli, measure, normal, scenario  # noqa: E402
 from lab.series import Run  # noqa: E402
 
@@ -92,7 +102,12 @@ def test_obstacles():
     layers = load(
         SCENARIO.replace("    from: a\n    rec", "    from: a\n    layers: [100 kb/s]\n    rec")
     )
-    assert "layers" in place.obstacle(layers.data, "asmp")
+    assert "elm" in place.obstacle(layers.data, "asmp")
+    assert "layers" in place.obstacle(layers.data, "assp")
+    assert place.obstacle(layers.data, "elm") is None
+    assert "streams" in place.obstacle(data, "assp")
+    both = cli.load(["which-one-alone"])[0].data  # of which each takes its own
+    assert [place.obstacle(both, kind) for kind in ("asmp", "assp", "elm")] == [None] * 3
     many = load(SCENARIO.replace("at: b}", "at: b, count: 40}"))
     assert "receivers" in place.obstacle(many.data, "asmp")
 
@@ -132,12 +147,13 @@ def packet(place_, what, where, time, source, to, port, size=1000, value=0.0, pr
     return (at, round(value * 1e6), *address, 9, port, size, where, what, protocol, 0, 4)
 
 
-def result_of(place_, rows, control_port=True):
+def result_of(place_, rows, control_port=True, **told_more):
     with tempfile.NamedTemporaryFile() as file:
         file.write(numpy.array(sorted(rows), dtype=trace.RECORD).tobytes())
         file.flush()
         seen = trace.Trace(file.name, 3.0, 10.0)
     told = {"control_port": control_port, "target_bps": [], "limiting": [], "receivers": {}}
+    told |= told_more
     return trace.result(seen, place_, {"m": told}, "asmp")
 
 
@@ -212,6 +228,92 @@ def test_control_is_what_is_not_media():
     assert sum(rival["sender"]["bytes"]) == 100_200
 
 
+def test_of_several_groups_counts_what_a_receiver_takes():
+    own = placed()
+    flow = own.flows[0]
+    sender, near = flow["sender"], flow["receivers"][0]["host"]
+    groups = [("239.90.1.1", 5004), ("239.90.1.2", 5006)]
+    rows = []
+    for i in range(100):  # a packet of each group every 0.1 s; at 5.05 s both are dropped
+        for address, port in groups:
+            line = (i / 10 + 0.05, sender, address, port)
+            rows.append(packet(own, trace.ENTERED, sender.number, *line))
+            dropped = i == 50
+            rows.append(packet(own, trace.DROP_QUEUE if dropped else trace.LEFT, 0, *line))
+            if not dropped:
+                rows.append(packet(own, trace.DELIVERED, near.number, *line))
+    steps = {"stream": [[1.0, 0], [4.0, 1]], "switches": []}
+    told = {"media": groups, "receivers": {"near": steps}, "streams": [{}, {}]}
+
+    def near_of(cumulative):
+        result = result_of(own, rows, cumulative=cumulative, **told)
+        (sink,) = Run(result).sinks("m", "near")
+        return sum(sink["packets"]), sum(sink["lost"]), result
+
+    assert near_of(False)[:2] == (89, 1)  # from 1 s on, one or the other
+    packets, lost, result = near_of(True)
+    assert (packets, lost) == (30 + 2 * 59, 2), (packets, lost)
+    assert sum(result["flows"]["m"]["sender"]["streams"][1]["bytes"]) == 100e3
+    run = Run(result)
+    carried = measure.evaluate(run, "carried", {"link": "up", "flow": "m", "from": 0.0, "to": 10.0})
+    assert abs(carried - 2 * 99 * 8000 / 10) < 1, carried
+
+
+def test_changes_are_as_the_laboratory_has_them():
+    fields = {"from": 0, "to": 1, "reason": "up", "duration": 250_000_000}
+    line = {"time": 107.0, "type": "message", "name": "adaptive-multicast-switch", "fields": fields}
+    got = streams.switches([{"time": 101.0, "type": "state"}, line], 100.0)
+    assert got["stream"] == [[7.0, 1]] and got["switches"] == [[7.0, 0, 1, "up", 0.25]], got
+
+
+# -- what viewers saw --
+
+
+def shown(numbers, delay=0.3, late=None):
+    """Records of pictures that were shown @delay after they were taken."""
+    late = late or {}
+    return [(n, n / film.FPS + delay + late.get(n, 0.0)) for n in numbers]
+
+
+def saw(rows, first=0, last=99):
+    taken = {n: n / film.FPS for n in range(500)}
+    reel = quality.Film.__new__(quality.Film)
+    stood = []
+
+    def compare(_name, stands, due):
+        stood.extend(stands)
+        return {"ssim": [1.0] * len(due), "psnr": [40.0] * len(due)}
+
+    reel.compare = compare
+    return reel.figures("r", quality.in_order(rows), taken, list(range(first, last + 1))), stood
+
+
+def test_all_pictures_in_time():
+    got, stood = saw(shown(range(100)))
+    assert got["lost"] == 0 and got["stops_100ms"] == 0 and stood == list(range(100)), got
+    assert abs(got["delay_mean"] - 0.3) < 1e-6 and abs(got["longest_stop"] - 0.04) < 1e-6, got
+
+
+def test_a_stop_is_seen_and_the_last_picture_stands():
+    got, stood = saw(shown([*range(40), *range(50, 100)]))
+    assert abs(got["longest_stop"] - 0.44) < 1e-6 and got["stops_200ms"] == 1, got
+    assert abs(got["lost"] - 0.1) < 1e-9
+    assert stood[39:51] == [39] * 11 + [40], stood[39:51]
+    got, _ = saw(shown(range(70)))  # to the end
+    assert got["stops_200ms"] == 1 and abs(got["longest_stop"] - 1.24) < 0.05, got
+    got, stood = saw([])
+    assert got["lost"] == 1 and stood[0] == -1 and got["longest_stop"] > 3.9, got
+    got, _ = saw(shown(range(100), late={50: 0.15}))  # late, not lost
+    assert got["lost"] == 0 and got["stops_100ms"] == 1 and got["stops_200ms"] == 0, got
+
+
+def test_a_number_that_cannot_be_read_is_what_was_due():
+    rows = shown(range(100))
+    rows[50] = (-1, rows[50][1])
+    got, stood = saw(rows)
+    assert got["lost"] == 0 and stood == list(range(100)), got
+
+
 def test_tcp_flows_are_told_apart_by_port():
     own = placed()
     one, other = own.flows[1], own.flows[2]
@@ -280,7 +382,7 @@ def test_what_is_missing_is_told():
         def program(_name):
             return None
 
-    assert "ground-asmp" in rivals.Asmp.missing(Bare)
+    assert "ground-source" in rivals.Asmp.missing(Bare)
     Bare.encoder = True
     assert rivals.Asmp.missing(Bare) is None
     assert "norm-peer" in rivals.Norm.missing(Bare)
@@ -335,7 +437,7 @@ def test_kept_results_are_of_what_is_asked():
             module.build_of.cache_clear()
             args = types.SimpleNamespace(json=Path(name) / "kept", builddir=build, flow=["asmp"])
             args.tcp, args.repeats = [""], [1]
-            args.duration, args.encoder = duration, encoder
+            args.duration, args.encoder, args.film = duration, encoder, None
             results, failures = module.run_all([load()], args)
             assert len(made) == again, (made, failures)
             return results, failures

@@ -29,9 +29,11 @@ def numbers(text, key):
 
 
 class Comparison:
-    """Takes pictures one by one; what was shown first is compared with the first of @path."""
+    """Takes pictures one by one; what was shown first is compared with the first of @path.
 
-    def __init__(self, path, source, ffmpeg="ffmpeg", vmaf=False):
+    @height: only so much from the top is compared."""
+
+    def __init__(self, path, source, ffmpeg="ffmpeg", vmaf=False, height=None):
         self.directory = tempfile.TemporaryDirectory(prefix="quality-")
         self.vmaf = vmaf
         raw = ["-f", "rawvideo", "-pix_fmt", "yuv420p"]
@@ -40,8 +42,9 @@ class Comparison:
         if vmaf:
             filters.append("libvmaf=log_path=vmaf.json:log_fmt=json:n_threads=1")
         count = len(filters)
-        graph = [f"[1:v]split={count}" + "".join(f"[s{n}]" for n in range(count))]
-        graph.append(f"[0:v]split={count}" + "".join(f"[r{n}]" for n in range(count)))
+        part = f"crop={source.width}:{height or source.height}:0:0,split={count}"
+        graph = [f"[1:v]{part}" + "".join(f"[s{n}]" for n in range(count))]
+        graph.append(f"[0:v]{part}" + "".join(f"[r{n}]" for n in range(count)))
         words = [ffmpeg, "-nostdin", "-y", "-hide_banner", "-loglevel", "error"]
         words += ["-filter_threads", "1", "-filter_complex_threads", "1"]
         words += ["-stream_loop", "-1", *raw, "-i", str(Path(path).resolve()), *raw, "-i", "pipe:0"]

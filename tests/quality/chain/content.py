@@ -25,7 +25,11 @@ class Size(NamedTuple):
         return self.width * self.height * 3 // 2
 
 
-SIZES = {"cif": Size(352, 288, 25, 2000), "hd": Size(1280, 720, 30, 600)}
+SIZES = {
+    "cif": Size(352, 288, 25, 2000),
+    "nhd": Size(640, 360, 25, 500),
+    "hd": Size(1280, 720, 30, 600),
+}
 CLASSES = ("low", "medium", "high")
 OCTAVES = 7
 WORLD = 2  # times the picture, each way

@@ -44,3 +44,18 @@ def accounts(rows):
         line += f"emulator {100 * about['emulator_cpu']:.0f} % of a core"
         out.append(line + ("  ! " + "; ".join(wrong) if wrong else ""))
     return out
+
+
+def viewers(rows):
+    """A line for each viewer of each run that had a film."""
+    out = []
+    for flow, tcp, repeat, result in rows:
+        for name, saw in result.get("viewers", {}).items():
+            line = f"  {variant_name(flow, tcp)} {repeat} {name}: SSIM {saw['ssim']:.3f}, "
+            line += f"PSNR {saw['psnr']:.1f} dB, {100 * saw['lost']:.1f} % of pictures not shown, "
+            line += f"longest stop {1000 * saw['longest_stop']:.0f} ms "
+            line += f"({saw['stops_100ms']} > 100 ms, {saw['stops_200ms']} > 200 ms), "
+            if "delay_mean" in saw:
+                line += f"delay {1000 * saw['delay_mean']:.0f} ms"
+            out.append(line)
+    return out

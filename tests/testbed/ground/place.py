@@ -6,7 +6,7 @@ import random
 
 from lab import measure
 
-from . import rivals
+from . import flows
 
 RECEIVERS_MAX = 12  # a process each
 HOSTS_MAX = 72  # namespaces
@@ -30,8 +30,6 @@ def obstacle(data, flow):
         hosts += 2 * entry.get("count", 1)
         if entry["type"] != "multicast":
             continue
-        if entry["streams"] or entry["layers"]:
-            return "several streams or layers: only ASMP is run here yet"
         if "protocol" in entry:
             return f"'{entry['id']}' runs {entry['protocol']}, of which there is no real program"
         receivers += sum(each["count"] for each in entry["receivers"])
@@ -44,7 +42,7 @@ def obstacle(data, flow):
         return (
             f"its receivers get about {load / 1e6:.0f} Mb/s; {LOAD_MAX_BPS / 1e6:g} fit two cores"
         )
-    return rivals.obstacle(data, flow)
+    return flows.obstacle(data, flow)
 
 
 def route(data, begin, end):

@@ -14,11 +14,15 @@ import threading
 import time
 from pathlib import Path
 
+from . import film
+
 TOP = Path(__file__).resolve().parents[3]
 NODE = TOP / "pipelines" / "node"
 EARLY_S = 4.0  # programs start so long before their time, and wait: in NULL, as READY joins
 PICTURES = ((0.6e6, 320, 180), (2e6, 640, 360), (1e12, 854, 480))  # up to a rate: width, height
 IP_UDP = 28
+ENCODER = "x264enc tune=zerolatency speed-preset=superfast"
+FILM = Path(__file__).with_name("film.py")
 
 
 class Process:
@@ -86,6 +90,7 @@ class Flow:
 
     control_port = False  # whether media is on `port` alone
     says_ready = True
+    pictures = False  # whether it carries a film
     needs = ()  # programs
 
     def __init__(self, ground, flow):
@@ -114,6 +119,22 @@ class Flow:
         raise NotImplementedError
 
     go = "go"
+
+    def camera(self, rest, interval):
+        """What sends pictures by @rest: a film's, or a test picture's."""
+        words = ["--name", "sender", "--interval", interval, "--state", "null"]
+        if self.ground.film:
+            own = ["--film", self.ground.film.path, "--times", self.ground.film.times]
+            return [FILM, *own, *words, f"{film.SOURCE} ! {rest}"]
+        return [NODE, *words, f"{test_picture(self.flow, self.ground.most_bps)} ! {rest}"]
+
+    def viewer(self, source, receiver, interval):
+        """What receives by @source: a screen that is recorded, or nothing more."""
+        words = ["--name", receiver["id"], "--interval", interval, "--state", "null"]
+        if self.ground.film:
+            record = self.ground.film.record(receiver["id"])
+            return [FILM, "--record", record, *words, f"{source} ! {film.SCREEN}"]
+        return [NODE, *words, f"{source} ! fakesink sync=false async=false"]
 
     # -- life --
 
@@ -182,14 +203,15 @@ class Asmp(Flow):
     """asmpsink behind an ideal source (what the scenario's `cbr` means) or an encoder; asmpsrc."""
 
     control_port = True
+    pictures = True
     variant = "enhanced"
 
     @classmethod
     def missing(cls, ground):
         sources = [row["source"] for row in ground.asked["flows"] if row["type"] == "multicast"]
         ideal = not ground.encoder and any(source["type"] != "video" for source in sources)
-        if ideal and ground.program("ground-asmp") is None:
-            return "ground-asmp is missing: build with gstreamer-app's headers, or --encoder"
+        if ideal and ground.program("ground-source") is None:
+            return "ground-source is missing: build with gstreamer-app's headers, or --encoder"
         return super().missing(ground)
 
     def properties(self):
@@ -213,21 +235,36 @@ class Asmp(Flow):
     def encoded(self):
         return self.ground.encoder or self.flow["source"]["type"] == "video"
 
+    def sending(self):
+        """The element that sends, with its properties."""
+        return ["asmpsink", "name=mcc", *self.properties()]
+
+    def ideal(self):
+        """The ideal source's arguments: the packet's size and its streams."""
+        return [int(self.flow["packet_size"])]
+
+    def encoding(self):
+        """From raw pictures to what the element takes."""
+        return f"{ENCODER} ! {self.payloading()} ! "
+
+    def payloading(self):
+        return f"rtph264pay mtu={packet_mtu(self.flow)}"
+
+    def receiving(self):
+        """The element that receives."""
+        place = f"address={self.flow['group_address']} port={self.flow['port']}"
+        return f"asmpsrc name=mcc {place} variant={self.variant}"
+
     def sender(self):
-        sink = ["asmpsink", "name=mcc", *self.properties()]
         if not self.encoded():
-            program = self.ground.program("ground-asmp")
-            return [program, int(self.flow["packet_size"]), *sink]
-        text = picture(self.flow, self.ground.most_bps) + " ! " + " ".join(sink)
-        return [NODE, "--name", "sender", "--interval", "250", "--state", "null", text]
+            program = self.ground.program("ground-source")
+            return [program, *self.ideal(), *self.sending()]
+        return self.camera(self.encoding() + " ".join(self.sending()), 250)
 
     def receiver(self, receiver):
-        text = f"asmpsrc name=mcc address={self.flow['group_address']} port={self.flow['port']}"
-        text += f" variant={self.variant} ! fakesink sync=false async=false"
-        name = receiver["id"]
-        return [NODE, "--name", name, "--interval", "500", "--state", "null", text]
+        return self.viewer(self.receiving(), receiver, 500)
 
-    go = "state playing"  # any line will do for ground-asmp
+    go = "state playing"  # any line will do for ground-source
 
     def told(self, zero):
         out = super().told(zero)
@@ -325,18 +362,19 @@ class Rtp(Flow):
     """rtpsink and rtpsrc at a fixed rate, without any adaptation: `rtp` (1 Mb/s), `rtp=600k`."""
 
     control_port = True
+    pictures = True
     go = "state playing"
 
     def sender(self):
         flow = self.flow
-        text = picture(flow, self.ground.rate_bps, fixed=True)
-        text += f" ! rtpsink address={flow['group_address']} port={flow['port']} ttl-mc=16"
-        return [NODE, "--name", "sender", "--interval", "0", "--state", "null", text]
+        text = f"{ENCODER} bitrate={self.ground.rate_bps * 0.96 / 1e3:.0f} "
+        text += f"vbv-buf-capacity=200 key-int-max=60 ! rtph264pay mtu={packet_mtu(flow)} "
+        text += f"config-interval=-1 ! rtpsink address={flow['group_address']} "
+        return self.camera(text + f"port={flow['port']} ttl-mc=16", 0)
 
     def receiver(self, receiver):
         text = f"rtpsrc address={self.flow['group_address']} port={self.flow['port']}"
-        text += " multicast-iface=amc0 encoding-name=H264 ! fakesink sync=false async=false"
-        return [NODE, "--name", receiver["id"], "--interval", "0", "--state", "null", text]
+        return self.viewer(f"{text} multicast-iface=amc0 encoding-name=H264", receiver, 0)
 
 
 def append_change(pairs, at, value):
@@ -344,25 +382,18 @@ def append_change(pairs, at, value):
         pairs.append([at, value])
 
 
-def picture(flow, rate_bps, fixed=False):
-    """videotestsrc and x264enc; how large a picture by the rate that it may have to fill."""
+def packet_mtu(flow):
+    return int(flow["packet_size"]) - IP_UDP
+
+
+def test_picture(flow, rate_bps):
+    """videotestsrc; how large a picture by the rate that it may have to fill."""
     _, width, height = next(row for row in PICTURES if rate_bps <= row[0])
     fps = int(flow["source"].get("fps", 30))
-    encoder = "x264enc tune=zerolatency speed-preset=superfast"
-    if fixed:
-        encoder += f" bitrate={rate_bps * 0.96 / 1e3:.0f} vbv-buf-capacity=200 key-int-max=60"
     return (
         "videotestsrc is-live=true pattern=smpte horizontal-speed=4 ! timeoverlay "
-        f"! video/x-raw,format=I420,width={width},height={height},framerate={fps}/1 "
-        f"! {encoder} ! rtph264pay mtu={int(flow['packet_size']) - IP_UDP}"
+        f"! video/x-raw,format=I420,width={width},height={height},framerate={fps}/1"
     )
-
-
-FLOWS = {"asmp": Asmp, "published": Published, "norm": Norm, "uftp": Uftp, "rtp": Rtp}
-
-
-def obstacle(data, flow):
-    return FLOWS[flow.partition("=")[0]].cannot(data)
 
 
 def find(name, builddir):

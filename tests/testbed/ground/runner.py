@@ -13,8 +13,9 @@ from pathlib import Path
 
 import netlab
 from lab import normal
+from lab.sections import FORMS
 
-from . import rivals, trace
+from . import flows, quality, rivals, trace
 from .environment import environment
 from .place import Place, obstacle
 
@@ -41,16 +42,23 @@ def variant_name(flow, tcp):
 class Ground:
     """One run of @scenario with @flow in the place of its multicast flows."""
 
-    def __init__(self, scenario, flow, tcp, seed, builddir, duration=None, encoder=False):
+    def __init__(
+        self, scenario, flow, tcp, seed, builddir, duration=None, encoder=False, film=None
+    ):
         why = obstacle(scenario.data, flow)
         self.kind, _, rate = flow.partition("=")
         self.rate_bps = rate_of(rate or "1M")
-        self.builddir, self.encoder, self.variant = builddir, encoder, variant_name(flow, tcp)
+        self.builddir, self.encoder = builddir, encoder or film is not None
+        self.variant = variant_name(flow, tcp)
+        self.film, self.film_kind = None, film
         self.asked = scenario.data
-        why = why or rivals.FLOWS[self.kind].missing(self)
+        why = why or flows.FLOWS[self.kind].missing(self)
+        if film and not why:
+            why = self.no_film()
         if why:
             raise CannotRun(why)
-        given = normal.normalise(scenario, "enhanced", seed, duration)
+        form = self.kind if self.kind in FORMS else "enhanced"
+        given = normal.normalise(scenario, form, seed, duration)
         given["seed"] = seed
         for each in given["flows"]:
             if each["type"] == "tcp":
@@ -67,8 +75,11 @@ class Ground:
 
     def run(self, say=lambda text: None):
         """The result, as the laboratory's runs have it, and `ground`: how it went."""
-        with tempfile.TemporaryDirectory(prefix="ground-") as directory:
+        where = quality.room() if self.film_kind else None
+        with tempfile.TemporaryDirectory(prefix="ground-", dir=where) as directory:
             self.directory = Path(directory)
+            if self.film_kind:
+                self.film = quality.Film(self.film_kind, self.builddir, directory)
             path = self.directory / "trace"
             with netlab.Lab(self.place.text(), name="ground", trace=path) as self.lab:
                 load = self._start_load()
@@ -80,8 +91,27 @@ class Ground:
             seen = trace.Trace(path, start, self.duration)
             out = trace.result(seen, self.place, told, self.variant)
             about["log"] = self._log()
+            if self.film:
+                out["viewers"] = self._judge(zero)
+                if (late := self.film.held_up()) > quality.CAMERA_LATE_S:
+                    about["marked"].append(f"the camera stood for {late:.2f} s")
         out["ground"] = about
         return out
+
+    def no_film(self):
+        """Why no film can be sent, or None."""
+        if not flows.FLOWS[self.kind].pictures:
+            return f"{self.kind} carries no pictures"
+        own = [flow for flow in self.asked["flows"] if flow["type"] == "multicast"]
+        if len(own) != 1 or any(each["again"] for each in own[0]["receivers"]):
+            return "a film is for one flow whose receivers come once"
+        return None
+
+    def _judge(self, zero):
+        """What each viewer saw."""
+        (flow,) = (flow for flow in self.place.flows if flow["type"] == "multicast")
+        screens = {each["id"]: each["times"][0][0] for each in flow["receivers"]}
+        return self.film.judge(screens, zero, self.duration)
 
     # -- programs --
 
@@ -133,7 +163,7 @@ class Ground:
         self.actions = []
         for flow in self.place.flows:
             if flow["type"] == "multicast":
-                own = rivals.FLOWS[self.kind](self, flow)
+                own = flows.FLOWS[self.kind](self, flow)
                 self.programs[flow["id"]] = own
                 self.actions += own.actions()
         self.actions.sort(key=lambda row: row[0])

@@ -102,6 +102,41 @@ def paths(place):
     return out
 
 
+class Media:
+    """The media packets of a multicast flow: of one group, or of one for each stream or layer."""
+
+    def __init__(self, trace, flow, told):
+        self.trace, self.cumulative = trace, told.get("cumulative", False)
+        port = flow["port"] if told["control_port"] else None
+        groups = told.get("media") or [(flow["group_address"], port)]
+        self.groups = [(number(address), port) for address, port in groups]
+        self.same = {"source": number(flow["sender"].address), "protocol": UDP}
+
+    def pick(self, what, **equal):
+        """Which records, as indices, and of which group each."""
+        chosen = self.trace.pick(what, **self.same, **equal)
+        rows = self.trace.rows[chosen]
+        of = numpy.full(len(chosen), -1)
+        for index, (address, port) in enumerate(self.groups):
+            fits = rows["destination"] == address
+            of[fits & (port is None or rows["destination_port"] == port)] = index
+        return chosen[of >= 0], of[of >= 0]
+
+    def apart(self, what, host):
+        """... of each group."""
+        chosen, of = self.pick(what, where=host.number)
+        return [chosen[of == index] for index in range(len(self.groups))]
+
+    def taken(self, chosen, of, own):
+        """Which of these the receiver had at that time: the stream shown, or layers up to its."""
+        if len(self.groups) == 1:
+            return numpy.ones(len(chosen), dtype=bool)
+        steps = own.get("stream") or [[0.0, -1]]
+        index = numpy.searchsorted([t for t, _ in steps], self.trace.time[chosen], "right") - 1
+        level = numpy.where(index >= 0, numpy.array([v for _, v in steps])[index], -1)
+        return of <= level if self.cumulative else of == level
+
+
 def flow_result(trace, place, flow, ways, told):
     sender = number(flow["sender"].address)
     if flow["type"] != "multicast":
@@ -112,11 +147,8 @@ def flow_result(trace, place, flow, ways, told):
         out |= trace.arrivals(got)
         out["lost"] = trace.sums(trace.pick(DROPS, **same))
         return out
-    group = number(flow["group_address"])
-    media = {"source": sender, "destination": group, "protocol": UDP}
-    if told["control_port"]:
-        media["destination_port"] = flow["port"]
-    sent = trace.pick(ENTERED, where=flow["sender"].number, **media)
+    media = Media(trace, flow, told)
+    sent, _ = media.pick(ENTERED, where=flow["sender"].number)
     all_sent = trace.pick(ENTERED, where=flow["sender"].number, protocol=UDP)
     answers = trace.pick(DELIVERED, where=flow["sender"].number, protocol=UDP)
     everything = trace.sums(all_sent, trace.rows["bytes"][all_sent])
@@ -127,6 +159,7 @@ def flow_result(trace, place, flow, ways, told):
     out = {
         "kind": "multicast",
         "group": flow["id"],
+        "number": flow["number"],
         "sender": {
             "bytes": media_bytes,
             "packets": trace.sums(sent),
@@ -137,11 +170,20 @@ def flow_result(trace, place, flow, ways, told):
         },
         "receivers": {},
     }
-    dropped = trace.pick(DROPS, **media)
+    if told.get("streams"):
+        out["sender"]["streams"] = told["streams"]
+        for entry, chosen in zip(
+            told["streams"], media.apart(ENTERED, flow["sender"]), strict=True
+        ):
+            entry["bytes"] = trace.sums(chosen, trace.rows["bytes"][chosen])
+    dropped, of = media.pick(DROPS)
     for receiver in flow["receivers"]:
         host = receiver["host"]
-        got = trace.pick(DELIVERED, where=host.number, **media)
-        on_the_way = dropped[numpy.isin(trace.rows["where"][dropped], list(ways[host.number]))]
+        own = told["receivers"].get(receiver["id"], {})
+        got, got_of = media.pick(DELIVERED, where=host.number)
+        got = got[media.taken(got, got_of, own)]
+        on_the_way = numpy.isin(trace.rows["where"][dropped], list(ways[host.number]))
+        on_the_way = dropped[on_the_way & media.taken(dropped, of, own)]
         member = numpy.zeros(len(on_the_way), dtype=bool)
         for begin, end in receiver["times"]:
             # What is lost before the first packet that came may be before the join took effect.
@@ -158,12 +200,13 @@ def flow_result(trace, place, flow, ways, told):
         sink["member"] = [
             [t, on] for pair in receiver["times"] for t, on in zip(pair, (1, 0), strict=True)
         ]
-        sink |= told["receivers"].get(receiver["id"], {})
+        sink |= own
         out["receivers"][receiver["id"]] = sink
     return out
 
 
-def link_result(trace, place, index, link):
+def link_result(trace, place, index, link, media):
+    """@media: flow number -> its Media."""
     direction = 2 * index
     left = trace.pick(LEFT, where=direction)
     waited = trace.rows["value_us"][left] * 1e-6
@@ -179,6 +222,13 @@ def link_result(trace, place, index, link):
         "delays": {},
         "multicast": {},
     }
+    for flow, own in media.items():
+        if len(own.groups) > 1:
+            chosen, of = own.pick(LEFT, where=direction)
+            for group in numpy.unique(of):
+                ours = chosen[of == group]
+                values = trace.sums(ours, trace.rows["bytes"][ours])
+                out["multicast"][f"{flow}/{group + 1}"] = values  # 0 is RTCP's
     if len(waited):
         for name, quantile in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99), ("max", 1.0)):
             out["delays"][name] = round(float(numpy.quantile(waited, quantile)), 6)
@@ -190,8 +240,12 @@ def result(trace, place, told, variant):
     given, ways = place.given, paths(place)
     out = {"scenario": given["id"], "variant": variant, "seed": given["seed"]}
     out |= {"duration": float(given["duration"]), "bin": BIN, "flows": {}, "links": {}}
+    media = {}
     for flow in place.flows:
-        out["flows"][flow["id"]] = flow_result(trace, place, flow, ways, told.get(flow["id"]))
+        own = told.get(flow["id"])
+        if flow["type"] == "multicast":
+            media[flow["number"]] = Media(trace, flow, own)
+        out["flows"][flow["id"]] = flow_result(trace, place, flow, ways, own)
     for index, link in enumerate(given["links"]):
-        out["links"][link["id"]] = link_result(trace, place, index, link)
+        out["links"][link["id"]] = link_result(trace, place, index, link, media)
     return out
