@@ -185,7 +185,7 @@ Experiment::AddReceiver (const json &description, const ReceiverHost &host, unsi
   const std::string flow_id = description.at ("id");
   Random random (m_seed, "receiver " + flow_id + " " + id);
   for (const json &wanted : m_scenario.value ("packets", json::array ()))
-    if (wanted == flow_id + "/" + id && !config.streams.empty ()) {
+    if (wanted == flow_id + "/" + id) {
       receiver->record.trace = std::make_unique<PacketTrace> ();
       flow.sender_record.keep_packets = true;
     }

@@ -220,6 +220,8 @@ AsmpReceiver::HandleRtp (const Datagram &datagram, MccTime now)
   m_record.bytes.Add (datagram.ip_bytes);
   m_record.packets.Add (1);
   m_record.delay.Add (datagram.delay);
+  if (m_record.trace)
+    m_record.trace->CameAlone (datagram.delay);
   MccAddress from = AsmpAddress (datagram.from);
   mcc_asmp_receiver_handle_rtp (m_core.get (), &packet, &from, now);
   if (packet.seq != m_next_seq)

@@ -168,6 +168,7 @@ AsmpSender::SendMedia (std::uint32_t ip_bytes)
   m_port.SendGroup (0, rtp.data (), rtp.size (), ip_bytes, mcc_asmp_sender_ect (m_core.get ()));
   m_record.bytes.Add (ip_bytes);
   m_record.packets.Add (1);
+  m_record.Sent ();
   mcc_asmp_sender_handle_sent (m_core.get (), 1, ip_bytes, mcc_seq_highest32 (&m_sent_seq), now);
   Drain ();
 }

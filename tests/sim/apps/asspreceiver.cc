@@ -60,7 +60,6 @@ private:
   void HandleRtcp (const Datagram &datagram, MccTime now);
   void CountMedia (const Datagram &datagram, const AsspMedia &media, unsigned stream);
   void CountFrames (double from, double to, std::uint32_t lost);
-  void Trace (const Datagram &datagram, const AsspMedia &media, unsigned stream);
   void Timeout ();
   void Drain ();
   void Act (const MccAsspReceiverAction &action);
@@ -100,8 +99,6 @@ AsspReceiver::AsspReceiver (
       m_arrivals (config.streams.size ())
 {
   mcc_rng_init (&m_rng, config.seed);
-  if (m_record.trace)
-    m_record.trace->delay.resize (config.streams.size ());
   m_port.SetHandler ([this] (const Datagram &datagram) { Handle (datagram); });
 }
 
@@ -287,15 +284,15 @@ AsspReceiver::HandleMedia (const Datagram &datagram, MccTime now)
       || !ParseRtp (datagram, &packet))
     return;
   std::memcpy (&media, datagram.data + ASMP_RTP_BYTES, sizeof media);
-  Trace (datagram, media, stream);
+  if (m_record.trace)
+    m_record.trace->Came (datagram.delay, stream);
   MccAddress from = AsmpAddress (datagram.from);
   MccDrop drop = mcc_assp_receiver_handle_rtp (m_core.get (), stream, &packet, &from, now);
   if (drop == MCC_DROP_NONE && stream == m_joined && media.key) {
     m_joined = MCC_ASSP_NO_STREAM;
     mcc_assp_receiver_handle_cut (m_core.get (), now);
     if (m_record.trace)
-      m_record.trace->shown.emplace_back (
-          ns3::Simulator::Now ().GetSeconds () - datagram.delay, static_cast<int> (stream));
+      m_record.trace->Show (static_cast<int> (stream), datagram.delay);
   }
   RecordStream ();
   CountMedia (datagram, media, stream);
@@ -344,17 +341,6 @@ AsspReceiver::CountFrames (double from, double to, std::uint32_t lost)
       m_record.frames_damaged.Add (1);
     m_damaged = std::max (m_damaged, frame);
   }
-}
-
-void
-AsspReceiver::Trace (const Datagram &datagram, const AsspMedia &media, unsigned stream)
-{
-  if (!m_record.trace)
-    return;
-  std::vector<float> &delay = m_record.trace->delay[stream];
-  if (delay.size () <= media.number)
-    delay.resize (media.number + 1, -1.0f);
-  delay[media.number] = static_cast<float> (datagram.delay);
 }
 
 void

@@ -217,8 +217,7 @@ AsspSender::SendMedia (unsigned j, std::uint32_t ip_bytes)
   m_record.bytes.Add (ip_bytes);
   m_record.packets.Add (1);
   record.bytes.Add (ip_bytes);
-  if (m_record.keep_packets)
-    record.sent.push_back (ns3::Simulator::Now ().GetSeconds ());
+  m_record.Sent (j);
   mcc_assp_sender_handle_sent (
       m_core.get (), j, 1, ip_bytes, mcc_seq_highest32 (&stream.sent_seq), now);
   Drain ();

@@ -310,6 +310,7 @@ ElmReceiver::Act (const MccElmReceiverAction &action)
       break;
     case MCC_ELM_RECEIVER_LEAVE:
       m_joined[action.layer] = false;
+      m_arrivals.End (action.layer);
       m_port.Leave (ElmGroup (action.layer));
       break;
     case MCC_ELM_RECEIVER_LEVEL:

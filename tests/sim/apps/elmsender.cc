@@ -203,6 +203,7 @@ ElmSender::SendMedia (unsigned k, std::uint32_t ip_bytes)
   m_port.SendGroup (ElmGroup (k), rtp.data.data (), rtp.size, ip_bytes);
   m_record.bytes.Add (ip_bytes);
   m_record.packets.Add (1);
+  m_record.Sent (k);
   m_record.streams[k].bytes.Add (ip_bytes);
   mcc_elm_sender_handle_sent (
       m_core.get (), k, 1, ip_bytes, mcc_seq_highest32 (&layer.sent_seq), now);

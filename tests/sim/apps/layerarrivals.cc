@@ -14,11 +14,36 @@ LayerArrivals::BeginAll ()
 {
   std::fill (m_layers.begin (), m_layers.end (), Layer{});
   m_frame = m_damaged = -1;
+  m_top = NO_STREAM;
+}
+
+void
+LayerArrivals::End (unsigned layer)
+{
+  if (static_cast<int> (layer) > m_top)
+    return;
+  m_top = static_cast<int> (layer) - 1;
+  if (m_record.trace)
+    m_record.trace->Show (m_top);
+}
+
+void
+LayerArrivals::Trace (const Datagram &datagram, unsigned number, bool taken)
+{
+  auto layer = static_cast<int> (number);
+  bool higher = taken && layer > m_top;
+  m_top = higher ? layer : m_top;
+  if (!m_record.trace)
+    return;
+  m_record.trace->Came (datagram.delay, number);
+  if (higher)
+    m_record.trace->Show (layer, datagram.delay);
 }
 
 void
 LayerArrivals::Add (const Datagram &datagram, unsigned number, std::uint16_t seq, bool taken)
 {
+  Trace (datagram, number, taken);
   if (!taken) {
     m_record.other_bytes.Add (datagram.ip_bytes);
     return;

@@ -25,6 +25,8 @@ public:
     m_layers[layer] = {};
   }
   void BeginAll ();
+  /* It is left. */
+  void End (unsigned layer);
   /* Packet number @seq of @layer, which is taken or only on its way after a leave. */
   void Add (const Datagram &datagram, unsigned layer, std::uint16_t seq, bool taken);
 
@@ -33,10 +35,12 @@ private:
     bool any = false;
     std::uint16_t next = 0;
   };
+  void Trace (const Datagram &datagram, unsigned number, bool taken);
   void CountFrame (double sent, std::uint32_t lost);
 
   std::vector<Layer> m_layers;
   ReceiverRecord &m_record;
+  int m_top = NO_STREAM; /* the highest layer that has come */
   double m_frame = -1, m_damaged = -1;
 };
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "record.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <ns3/simulator.h>
 
 namespace sim
@@ -27,6 +30,59 @@ Means::Add (double value)
 {
   m_sum.Add (value);
   m_count.Add (1.0);
+}
+
+void
+SenderRecord::Sent (unsigned stream)
+{
+  if (!keep_packets)
+    return;
+  if (sent.size () <= stream)
+    sent.resize (stream + 1);
+  sent[stream].push_back (ns3::Simulator::Now ().GetSeconds ());
+}
+
+static std::int64_t
+Nanoseconds (double seconds)
+{
+  return std::llround (1e9 * seconds);
+}
+
+void
+PacketTrace::Came (double delay, unsigned stream)
+{
+  if (m_delay.size () <= stream)
+    m_delay.resize (stream + 1);
+  double sent = ns3::Simulator::Now ().GetSeconds () - delay;
+  m_delay[stream].emplace (Nanoseconds (sent), static_cast<float> (delay));
+}
+
+void
+PacketTrace::CameAlone (double delay)
+{
+  Came (delay, 0);
+  if (m_shown.empty ())
+    Show (0, delay);
+}
+
+void
+PacketTrace::Show (int stream, double ago)
+{
+  double from = ns3::Simulator::Now ().GetSeconds () - ago;
+  m_shown.emplace_back (m_shown.empty () ? from : std::max (from, m_shown.back ().first), stream);
+}
+
+float
+PacketTrace::Take (double sent, unsigned stream)
+{
+  if (stream >= m_delay.size ())
+    return -1;
+  auto found = m_delay[stream].find (Nanoseconds (sent));
+  if (found == m_delay[stream].end ())
+    return -1;
+  float delay = found->second;
+  m_delay[stream].erase (found);
+  return delay;
 }
 
 } // namespace sim

@@ -74,7 +74,6 @@ struct StreamRecord {
   Bins bytes;
   Steps target_bps, limiting; /* as the sender's */
   Steps low_bps, high_bps;    /* bounds, where they change */
-  std::vector<double> sent;   /* s, of each packet, for packet traces only */
 };
 
 struct SenderRecord {
@@ -85,7 +84,10 @@ struct SenderRecord {
   Steps target_bps;
   Steps limiting;                    /* HostId of the limiting receiver, CLR or acker; -1 = none */
   std::vector<StreamRecord> streams; /* ASSP's streams, SMCC's layers: what is above is their sum */
+  /* For packet traces only: s, when each media packet left, by stream or layer. */
   bool keep_packets = false;
+  std::vector<std::vector<double>> sent;
+  void Sent (unsigned stream = 0);
 };
 
 /* From one stream to another; NO_STREAM: none. */
@@ -97,10 +99,26 @@ struct SwitchRecord {
   double duration; /* s, since the decision */
 };
 
-/* What came of each packet of each stream, by the number that its sender gave it (0, 1, ...). */
-struct PacketTrace {
-  std::vector<std::vector<float>> delay;     /* s, one way; < 0: it did not come */
-  std::vector<std::pair<double, int>> shown; /* from the packet sent at that s on, this stream */
+/* What came of each media packet of each stream or layer, by when it was sent. */
+class PacketTrace
+{
+public:
+  /* Now, after @delay s. */
+  void Came (double delay, unsigned stream);
+  /* ... of the only stream there is, which is shown from its first packet on. */
+  void CameAlone (double delay);
+  /* From what was sent @ago s before on: this stream, or this layer and those below. */
+  void Show (int stream, double ago = 0);
+  /* One that was sent then: its delay, or < 0. Each is told once. */
+  float Take (double sent, unsigned stream);
+  const std::vector<std::pair<double, int>> &Shown () const
+  {
+    return m_shown;
+  }
+
+private:
+  std::vector<std::multimap<std::int64_t, float>> m_delay; /* by the ns of sending */
+  std::vector<std::pair<double, int>> m_shown;
 };
 
 /* What a loss measure says and the rate by it, summed over samples; of open-loop flows. */

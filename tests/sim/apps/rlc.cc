@@ -63,6 +63,7 @@ private:
       m_port.SendGroup (FIRST_GROUP + data.layer, &data, sizeof data, m_config.packet_bytes);
       m_record.bytes.Add (m_config.packet_bytes);
       m_record.packets.Add (1);
+      m_record.Sent (data.layer);
       m_record.streams[data.layer].bytes.Add (m_config.packet_bytes);
     }
     m_timer.Set (m_sender->NextTimeout ());
@@ -139,6 +140,7 @@ private:
         m_record.switches.push_back ({ now, number - 1, number, layer == 0 ? "start" : "up", 0 });
       } else {
         m_port.Leave (FIRST_GROUP + layer);
+        m_arrivals.End (layer);
         m_record.switches.push_back ({ now, number, number - 1, "loss", 0 });
       }
     }

@@ -94,6 +94,7 @@ private:
       m_port.SendGroup (0, &data, sizeof data, m_config.packet_bytes, m_config.ect);
       m_record.bytes.Add (m_config.packet_bytes);
       m_record.packets.Add (1);
+      m_record.Sent ();
     }
     m_record.target_bps.Set (m_sender->RateBps ());
     if (m_sender->Clr () != m_clr) {
@@ -174,6 +175,8 @@ private:
       m_record.packets.Add (1);
       m_record.bytes.Add (datagram.ip_bytes);
       m_record.delay.Add (datagram.delay);
+      if (m_record.trace)
+        m_record.trace->CameAlone (datagram.delay);
       m_receiver->HandleData (data, datagram.ip_bytes, datagram.ecn == MCC_ECN_CE, now);
       CountLost ();
     }

@@ -120,6 +120,89 @@ Unwanted (const json &result)
   return carried - lab::Sum (ReceiverOf (result, "slow").at ("bytes"));
 }
 
+/* Packets of the trace: all, lost, and of those lost the ones after which none of their layer came
+ * before it was left, which no gap shows. */
+struct Traced {
+  double all = 0, lost = 0, unseen = 0;
+};
+
+Traced
+CountTraced (const json &trace)
+{
+  const json &shown = trace.at ("shown");
+  Traced out;
+  std::vector<double> pending (trace.at ("streams").size ());
+  std::size_t part = 0;
+  auto close = [&] (std::size_t from) {
+    for (; from < pending.size (); from++) {
+      out.unseen += pending[from];
+      pending[from] = 0;
+    }
+  };
+  for (const json &packet : trace.at ("packets")) {
+    while (part + 1 < shown.size ()
+           && packet.at (0).get<double> () >= shown[part + 1][0].get<double> () - 1e-9) {
+      part++;
+      close (static_cast<std::size_t> (shown[part].at (1).get<int> () + 1));
+    }
+    auto layer = packet.at (1).get<std::size_t> ();
+    g_assert_cmpint (static_cast<int> (layer), <=, shown[part].at (1).get<int> ());
+    out.all++;
+    out.lost += packet.at (2) == 1;
+    pending[layer] = packet.at (2) == 1 ? pending[layer] + 1 : 0;
+  }
+  close (0);
+  return out;
+}
+
+/* The trace holds what was sent in the layers taken; what was lost there is what the receiver
+ * counts. What is on its way when a layer is left still comes, but is no longer taken. */
+void
+PacketTraces (gconstpointer data)
+{
+  json scenario = TwoGroups (static_cast<const char *> (data), 0.02, 1.5);
+  scenario["packets"] = { "m/fast", "m/slow" };
+  json result = sim::RunScenario (scenario);
+  for (const char *name : { "fast", "slow" }) {
+    const json &trace = result.at ("packets").at (std::string ("m/") + name);
+    const json &receiver = ReceiverOf (result, name);
+    Traced traced = CountTraced (trace);
+    double counted = lab::Sum (receiver.at ("lost")), came = lab::Sum (receiver.at ("packets"));
+    g_test_message ("%s: %g of %g lost, %g not seen; counted %g of %g", name, traced.lost,
+        traced.all, traced.unseen, counted, counted + came);
+    g_assert_cmpfloat (traced.all, >, 1000);
+    g_assert_cmpfloat (std::fabs (traced.lost - traced.unseen - counted), <=, 0.005 * traced.all);
+    g_assert_cmpfloat (
+        std::fabs (traced.all - traced.unseen - counted - came), <=, 0.01 * traced.all);
+    g_assert_true (trace.at ("layered").get<bool> ());
+    g_assert_cmpuint (trace.at ("streams").size (), ==, 4);
+    g_assert_cmpint (trace.at ("streams")[3].at ("low_bps"), ==, 512000);
+  }
+}
+
+/* One stream only: all of it is shown from its first packet on. */
+void
+PacketTraceOfOneStream (gconstpointer data)
+{
+  json scenario = TwoGroups (static_cast<const char *> (data), 0.02);
+  scenario["flows"][0].erase ("layers");
+  scenario["flows"][0]["max_rate"] = 1e6;
+  scenario["packets"] = { "m/fast" };
+  json result = sim::RunScenario (scenario);
+  const json &trace = result.at ("packets").at ("m/fast"), &fast = ReceiverOf (result, "fast");
+  g_assert_cmpuint (trace.at ("shown").size (), ==, 1);
+  g_assert_false (trace.contains ("layered"));
+  g_assert_cmpuint (trace.at ("targets").size (), >, 2);
+  double lost = 0, all = static_cast<double> (trace.at ("packets").size ());
+  for (const json &packet : trace.at ("packets"))
+    lost += packet.at (2) == 1;
+  double counted = lab::Sum (fast.at ("lost"));
+  g_test_message ("%g of %g lost, counted %g", lost, all, counted);
+  g_assert_cmpfloat (all, >, 500);
+  g_assert_cmpfloat (lost / all, >, 0.01);
+  g_assert_cmpfloat (std::fabs (lost - counted), <=, 0.005 * all + 3);
+}
+
 /* The link carries what was left for the leave latency. */
 void
 LeaveLatency (gconstpointer data)
@@ -165,8 +248,12 @@ main (int argc, char **argv)
     add ("each-finds-its-level", EachFindsItsLevel);
     add ("counts-losses", CountsLosses);
     add ("leave-latency", LeaveLatency);
+    add ("packet-traces", PacketTraces);
     add ("deterministic", Deterministic);
   }
+  for (const char *variant : { "published", "enhanced", "tfmcc" })
+    g_test_add_data_func ((std::string ("/one-stream/packet-trace/") + variant).c_str (), variant,
+        PacketTraceOfOneStream);
   g_test_add_func ("/elm/protocol-of-a-flow", ProtocolOfAFlow);
   return g_test_run ();
 }
