@@ -4,6 +4,7 @@
 import argparse
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -37,6 +38,17 @@ def kinds(text):
         if kind not in content.CLASSES:
             raise argparse.ArgumentTypeError(f"'{kind}': low, medium, high are allowed")
     return out
+
+
+def seed_list(text):
+    return [int(part) for part in text.split(",") if part]
+
+
+def commit():
+    """The newest that touched what the laboratory runs, so that old pages can be told."""
+    words = ["git", "-C", str(TOP), "log", "-1", "--format=%h, %cs", "--", "gst/core"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "no commit"
 
 
 def common(parser):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The core's laws (law.c): the encoder's bitrate, the pacer, key units on request."""
+"""The core's laws (law.c, layerlaw.c): encoder's bitrate, pacer, key units on request, layers."""
 
 import ctypes
 import os
@@ -26,11 +26,26 @@ SIGNATURES = {
     "keys_requested": ("", "pQ"),
     "keys_made": ("", "pQ"),
     "keys_make": ("i", "pQ"),
+    "layers_new": ("p", "I"),
+    "layers_free": ("", "p"),
+    "layers_payload": ("", "psI"),
+    "layers_unit": ("I", "p"),
+    "layers_packet": ("", "pIiiII"),
+    "merge_new": ("p", "IQQ"),
+    "merge_free": ("", "pQ"),
+    "merge_join": ("", "pIQ"),
+    "merge_leave": ("", "pIQ"),
+    "merge_handle": ("", "ppIQ"),
+    "merge_next": ("Q", "p"),
+    "merge_timeout": ("", "pQ"),
+    "merge_poll": ("q", "p"),
 }
 TYPES = {
     "": None,
     "p": ctypes.c_void_p,
+    "s": ctypes.c_char_p,
     "Q": ctypes.c_uint64,
+    "q": ctypes.c_int64,
     "I": ctypes.c_uint32,
     "i": ctypes.c_int,
     "a": ctypes.POINTER(ctypes.c_uint32),
@@ -128,3 +143,65 @@ class Keys:
             return False
         self.made += 1
         return True
+
+
+class Layers:
+    """The sender's side of layers: which layer a picture is of, the order its packets carry."""
+
+    def __init__(self, library, count):
+        self.library, self.count = library, count
+        self.handle = library.layers_new(count)
+
+    def __del__(self):
+        self.library.layers_free(self.handle)
+
+    def unit(self, payloads):
+        """(layer, what packet() takes) of a whole picture."""
+        for payload in payloads:
+            self.library.layers_payload(self.handle, payload, len(payload))
+        unit = self.library.layers_unit(self.handle)
+        if unit == 2**32 - 1:
+            raise Wrong("a picture whose layer cannot be read")
+        return unit & 0xFF, unit
+
+    def packet(self, unit, first, marker, size, timestamp):
+        """The next in the order of sending; they are numbered from 0."""
+        self.library.layers_packet(self.handle, unit, first, marker, size, timestamp & 0xFFFFFFFF)
+
+
+class Merge:
+    """The receiver's side: packets of layers in, those that can be decoded out, in their order."""
+
+    def __init__(self, library, layers, wait, now):
+        self.library, self.layers, self.now = library, layers, now
+        self.handle = library.merge_new(layers.count, wait, now)
+        self.out = []
+
+    def __del__(self):
+        self.library.merge_free(self.handle, self.now)
+
+    def until(self, now):
+        while (due := self.library.merge_next(self.handle)) <= now:
+            self.now = max(self.now, due)
+            self.library.merge_timeout(self.handle, self.now)
+            self.drain()
+        self.now = max(self.now, now)
+
+    def drain(self):
+        while (number := self.library.merge_poll(self.handle)) >= 0:
+            self.out.append(number)
+
+    def join(self, layer, now):
+        self.until(now)
+        self.library.merge_join(self.handle, layer, self.now)
+        self.drain()
+
+    def leave(self, layer, now):
+        self.until(now)
+        self.library.merge_leave(self.handle, layer, self.now)
+        self.drain()
+
+    def packet(self, number, now):
+        self.until(now)
+        self.library.merge_handle(self.handle, self.layers.handle, number, self.now)
+        self.drain()

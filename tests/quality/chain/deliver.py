@@ -60,8 +60,10 @@ class Delivery(NamedTuple):
     begin: float
     frames: int  # of the source
     expected: list  # numbers of the frames that were to be shown anew
-    packets: list  # in the order of a receiver's spliced stream
+    packets: list  # sent of what is shown
     keys: int  # key units on request
+    seen: list  # in the order of the receiver's one stream; gaps where they are lost
+    clean: list  # the same, nothing being lost
 
 
 class Run:
@@ -101,8 +103,11 @@ class Run:
                 packet.sent = sent / core.SECOND - 1000
                 packet.fate = self.trace.fate(packet.stream, packet.sent)
                 packet.lost = packet.fate != ARRIVED and (self.late_lost or packet.fate != LATE)
-                if packet.stream == self.shown:
-                    keys.sent(sent, packet.lost, packet.key)
+                self.left(packet, sent, keys)
+
+    def left(self, packet, sent, keys):
+        if packet.stream == self.shown:
+            keys.sent(sent, packet.lost, packet.key)
 
     def deliver(self):
         keys = core.Keys(self.library, self.rtt, self.now(self.begin))
@@ -111,11 +116,18 @@ class Run:
             for frame in range(self.frames):
                 time = self.begin + frame / self.source.fps
                 self.frame(frame, time, keys, expected)
-            self.release(core.NONE, keys)
+            self.drain(keys)
         finally:
             for stream in self.streams.values():
                 stream.encoder.stop()
-        return Delivery(self.begin, self.frames, expected, self.packets, keys.made)
+        return self.delivery(expected, keys)
+
+    def drain(self, keys):
+        self.release(core.NONE, keys)
+
+    def delivery(self, expected, keys):
+        packets = self.packets
+        return Delivery(self.begin, self.frames, expected, packets, keys.made, packets, packets)
 
     def frame(self, frame, time, keys, expected):
         now = self.now(time)

@@ -4,7 +4,7 @@
 import zlib
 from typing import NamedTuple
 
-from . import compare, content, deliver, score
+from . import compare, content, deliver, layers, score
 from .trace import ARRIVED, LATE, LOST
 
 
@@ -21,6 +21,11 @@ class Setting(NamedTuple):
     ffmpeg: str = "ffmpeg"
     vmaf: bool = False
     frames: int = None  # of the content: shorter, for tests
+    apart: bool = True  # what the encoder costs by itself, too
+
+
+def checksums(pictures, delivery, source):
+    return [zlib.crc32(picture) for picture, _ in deliver.show(pictures, delivery.frames, source)]
 
 
 def measure_pictures(pictures, delivery, path, source, setting, keep=None):
@@ -45,7 +50,10 @@ def evaluate(trace, setting, keep=None):
     sizes = list(setting.sizes[: len(trace.streams)])
     for stream in trace.streams[len(sizes) :]:
         sizes.append(deliver.StreamSize(*setting.library.picture_of(source, stream)))
-    run = deliver.Run(
+    if trace.layered:
+        sizes = [deliver.StreamSize(source.width, source.height)] * len(trace.streams)
+    kind = layers.LayeredRun if trace.layered else deliver.Run
+    run = kind(
         trace,
         deliver.video_of(path, source),
         source,
@@ -58,11 +66,14 @@ def evaluate(trace, setting, keep=None):
     )
     delivery = run.deliver()
     packets = delivery.packets
-    seen = deliver.decode(packets, source)
+    seen = deliver.decode(delivery.seen, source)
     metrics, sums, new = measure_pictures(seen, delivery, path, source, setting, keep)
     if any(packet.lost for packet in packets):
-        clean = deliver.decode(packets, source, losses=False)
-        ideal, clean_sums, _ = measure_pictures(clean, delivery, path, source, setting)
+        clean = deliver.decode(delivery.clean, source, losses=False)
+        if setting.apart:
+            ideal, clean_sums, _ = measure_pictures(clean, delivery, path, source, setting)
+        else:
+            ideal, clean_sums = None, checksums(clean, delivery, source)
     else:
         ideal, clean_sums = metrics, sums
     out = figures(delivery, source, trace, metrics, ideal, new)
@@ -106,16 +117,24 @@ def figures(delivery, source, trace, metrics, ideal, new):
         "target_bps": target(trace, delivery.begin, end),
         "frame_loss": score.ratio(len(hit), len(expected)),
         "frame_loss_late": score.ratio(len(missed), len(expected)),
+        "pictures_per_s": sum(new) / seconds,
+        "psnr_new": mean([value for value, flag in zip(metrics["psnr"], new, strict=True) if flag]),
         "frozen": score.ratio(sum(frozen), len(expected)),
         "longest_freeze_s": freeze(expected, new, delivery.frames) / source.fps,
         "mos": score.mos(score.summary(metrics["psnr"])["mean"]),
         "mos_frames": sum(map(score.mos, metrics["psnr"])) / len(metrics["psnr"]),
-        "mos_lossless": score.mos(score.summary(ideal["psnr"])["mean"]),
     }
     for name, values in metrics.items():
         out[name] = score.summary(values)
-        out[name + "_lossless"] = score.summary(ideal[name])
+        if ideal:
+            out[name + "_lossless"] = score.summary(ideal[name])
+    if ideal:
+        out["mos_lossless"] = score.mos(out["psnr_lossless"]["mean"])
     return out
+
+
+def mean(values):
+    return sum(values) / len(values) if values else None
 
 
 def freeze(expected, new, frames):
@@ -136,5 +155,4 @@ def target(trace, begin, end, every=0.1):
     """Mean target of what is shown."""
     count = max(1, int((end - begin) / every))
     times = [begin + (n + 0.5) * every for n in range(count)]
-    shown = [(t, trace.shown.at(t)) for t in times]
-    return sum(trace.targets[s].at(t) for t, s in shown if s >= 0) / count
+    return sum(map(trace.rate, times)) / count

@@ -17,6 +17,14 @@ X264 = (
     "x264enc name=encoder tune=zerolatency speed-preset=superfast pass=qual vbv-buf-capacity=200 "
     "threads=1"
 )
+# docs/elmlayersink.md's for three layers, but preset, pass and quality as above: rates compare.
+X264_LAYERS = (
+    "x264enc name=encoder speed-preset=superfast pass=qual bframes=3 b-pyramid=true b-adapt=false "
+    "rc-lookahead=0 sync-lookahead=0 mb-tree=false threads=1 vbv-buf-capacity=400 "
+    "option-string=scenecut=0 ! capsfilter caps=video/x-h264,profile=(string)main"
+)
+LAYERS = 3
+LAYERS_HELD = 3  # pictures that it takes before the first comes out, as many as B in a row
 CAPS = (
     "application/x-rtp,media=(string)video,clock-rate=(int)90000,"
     f"encoding-name=(string)H264,payload=(int){PAYLOAD_TYPE}"
@@ -88,14 +96,14 @@ class Pipeline:
 class Encoder(Pipeline):
     """Every @step-th raw frame of @source in, each one's RTP packets out."""
 
-    def __init__(self, source, width, height, step, mtu):
+    def __init__(self, source, width, height, step, mtu, encoder=X264):
         raw = f"video/x-raw,format=I420,framerate={source.fps}/{step}"
         scale = ""
         if (width, height) != (source.width, source.height):
             scale = f"videoscale ! {raw},width={width},height={height} ! "
         super().__init__(
             f"appsrc name=in format=time caps={raw},width={source.width},height={source.height} "
-            f"! {scale}{X264} ! video/x-h264,stream-format=byte-stream,alignment=au "
+            f"! {scale}{encoder} ! video/x-h264,stream-format=byte-stream,alignment=au "
             f"! rtph264pay mtu={mtu} config-interval=-1 pt={PAYLOAD_TYPE} seqnum-offset=0 "
             "timestamp-offset=0 ! appsink name=out sync=false"
         )
@@ -127,6 +135,38 @@ class Encoder(Pipeline):
         return packets
 
 
+class LayeredEncoder(Encoder):
+    """Temporal layers: pictures come out in decoding order, later than they went in."""
+
+    def __init__(self, source, mtu):
+        super().__init__(source, source.width, source.height, 1, mtu, X264_LAYERS)
+        self.went = 0
+        self.first = None
+
+    def unit(self):
+        """(number of the frame, [packets]) of the next picture, or None."""
+        packets = []
+        while not packets or not packets[-1][1] & 0x80:
+            pulled = self.pull()
+            if pulled is None:
+                return None
+            if self.first is None:
+                self.first = pulled[1]
+            packets.append(pulled[0])
+        return round((pulled[1] - self.first) / self.step), packets
+
+    def encode(self, data, number):
+        """The pictures that come out: [] or one."""
+        self.push(data, number * self.step, self.duration)
+        self.went += 1
+        return [self.unit()] if self.went > LAYERS_HELD else []
+
+    def rest(self):
+        self.end()
+        while unit := self.unit():
+            yield unit
+
+
 class Decoder(Pipeline):
     """RTP packets in (all of them, then end()), pictures at the source's size out.
 
@@ -151,11 +191,17 @@ class Decoder(Pipeline):
             yield round(pts / self.step), data
 
 
-def is_key_unit(packet):
-    """Whether an IDR slice begins in this RTP packet of H.264 (RFC 6184)."""
+def payload_at(packet):
+    """Where the payload of an RTP packet begins (RFC 3550 5.1)."""
     at = 12 + 4 * (packet[0] & 15)
     if packet[0] & 16:
         at += 4 + 4 * int.from_bytes(packet[at + 2 : at + 4], "big")
+    return at
+
+
+def is_key_unit(packet):
+    """Whether an IDR slice begins in this RTP packet of H.264 (RFC 6184)."""
+    at = payload_at(packet)
     kind = packet[at] & 31
     if kind == 28:  # FU-A
         return bool(packet[at + 1] & 0x80) and packet[at + 1] & 31 == 5

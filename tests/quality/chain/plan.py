@@ -12,6 +12,7 @@ from . import Wrong
 
 TOP = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(TOP / "tests" / "sim"))
+SCENARIOS = TOP / "tests" / "sim" / "scenarios"
 
 from lab import scenario as scenarios  # noqa: E402
 
@@ -46,7 +47,7 @@ class Group(NamedTuple):
 
 class Plan:
     def __init__(self, name, duration=None, frames=None):
-        path = TOP / "tests" / "sim" / "scenarios" / f"{name}.yaml"
+        self.file = path = SCENARIOS / f"{name}.yaml"
         try:
             self.data = scenarios.load(path).data
         except OSError as error:
@@ -138,7 +139,7 @@ def tcp_beside(plan, group):
 def simulate(plan, variants, seeds, builddir, directory, packets=True):
     """Results, and traces, in @directory, by the laboratory; runs done before are not repeated."""
     members = ",".join(f"{group.flow}/{group.receiver}" for group in plan.groups)
-    words = [sys.executable, str(TOP / "tests" / "sim" / "run"), plan.id]
+    words = [sys.executable, str(TOP / "tests" / "sim" / "run"), str(plan.file)]
     words += ["--variant", ",".join(variants), "--seeds", ",".join(map(str, seeds)) + ","]
     words += ["--packets", members] if packets else []
     words += ["--duration", f"{plan.shorter:g} s"] if plan.shorter else []

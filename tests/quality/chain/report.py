@@ -2,7 +2,6 @@
 """The report's run: laboratory, chain, page."""
 
 import argparse
-import subprocess
 from pathlib import Path
 from statistics import mean
 
@@ -34,7 +33,7 @@ class Evaluated:
 
     def setting(self, found, kind, late_lost=False):
         given = cli.setting(self.arguments, kind)._replace(
-            begin=found.begin, end=found.end(self.fps), late_lost=late_lost
+            begin=found.begin, end=found.end(self.fps), late_lost=late_lost, apart=False
         )
         # Small pictures without VMAF: its model is of large ones.
         return given if self.arguments.size == "hd" else given._replace(vmaf=False, ffmpeg="ffmpeg")
@@ -154,17 +153,6 @@ class Evaluated:
             self.strips.setdefault(found.id, {})[variant] = (name, result["strip"])
 
 
-def seed_list(text):
-    return [int(part) for part in text.split(",") if part]
-
-
-def commit():
-    """The newest that touched what the laboratory runs, so that old pages can be told."""
-    words = ["git", "-C", str(cli.TOP), "log", "-1", "--format=%h, %cs", "--", "gst/core"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "no commit"
-
-
 def command(arguments):
     words = ["tests/quality/report", *arguments.scenarios]
     words += ["--seeds", ",".join(map(str, arguments.seeds))]
@@ -187,7 +175,7 @@ def main(doc):
         description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO")
-    parser.add_argument("--seeds", type=seed_list, default=[1], metavar="1,2")
+    parser.add_argument("--seeds", type=cli.seed_list, default=[1], metavar="1,2")
     parser.add_argument(
         "--variant", type=lambda text: text.split(","), default=list(plans.VARIANTS), metavar="A,B"
     )
@@ -209,7 +197,7 @@ def main(doc):
     words = {
         "FINDING": page.verdict(evaluated),
         "COMMAND": command(arguments),
-        "COMMIT": commit(),
+        "COMMIT": cli.commit(),
         "SECTIONS": page.sections(evaluated) + large,
         "FFMPEG": compare.version(arguments.ffmpeg),
         "VMAF": "" if vmaf else " It has no libvmaf, so there is no VMAF here.",

@@ -36,6 +36,7 @@ class Trace:
         self.receiver = data["receiver"]
         self.packet_bytes = int(data["packet_bytes"])
         self.streams = data["streams"]
+        self.layered = bool(data.get("layered"))  # what is shown: this layer and those below
         count = len(self.streams)
         if self.duration <= 0 or not count or self.packet_bytes < 200:
             raise Wrong(f"{name}: no duration, no streams, or packets too small")
@@ -79,10 +80,21 @@ class Trace:
         for number, (times, fates) in enumerate(self.packets):
             inside = fates[(times >= begin) & (times < end)]
             when = times[(times >= begin) & (times < end)]
-            mine = numpy.array([self.shown.at(t) == number for t in when], dtype=bool)
+            mine = numpy.array([self.has(number, t) for t in when], dtype=bool)
             for fate in (ARRIVED, LOST, LATE):
                 counts[fate] += int((inside[mine] == fate).sum()) if len(mine) else 0
         return sum(counts), counts[LOST], counts[LATE]
+
+    def has(self, stream, time):
+        """Whether the receiver shows this stream, or takes this layer."""
+        shown = self.shown.at(time)
+        return stream <= shown if self.layered else stream == shown
+
+    def rate(self, time):
+        """The target of what is shown."""
+        return sum(
+            steps.at(time) for number, steps in enumerate(self.targets) if self.has(number, time)
+        )
 
     def switches(self, begin, end):
         return sum(1 for t in self.shown.times if begin < t < end)
