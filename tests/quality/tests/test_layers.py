@@ -44,7 +44,10 @@ def test_each_layer_doubles_the_pictures():
     assert got["frozen"] == got["damaged"] == got["loss"] == 0, got
     # around the changes: up to a group of four pictures
     for begin, end, rate in ((0.2, 1.8, 6.25), (2.2, 3.8, 12.5), (4.3, 5.8, 25)):
-        assert abs(new_pictures(got, begin, end) - rate) < 1.5, (begin, new_pictures(got, begin, end))
+        assert abs(new_pictures(got, begin, end) - rate) < 1.5, (
+            begin,
+            new_pictures(got, begin, end),
+        )
     assert got["psnr_new"] > 36, got["psnr_new"]
     assert abs(got["pictures_per_s"] - (6.25 + 12.5 + 25) / 3) < 1
     assert got["keys_on_request"] <= 1  # the first

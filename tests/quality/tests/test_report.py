@@ -46,6 +46,23 @@ def test_the_report_in_short():
         assert len(re.findall(rf"^\| {stream}\b", text, re.M)) == 3, stream
 
 
+def test_all_protocols_in_short():
+    with tempfile.TemporaryDirectory(prefix="quality-which-") as out:
+        words = [sys.executable, str(HERE.parent / "which-one"), "which-one-mixed", "--seeds", "1"]
+        words += ["--duration", "8", "--protocols", "asmp,assp,elm,tfmcc,rlc"]
+        words += ["--content-frames", "25", "--out", out, "--builddir", os.environ["BUILD_ROOT"]]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[-600:]
+        text = (Path(out) / "which-one-pictures.md").read_text()
+    assert "@" not in text
+    # three groups' rates: ASMP's are the same for all but for key units
+    rates = re.search(r"^\| asmp \| (\d+) / (\d+) / (\d+) ", text, re.M)
+    rates = sorted(map(int, rates.groups()))
+    assert rates[2] < 1.1 * rates[0], rates
+    # a line for each protocol and the reference
+    assert len(re.findall(r"^\| (?:asmp|assp|elm|tfmcc|rlc|loss-free[^|]*) \|", text, re.M)) == 6
+
+
 if __name__ == "__main__":
     if "BUILD_ROOT" not in os.environ:
         os.environ["BUILD_ROOT"] = str(HERE.parents[2] / "_build")
