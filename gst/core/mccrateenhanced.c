@@ -53,6 +53,12 @@
 #define TCP_RISE_PER_S 0.7   /* a few losses say little about a rate far from where they were met */
 #define TCP_RETURN_PER_S 1.0 /* ... below the start rate */
 
+MccTime
+mcc_rate_enhanced_slow_start_queue (const MccRateInput *input)
+{
+  return mcc_time_clamp (input->rtt / 8, SLOW_START_QUEUE, SLOW_START_QUEUE_MAX);
+}
+
 /* Without what a packet takes. */
 static MccTime
 target_queue (const MccRateEnhanced *self, const MccRateInput *input)
@@ -129,7 +135,7 @@ proven_bps (const MccRateInput *input)
 static void
 decide_start (MccRateEnhanced *self, const MccRateInput *input, bool new_loss)
 {
-  MccTime limit = mcc_time_clamp (input->rtt / 8, SLOW_START_QUEUE, SLOW_START_QUEUE_MAX);
+  MccTime limit = mcc_rate_enhanced_slow_start_queue (input);
   /* No reason to say less before measuring. */
   self->base.rate_bps = proven_bps (input);
   if (self->decisions < START_DECISIONS)
@@ -160,7 +166,7 @@ others_overflow (const MccRateEnhanced *self, const MccRateInput *input)
 static void
 decide_slow_start (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, MccTime dt)
 {
-  MccTime limit = mcc_time_clamp (input->rtt / 8, SLOW_START_QUEUE, SLOW_START_QUEUE_MAX);
+  MccTime limit = mcc_rate_enhanced_slow_start_queue (input);
   bool overload = grows (self, input, dt);
   if (new_loss && others_overflow (self, input)) {
     mcc_rate_enhanced_compete (self, input);

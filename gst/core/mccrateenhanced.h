@@ -52,6 +52,8 @@ typedef struct {
   MccTime slower_at; /* the link seemed to become slower: what it carried before proves nothing */
 } MccRateEnhanced;
 
+/* A queue above this is one, in slow start. */
+MccTime mcc_rate_enhanced_slow_start_queue (const MccRateInput *input);
 /* The standing queue that it holds when alone. */
 MccTime mcc_rate_enhanced_target_queue (const MccRateEnhanced *self, const MccRateInput *input);
 /* Below this, nobody fills the queue. */

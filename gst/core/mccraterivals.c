@@ -154,8 +154,12 @@ mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, 
   double received = (double)input->received_now_bps, visible = visible_rate (self, input);
   if (received + (double)input->grain_bps < SLOWER * visible)
     self->slower_at = input->now;
-  /* A queue that marks may be short and our own; among rivals they are as losses. */
+  /* A queue that marks may be short and our own; among rivals they are as losses. What a doubling
+   * rate drops at a queue was sent since: what arrives is of before. */
   bool ours = input->marked_alone && self->base.mode != MCC_RATE_TCP;
+  if (self->base.mode == MCC_RATE_SLOW_START
+      && input->queue_peak > mcc_rate_enhanced_slow_start_queue (input))
+    ours = true;
   if (new_loss && !ours && received >= ALL_ARRIVES * visible && input->now >= self->hold_until)
     self->loss_foreign = input->now;
 }

@@ -81,11 +81,9 @@ announce (Fixture *f)
 static void
 init (Fixture *f)
 {
-  MccAsmpReceiverConfig config = { .variant = MCC_VARIANT_ENHANCED,
-    .ssrc = OURS,
-    .seed = 7,
-    .hears_group = true,
-    .unbounded = true };
+  MccAsmpReceiverConfig config = {
+    .variant = MCC_VARIANT_ENHANCED, .ssrc = OURS, .seed = 7, .hears_group = true, .unbounded = true
+  };
   memset (f, 0, sizeof *f);
   f->now = T0;
   f->seq = 65500;

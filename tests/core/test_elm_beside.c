@@ -103,9 +103,9 @@ leaves (bool others)
     .leave_latency = 1,
     .max_level = 1 };
   World world = { .now = EPOCH, .receiver = mcc_elm_receiver_new (&config, EPOCH) };
-  world.layers = (MccElmLayers){ .count = COUNT,
-    .round_interval = 2 * MCC_SECOND,
-    .feedback_interval = MCC_SECOND };
+  world.layers = (MccElmLayers){
+    .count = COUNT, .round_interval = 2 * MCC_SECOND, .feedback_interval = MCC_SECOND
+  };
   for (unsigned k = 0; k < COUNT; k++)
     world.layers.layer[k] = (MccElmLayer){ .cumulative_bps = 200000u << k,
       .address_offset = (uint16_t)k,
