@@ -59,6 +59,7 @@ def common(parser):
     parser.add_argument("--from", dest="begin", type=float, default=0.0, metavar="SECONDS")
     parser.add_argument("--to", dest="end", type=float, metavar="SECONDS")
     parser.add_argument("--rtt", type=float, default=0.1, metavar="SECONDS")
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="slices of a picture")
     parser.add_argument("--late", choices=("lost", "shown"), default="lost")
     parser.add_argument("--ffmpeg", default="ffmpeg", metavar="PROGRAM")
     parser.add_argument("--no-vmaf", action="store_true")
@@ -79,6 +80,7 @@ def setting(arguments, kind):
         arguments.ffmpeg,
         not arguments.no_vmaf and compare.has_vmaf(arguments.ffmpeg),
         arguments.content_frames,
+        threads=arguments.threads,
     )
 
 

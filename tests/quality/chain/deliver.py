@@ -37,13 +37,18 @@ class Packet:
 class Stream:
     """One encoder, payloader, and pacer of the run; begun when it is first needed."""
 
-    def __init__(self, number, trace, size, source, library):
+    def __init__(self, number, trace, size, source, library, threads=1):
         self.number = number
         self.size = size
         self.pacer = core.Pacer(library)
         self.target = trace.targets[number]
         self.encoder = gst.Encoder(
-            source, size.width, size.height, size.step, PACKET_BYTES - HEADERS - EXTENSION
+            source,
+            size.width,
+            size.height,
+            size.step,
+            PACKET_BYTES - HEADERS - EXTENSION,
+            threads=threads,
         )
 
     def encode(self, data, frame, time, now):
@@ -70,8 +75,19 @@ class Run:
     """@video: the source's frames, begun again at their end."""
 
     def __init__(
-        self, trace, video, source, sizes, library, begin=0.0, end=None, rtt=0.1, late_lost=True
+        self,
+        trace,
+        video,
+        source,
+        sizes,
+        library,
+        begin=0.0,
+        end=None,
+        rtt=0.1,
+        late_lost=True,
+        threads=1,
     ):
+        self.threads = threads
         self.late_lost = late_lost
         self.trace, self.video, self.source, self.sizes = trace, video, source, sizes
         self.library = library
@@ -93,7 +109,7 @@ class Run:
     def stream(self, number):
         if number not in self.streams:
             self.streams[number] = Stream(
-                number, self.trace, self.sizes[number], self.source, self.library
+                number, self.trace, self.sizes[number], self.source, self.library, self.threads
             )
         return self.streams[number]
 

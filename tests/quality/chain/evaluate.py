@@ -22,6 +22,7 @@ class Setting(NamedTuple):
     vmaf: bool = False
     frames: int = None  # of the content: shorter, for tests
     apart: bool = True  # what the encoder costs by itself, too
+    threads: int = 1  # of an encoder, each a slice; layers: always one
 
 
 def checksums(pictures, delivery, source):
@@ -63,6 +64,7 @@ def evaluate(trace, setting, keep=None):
         setting.end,
         setting.rtt,
         setting.late_lost,
+        setting.threads,
     )
     delivery = run.deliver()
     packets = delivery.packets

@@ -11,16 +11,13 @@ from gi.repository import Gst  # noqa: E402
 CLOCK_RATE = 90_000
 PAYLOAD_TYPE = 96
 WAIT = 20 * 1_000_000_000  # ns; who waits longer waits for ever
-# What asmpsink and asspsimulcastbin set (gst/common/gstmccencodertable.c). One thread: the same
-# bits on any machine.
-X264 = (
-    "x264enc name=encoder tune=zerolatency speed-preset=superfast pass=qual vbv-buf-capacity=200 "
-    "threads=1"
-)
+# What asmpsink and asspsimulcastbin set (gst/common/gstmccencodertable.c), one of `threads`: the
+# same bits on any machine.
+X264 = "x264enc name=encoder tune=zerolatency speed-preset=superfast pass=qual vbv-buf-capacity=200"
 # docs/elmlayersink.md's for three layers, but preset, pass and quality as above: rates compare.
 X264_LAYERS = (
     "x264enc name=encoder speed-preset=superfast pass=qual bframes=3 b-pyramid=true b-adapt=false "
-    "rc-lookahead=0 sync-lookahead=0 mb-tree=false threads=1 vbv-buf-capacity=400 "
+    "rc-lookahead=0 sync-lookahead=0 mb-tree=false vbv-buf-capacity=400 "
     "option-string=scenecut=0 ! capsfilter caps=video/x-h264,profile=(string)main"
 )
 LAYERS = 3
@@ -96,11 +93,12 @@ class Pipeline:
 class Encoder(Pipeline):
     """Every @step-th raw frame of @source in, each one's RTP packets out."""
 
-    def __init__(self, source, width, height, step, mtu, encoder=X264):
+    def __init__(self, source, width, height, step, mtu, encoder=X264, threads=1):
         raw = f"video/x-raw,format=I420,framerate={source.fps}/{step}"
         scale = ""
         if (width, height) != (source.width, source.height):
             scale = f"videoscale ! {raw},width={width},height={height} ! "
+        encoder = encoder.replace("name=encoder", f"name=encoder threads={threads}", 1)
         super().__init__(
             f"appsrc name=in format=time caps={raw},width={source.width},height={source.height} "
             f"! {scale}{encoder} ! video/x-h264,stream-format=byte-stream,alignment=au "

@@ -45,7 +45,7 @@ class Packet(deliver.Packet):
 
 class LayeredRun(deliver.Run):
     def __init__(self, trace, video, source, sizes, library, *rest):
-        super().__init__(trace, video, source, sizes, library, *rest)
+        super().__init__(trace, video, source, sizes, library, *rest)  # one thread, whatever
         self.all = []  # in the order of sending
 
     def frame(self, frame, time, keys, expected):
