@@ -25,6 +25,7 @@ struct _GstMccEncoder {
   GMutex lock; /* guards what follows; never held while an encoder or the owner is called */
   GstMccEncoderControl control;
   gboolean configure;
+  guint64 max_bps;
   GWeakRef chosen; /* the application's `encoder` */
   gchar *name, *property;
   GstMccEncoderUnit unit;
@@ -307,6 +308,7 @@ gst_mcc_encoder_set_settings (GstMccEncoder *self, const GstMccEncoderSettings *
   g_mutex_lock (&self->lock);
   self->control = settings->control;
   self->configure = settings->configure;
+  self->max_bps = settings->max_bps;
   g_weak_ref_set (&self->chosen, settings->encoder);
   g_free (self->name);
   self->name = g_strdup (settings->encoder_name);
@@ -595,7 +597,7 @@ configure (GstMccEncoder *self, GstElement *encoder, const GstMccEncoderSetting 
 /* How to drive @encoder; FALSE: refused, and it was said why. */
 static gboolean
 adopt (GstMccEncoder *self, GstElement *encoder, const gchar *property, GstMccEncoderUnit unit,
-    gboolean configure_it)
+    gboolean configure_it, guint64 max_bps)
 {
   const GstMccEncoderRow *row = gst_mcc_encoder_table_lookup (encoder);
   const gchar *obstacle, *name = GST_OBJECT_NAME (encoder);
@@ -624,6 +626,8 @@ adopt (GstMccEncoder *self, GstElement *encoder, const gchar *property, GstMccEn
   }
   if (row && configure_it)
     configure (self, encoder, row->settings);
+  if (configure_it && max_bps > 0 && !is_running (encoder))
+    gst_mcc_encoder_fit_rate (encoder, max_bps);
   obstacle = row && row->obstacle ? row->obstacle (encoder, &dangerous) : NULL;
   if (obstacle && warn_once (self, WARNED_OBSTACLE))
     GST_ELEMENT_WARNING (self->owner, STREAM, ENCODE, ("%s: %s.", name, obstacle), (NULL));
@@ -663,6 +667,7 @@ gst_mcc_encoder_find (GstMccEncoder *self, GstPad *pad, gboolean expected)
   GstMccEncoderUnit unit;
   GstMccEncoderStatus status = GST_MCC_ENCODER_NONE;
   gboolean configure_it, none;
+  guint64 max_bps;
 
   g_mutex_lock (&self->lock);
   none = self->control == GST_MCC_ENCODER_CONTROL_NONE;
@@ -672,6 +677,7 @@ gst_mcc_encoder_find (GstMccEncoder *self, GstPad *pad, gboolean expected)
   property = g_strdup (self->property);
   unit = self->unit;
   configure_it = self->configure;
+  max_bps = self->max_bps;
   if (none)
     status = self->status = GST_MCC_ENCODER_UNCONTROLLED;
   g_mutex_unlock (&self->lock);
@@ -685,8 +691,8 @@ gst_mcc_encoder_find (GstMccEncoder *self, GstPad *pad, gboolean expected)
     goto out;
   }
   if (encoder)
-    status = adopt (self, encoder, property, unit, configure_it) ? GST_MCC_ENCODER_FOUND
-                                                                 : GST_MCC_ENCODER_REFUSED;
+    status = adopt (self, encoder, property, unit, configure_it, max_bps) ? GST_MCC_ENCODER_FOUND
+                                                                          : GST_MCC_ENCODER_REFUSED;
   else if (expected)
     warn_none (self, name);
 

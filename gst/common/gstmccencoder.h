@@ -56,7 +56,7 @@ const GstMccEncoderRow *gst_mcc_encoder_table_lookup (GstElement *encoder);
 const GstMccEncoderRow *gst_mcc_encoder_table_get (guint *n_rows);
 /* What suits a stream of about @bps, before @encoder leaves READY. x264enc whose `threads` is at
  * its default encodes up to GST_MCC_ENCODER_ONE_THREAD_BPS in one: its slices, one a thread where
- * it must not delay, cost pictures of few bits up to 3 dB (352x288 at 100 kb/s). */
+ * it must not delay, cost pictures of few bits up to 6 dB (352x288 at 100 kb/s, four threads). */
 #define GST_MCC_ENCODER_ONE_THREAD_BPS 1000000
 void gst_mcc_encoder_fit_rate (GstElement *encoder, guint64 bps);
 /* vp8enc and vp9enc with temporal layers have a rate of each: they keep their shares of @bps. */
@@ -73,6 +73,7 @@ typedef struct {
   const gchar *encoder_name; /* likewise, an element of the pipeline */
   const gchar *property;     /* bitrate property of an encoder not in the table, or NULL */
   GstMccEncoderUnit unit;    /* of that property */
+  guint64 max_bps;           /* of the stream, for _fit_rate(); 0: not told */
 } GstMccEncoderSettings;
 
 typedef enum {

@@ -380,7 +380,8 @@ gst_mcc_sender_settings_get_encoder (
     .encoder = self->encoder ? gst_object_ref (self->encoder) : NULL,
     .encoder_name = g_strdup (self->encoder_name),
     .property = g_strdup (self->encoder_property),
-    .unit = self->encoder_unit };
+    .unit = self->encoder_unit,
+    .max_bps = self->max_bps };
   GST_OBJECT_UNLOCK (element);
 }
 

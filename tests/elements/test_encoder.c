@@ -188,6 +188,39 @@ test_configures_defaults_only (void)
   teardown (&f);
 }
 
+/* Slices cost small pictures much: one thread where the stream is never fast. */
+static void
+test_one_thread_for_low_rates (void)
+{
+  GstMccEncoderSettings settings = { .configure = TRUE };
+  const struct {
+    guint64 max_bps;
+    const gchar *threads;
+    gint expected;
+  } rows[] = {
+    { 1000000, "", 1 },
+    { 1000001, "", 0 },
+    { 0, "", 0 },
+    { 500000, "threads=3", 3 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    Fixture f;
+    gchar *line = g_strdup_printf (
+        "videotestsrc ! x264enc name=e %s ! rtph264pay ! fakesink name=sink", rows[i].threads);
+    gboolean there = setup (&f, line);
+
+    g_free (line);
+    if (!there)
+      return;
+    settings.max_bps = rows[i].max_bps;
+    g_assert_true (gst_mcc_encoder_set_settings (f.control, &settings));
+    gst_mcc_encoder_find (f.control, f.pad, FALSE);
+    g_assert_cmpint (get_int (f.encoder, "threads"), ==, rows[i].expected);
+    teardown (&f);
+  }
+}
+
 static void
 test_leaves_layers (void)
 {
@@ -501,6 +534,7 @@ main (int argc, char **argv)
   g_test_add_func ("/encoder/search/video-first", test_search_video_first);
   g_test_add_func ("/encoder/search/none", test_search_none);
   g_test_add_func ("/encoder/configure/defaults-only", test_configures_defaults_only);
+  g_test_add_func ("/encoder/configure/one-thread", test_one_thread_for_low_rates);
   g_test_add_func ("/encoder/configure/leaves-layers", test_leaves_layers);
   g_test_add_func ("/encoder/configure/off", test_configure_off);
   g_test_add_func ("/encoder/configure/late-live-only", test_late);
