@@ -65,7 +65,9 @@ class Film:
         # The gap at the end counts, too: a screen that stands still to the end.
         ends = [*times, max([*times[-1:], taken[due[-1]] + self.usual(shown, taken)])]
         begin = taken[due[0]] + self.usual(shown, taken)
-        gaps = [after - at for at, after in zip([min([begin, *times[:1]]), *ends], ends, strict=False)]
+        gaps = [
+            after - at for at, after in zip([min([begin, *times[:1]]), *ends], ends, strict=False)
+        ]
         delays = [at - taken[n] for n, at in shown if due[0] <= n <= due[-1] and n in taken]
         values = self.compare(name, stands, due)
         out = {

@@ -124,7 +124,11 @@ class Elm(Several):
     @classmethod
     def missing(cls, ground):
         for flow in ground.asked["flows"]:
-            if flow["type"] == "multicast" and ground.encoder and len(flow["layers"]) != X264_LAYERS:
+            if (
+                flow["type"] == "multicast"
+                and ground.encoder
+                and len(flow["layers"]) != X264_LAYERS
+            ):
                 return f"x264enc makes {X264_LAYERS} layers, '{flow['id']}' has others"
         return super().missing(ground)
 
