@@ -22,6 +22,8 @@ import numpy  # noqa: E402
 import tap  # noqa: E402
 from ground import (  # noqa: E402
     film,
+    flows,
+    matrix,
     outcome,
     page,
     place,
@@ -500,9 +502,12 @@ class Program:
     """A node of the soak that does @script."""
 
     def __init__(self, directory, name, script):
-        self.name, self.lines, self.stats, self.frames = name, [], {}, {}
+        self.name, self.lines, self.stats, self.frames = name, [{"type": "state"}], {}, {}
         with open(directory / f"{name}.log", "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(["sh", "-c", script], stderr=log)
+
+    def wait_for(self, check, timeout):
+        return bool(check(self))
 
     def kill(self):
         self.process.kill()
@@ -550,6 +555,36 @@ def test_a_soak_sees_who_crashed():
             soak.restart()
 
         assert len(problems("s2", restart)) == 1
+
+
+# -- the evaluation --
+
+
+def test_the_matrix_is_what_can_be_run():
+    rows = matrix.read(HERE / "ground" / "matrix.txt", cli.load)
+    for each, flow, _, _ in rows:
+        assert place.obstacle(each.data, flow) is None, (each.id, flow)
+    own = {each.id for each, flow, _, _ in rows if flow == "asmp"}
+    for each in cli.load([]):
+        asmp = each.id.startswith(("asmp-", "ours-", "rfc"))
+        assert not asmp or each.id in own or place.obstacle(each.data, "asmp"), each.id
+    assert all(flow.partition("=")[0] in flows.FLOWS for _, flow, _, _ in rows)
+    assert matrix.seconds(matrix.runs_of(rows, [1, 2, 3])) < 3600
+
+
+def test_what_goes_on_together_is_what_the_machine_carries():
+    def run(load, seconds=100.0):
+        return types.SimpleNamespace(load=load * matrix.LOAD_BPS, seconds=seconds)
+
+    heavy, half, light = run(1.5), run(0.5), run(0.1)
+    assert matrix.next_fit([heavy], []) is heavy  # alone, if it must be
+    assert matrix.next_fit([heavy, half], [light]) is half
+    assert matrix.next_fit([half], [half, half]) is None
+    assert matrix.next_fit([light], [light] * matrix.TOGETHER) is None
+    one = 100.0 + matrix.OVERHEAD_S
+    assert matrix.seconds([half, half]) == one
+    assert matrix.seconds([half, half, half]) == 2 * one
+    assert matrix.seconds([heavy, half, light]) == 2 * one
 
 
 # -- the page --
