@@ -32,6 +32,7 @@ from ground import (  # noqa: E402
     runner,
     streams,
     trace,
+    viewers,
 )
 from lab import cli, measure, normal, scenario  # noqa: E402
 from lab.series import Run  # noqa: E402
@@ -599,12 +600,42 @@ def test_what_is_apart_from_simulation_is_told():
     def section(factor):
         slower = stream(own)[: int(len(stream(own)) * factor)]
         simulated = result_of(own, slower) | {"ground": None}
-        rows = [("asmp", "", 1, real), (page.SIMULATED, "", 1, simulated)]
+        rows = [("asmp", "", 1, real), (page.simulated("asmp"), "", 1, simulated)]
         measured = outcome.measured(load(text), rows)
         return page.section(measured, rows, {"two-links": {"x": "known"}}, None)
 
     assert "Within 15 %" in section(1.0)
     assert "- x: asmp 72.0 kb/s for" in section(0.5) and "known" in section(0.5), section(0.5)
+
+
+def test_partners():
+    variants = ["asmp-reno", "simulated-reno", "assp", "elm", "simulated elm", "norm"]
+    assert page.partner("asmp-reno", variants) == "simulated-reno"
+    assert page.partner("elm", variants) == "simulated elm"
+    assert page.partner("assp", variants) is None and page.partner("norm", variants) is None
+
+
+def test_who_shows_more_than_the_best_fixed_rate_is_said():
+    own = placed()
+
+    def run_of(flow, *ssim):
+        saw = {"psnr": 30.0, "lost": 0.0, "longest_stop": 0.1, "delay_mean": 0.4}
+        saw |= {"stops_100ms": 1, "stops_200ms": 0}
+        seen = {name: saw | {"ssim": v} for name, v in zip(("near", "far"), ssim, strict=True)}
+        about = {"asked": {"film": "high"}, "lag_over_1ms": 0.0, "machine_busy": 0.5}
+        about |= {"marked": [], "failed": []}
+        return (flow, "", 1, result_of(own, stream(own)) | {"viewers": seen, "ground": about})
+
+    rows = [run_of("asmp", 0.7, 0.7), run_of("assp", 0.7, 0.9), run_of("elm", 0.6, 0.6)]
+    rows += [run_of("rtp=500k", 0.68, 0.7), run_of("rtp=3500k", 0.1, 0.9)]
+    watched = viewers.Watched(load(), rows)
+    assert watched.best_fixed() == "rtp=500k" and watched.above() == ["asmp", "assp"]
+    said = viewers.verdict(watched)
+    assert "500 kb/s, mean SSIM 0.690" in said and "ASSP 0.800; not above: ELM 0.600" in said, said
+    assert viewers.fill("@two-links/ssim/elm@", [watched], [], [], []) == "0.600"
+    viewers.FROM_S = 0.0
+    row = next(line for line in viewers.table(watched).splitlines() if "| near |" in line)
+    assert "72.0 kb/s" in row and "10.0 %" in row, row
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "sim")]
 
 import netlab  # noqa: E402
-from ground import outcome, runner  # noqa: E402
+from ground import outcome, quality, runner  # noqa: E402
 from lab import scenario  # noqa: E402
 from lab.series import Run, parse  # noqa: E402
 
@@ -33,11 +33,17 @@ def skip(text, why):
     print(f"ok {COUNT} - {text} # SKIP {why}", flush=True)
 
 
-def run(flow, tcp="", duration=None, name="short"):
+def run(flow, tcp="", duration=None, name="short", film=None):
     """The result, or None where the machine was too busy, also the second time, to say anything."""
     for _ in range(2):
         own = runner.Ground(
-            scenario.load(HERE / "ground" / f"{name}.yaml"), flow, tcp, 1, builddir(), duration
+            scenario.load(HERE / "ground" / f"{name}.yaml"),
+            flow,
+            tcp,
+            1,
+            builddir(),
+            duration,
+            film=film,
         )
         result = own.run()
         about = result["ground"]
@@ -110,6 +116,35 @@ def marked():
     check(lost <= 0.005 * came, "marks in the place of losses", f"{lost} lost of {came}")
 
 
+def layers():
+    """elmlayersink with an ideal source: everybody has what his path carries."""
+    if (result := run("elm", name="short-several")) is None:
+        return
+    data = Run(result)
+    wide, narrow = (data.sinks("m", name)[0] for name in ("wide", "narrow"))
+    check(wide["stream"][-1][1] == 2, "the wide path gets all layers", wide["switches"])
+    check(narrow["stream"][-1][1] == 0, "the narrow one the base layer", narrow["switches"])
+    rate = 8 * data.total(narrow["bytes"], 4, 14) / 10
+    check(130e3 < rate < 300e3, "... at its rate", f"{rate:.0f} bit/s")
+    rate = 8 * data.total(wide["bytes"], 12, 14) / 2
+    check(0.8e6 < rate < 1.1e6, "all layers are counted", f"{rate:.0f} bit/s")
+
+
+def streams_of_a_film():
+    """asspsimulcastbin encodes a film: screens show it, and it is compared with what was sent."""
+    quality.SIZE = quality.SIZE._replace(frames=75)
+    if (result := run("assp", name="short-several", film="low")) is None:
+        return
+    for name in ("wide", "narrow"):
+        (sink,) = Run(result).sinks("m", name)
+        check(sink["stream"][:1] and sink["stream"][0][1] == 0, f"{name} begins in the lowest")
+        saw = result["viewers"].get(name, {})
+        brief = {key: value for key, value in saw.items() if not isinstance(value, list)}
+        check(saw.get("lost", 1) < 0.3, f"{name}: most pictures are shown", brief)
+        check(saw.get("ssim", 0) > 0.6, f"{name}: they are the film's", brief)
+        check(0.1 < saw.get("delay_mean", 0) < 3, f"{name}: after the receiver's latency", brief)
+
+
 def rival(flow, seconds):
     try:
         result = run(flow, duration=seconds)
@@ -130,6 +165,8 @@ def main():
         with runner.priority():
             everything("cubic")
             marked()
+            layers()
+            streams_of_a_film()
             rival("norm", 9)
             rival("rtp=300k", 7)
     except netlab.Unavailable as reason:

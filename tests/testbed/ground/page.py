@@ -15,6 +15,7 @@ from . import outcome
 
 APART = 0.15  # between reality and simulation: to be explained
 SIMULATED = "simulated"
+OURS = ("asmp", "assp", "elm")
 SLOT = re.compile(r"@([A-Za-z0-9_-]+)/([A-Za-z0-9_-]+)/([A-Za-z0-9_-]+)@")
 
 
@@ -22,28 +23,35 @@ class PageError(Exception):
     """The template asks for what there is not."""
 
 
-def simulate(scenario, tcp, seeds, builddir, jobs, duration):
-    """Rows of the laboratory's `enhanced` in this scenario, with this TCP."""
+def simulate(scenario, flow, tcp, seeds, builddir, jobs, duration):
+    """Rows of the laboratory's `enhanced`, as @flow, in this scenario with this TCP."""
     if tcp:
         scenario = copy.deepcopy(scenario)
-        for flow in scenario.data["flows"]:
-            if flow["type"] == "tcp":
-                flow["congestion"] = tcp
+        for entry in scenario.data["flows"]:
+            if entry["type"] == "tcp":
+                entry["congestion"] = tcp
     rows = []
+    # Of what has streams and layers each takes its own.
+    several = [each for each in scenario.data["flows"] if each.get("streams") and each["layers"]]
+    variant = flow if several else "enhanced"
 
     def each(job, result):
-        rows.append((SIMULATED, tcp, job.seed, result | {"ground": None}))
+        rows.append((simulated(flow), tcp, job.seed, result | {"ground": None}))
 
-    todo = [Job(scenario, "enhanced", seed, duration) for seed in seeds]
+    todo = [Job(scenario, variant, seed, duration) for seed in seeds]
     failures = runner.Runner(runner.Store(builddir), jobs).run(todo, each)
     return sorted(rows, key=lambda row: row[2]), failures
+
+
+def simulated(flow):
+    return SIMULATED if flow == "asmp" else f"{SIMULATED} {flow}"
 
 
 def partner(variant, variants):
     """The simulation that a run of ours stands beside, or None."""
     flow, _, tcp = variant.partition("-")
-    name = f"{SIMULATED}-{tcp}" if tcp else SIMULATED
-    return name if flow == "asmp" and name in variants else None
+    name = outcome.variant_name(simulated(flow), tcp)
+    return name if flow in OURS and name in variants else None
 
 
 def apart(measured):
@@ -55,12 +63,12 @@ def apart(measured):
             if other is None:
                 continue
             real = measured.summary(entry, variant)
-            simulated = measured.summary(entry, other)
-            if math.isnan(real.mean) or math.isnan(simulated.mean):
+            model = measured.summary(entry, other)
+            if math.isnan(real.mean) or math.isnan(model.mean):
                 continue
-            most = max(abs(real.mean), abs(simulated.mean))
-            if most > 0 and abs(real.mean - simulated.mean) > APART * abs(simulated.mean):
-                out.append((entry, variant, real, simulated))
+            most = max(abs(real.mean), abs(model.mean))
+            if most > 0 and abs(real.mean - model.mean) > APART * abs(model.mean):
+                out.append((entry, variant, real, model))
     return out
 
 
@@ -107,11 +115,11 @@ def overlap(one, other):
 def differences(measured, reasons):
     """What is apart, a line each, with its reason of @reasons (measure -> text)."""
     rows, clear = {}, set()
-    for entry, variant, real, simulated in apart(measured):
-        if not overlap(real, simulated):
+    for entry, variant, real, model in apart(measured):
+        if not overlap(real, model):
             clear.add(entry["id"])
         unit = measure.KINDS[entry["what"]].unit
-        text = f"{variant} {text_of(real, unit)} for {text_of(simulated, unit)}"
+        text = f"{variant} {text_of(real, unit)} for {text_of(model, unit)}"
         rows.setdefault(entry["id"], []).append(text)
     lines = []
     for name, texts in rows.items():
@@ -157,14 +165,14 @@ def machine(rows):
 
 def repeats(measured, rows):
     """'asmp-reno 3, norm-reno 3; simulated 5 seeds'."""
-    real, simulated = {}, {}
+    real, seeds = {}, {}
     for flow, tcp, _, _ in rows:
         name = outcome.variant_name(flow, tcp)
-        counts = simulated if flow == SIMULATED else real
+        counts = seeds if flow.startswith(SIMULATED) else real
         counts[name] = counts.get(name, 0) + 1
     text = "Repeats: " + ", ".join(f"{name} {count}" for name, count in real.items())
-    if simulated:
-        text += "; seeds: " + ", ".join(f"{name} {count}" for name, count in simulated.items())
+    if seeds:
+        text += "; seeds: " + ", ".join(f"{name} {count}" for name, count in seeds.items())
     return text
 
 

@@ -22,7 +22,7 @@ from chain import compare, content  # noqa: E402
 FROM_S = 10.0  # who looks on has come and found its rate
 STOPS_S = (0.1, 0.2)
 CAMERA_LATE_S = 0.1  # between two pictures, above which a run is marked
-SIZE = "nhd"
+SIZE = content.SIZES["nhd"]
 GREY = bytes([128]) * (reel.LIGHT // 2)  # colour is not compared
 RECORD_ROOM = 4 << 30  # bytes, to record in memory
 
@@ -31,7 +31,7 @@ class Film:
     """One that runs through a network, with its screens."""
 
     def __init__(self, kind, builddir, directory):
-        self.size = content.SIZES[SIZE]
+        self.size = SIZE
         self.path = content.make(kind, self.size, Path(builddir) / "quality")
         self.directory = Path(directory)
         self.times = self.directory / "film.txt"
@@ -110,7 +110,7 @@ class Film:
 
 
 def read_times(path, zero=0.0):
-    """[(number, time since @zero), ...] of a file of film.py; a last line that was cut short is left out."""
+    """[(number, time since @zero), ...] of film.py's file; a last line cut short is left out."""
     out = []
     for line in path.read_text(encoding="ascii").split("\n")[:-1]:
         number, at = line.split()

@@ -43,12 +43,8 @@ class Several(rivals.Asmp):
         seconds = self.flow["options"].get("leave_latency")
         return text if seconds is None else f"{text} leave-latency={round(1000 * seconds)}"
 
-    def bounds(self):
-        """Of streams; none of layers."""
-        return [(int(low), int(high)) for low, high in self.flow["streams"]]
-
     def streams(self, zero):
-        """Of each stream or layer, what the sender says of it."""
+        """Of each stream, what the sender says of it."""
         out = [{"target_bps": [], "limiting": []} for _ in range(self.count())]
         for row in [row for process in self.senders for row in list(process.lines)]:
             at = round(row["time"] - zero, 4)
@@ -58,8 +54,6 @@ class Several(rivals.Asmp):
             for entry, target in zip(out, targets or (), strict=False):
                 if at >= 0:
                     rivals.append_change(entry["target_bps"], at, target)
-        for entry, (low, high) in zip(out, self.bounds(), strict=False):
-            entry |= {"low_bps": [[0.0, low]], "high_bps": [[0.0, high]]}
         return out
 
     def told(self, zero):
@@ -89,6 +83,9 @@ class Assp(Several):
     kind = "streams"
     source = "asspsimulcastsrc"
     first = 1
+
+    def bounds(self):
+        return [(int(low), int(high)) for low, high in self.flow["streams"]]
 
     def live(self):
         """Whether the sender chooses the bounds itself."""
@@ -144,6 +141,15 @@ class Elm(Several):
         kbps = HEADERS * self.flow["layers"][-1] / 1e3
         text = f"{LAYERED} bitrate={kbps:.0f} key-int-max=60 ! {LAYERED_CAPS}"
         return f"{text} ! {self.payloading()} config-interval=-1 ! "
+
+    def streams(self, zero):
+        """Each layer's rate is the scenario's."""
+        rates = self.flow["layers"]
+        below = [0, *rates]
+        return [
+            {"target_bps": [[0.0, rate - less]], "limiting": []}
+            for rate, less in zip(rates, below, strict=False)
+        ]
 
     def ideal(self):
         rates = ",".join(str(int(rate)) for rate in self.flow["layers"])
