@@ -16,6 +16,8 @@ static const char *const drop_names[MCC_DROP_COUNT] = {
   [MCC_DROP_PROBATION] = "probation",
   [MCC_DROP_OTHER_SENDER] = "other-sender",
   [MCC_DROP_OWN] = "own",
+  [MCC_DROP_UNAUTHENTIC] = "unauthentic",
+  [MCC_DROP_REPLAYED] = "replayed",
 };
 
 const char *

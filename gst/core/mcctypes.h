@@ -73,6 +73,8 @@ typedef enum {
   MCC_DROP_PROBATION,     /* first report(s) of a new receiver */
   MCC_DROP_OTHER_SENDER,  /* RTP or RTCP of a sender that is not ours */
   MCC_DROP_OWN,           /* our own packet looped back */
+  MCC_DROP_UNAUTHENTIC,   /* SRTP: not from who has the key, or cannot be read without it */
+  MCC_DROP_REPLAYED,      /* SRTP: authentic, but it was here before */
   MCC_DROP_COUNT
 } MccDrop;
 
