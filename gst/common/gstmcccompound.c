@@ -122,22 +122,12 @@ encode_app (const GstMccApps *apps, guint i, guint32 ssrc, guint8 *bytes, gsize 
   }
 }
 
-/* FALSE: it does not fit behind what is there. */
+/* An APP packet of @size bytes, as it is but for its SSRC. */
 static gboolean
-add_app (GstRTCPBuffer *rtcp, guint32 ssrc, const GstMccApps *apps, guint i)
+add_bytes (GstRTCPBuffer *rtcp, guint32 ssrc, guint subtype, const guint8 *bytes, gsize size)
 {
-  guint8 bytes[GST_MCC_COMPOUND_BYTES];
-  gsize size = apps->elm    ? mcc_elm_app_size (&apps->elm[i])
-               : apps->assp ? mcc_assp_app_size (&apps->assp[i])
-                            : mcc_app_size (&apps->asmp[i]);
-  guint subtype = apps->elm    ? apps->elm[i].subtype
-                  : apps->assp ? apps->assp[i].subtype
-                               : apps->asmp[i].subtype;
   GstRTCPPacket packet;
 
-  if (size < MCC_APP_HEADER_BYTES || rtcp->map.size + size + BYE_RESERVE_BYTES > rtcp->map.maxsize)
-    return FALSE;
-  size = encode_app (apps, i, ssrc, bytes, sizeof bytes);
   if (size == 0 || !gst_rtcp_buffer_add_packet (rtcp, GST_RTCP_TYPE_APP, &packet))
     return FALSE;
   if (!gst_rtcp_packet_app_set_data_length (
@@ -151,6 +141,36 @@ add_app (GstRTCPBuffer *rtcp, guint32 ssrc, const GstMccApps *apps, guint i)
   memcpy (gst_rtcp_packet_app_get_data (&packet), bytes + MCC_APP_HEADER_BYTES,
       size - MCC_APP_HEADER_BYTES);
   return TRUE;
+}
+
+static void
+add_indexes (GstRTCPBuffer *rtcp, const GstMccCompound *self)
+{
+  guint8 bytes[MCC_INDEX_BYTES (MCC_INDEX_MAX)];
+  gsize size = MCC_INDEX_BYTES (self->indexes->count);
+
+  if (rtcp->map.size + size + BYE_RESERVE_BYTES > rtcp->map.maxsize)
+    return;
+  size = mcc_index_app_encode (self->indexes, bytes, sizeof bytes);
+  *self->said = add_bytes (rtcp, self->ssrc, self->indexes->count, bytes, size);
+}
+
+/* FALSE: it does not fit behind what is there. */
+static gboolean
+add_app (GstRTCPBuffer *rtcp, guint32 ssrc, const GstMccApps *apps, guint i)
+{
+  guint8 bytes[GST_MCC_COMPOUND_BYTES];
+  gsize size = apps->elm    ? mcc_elm_app_size (&apps->elm[i])
+               : apps->assp ? mcc_assp_app_size (&apps->assp[i])
+                            : mcc_app_size (&apps->asmp[i]);
+  guint subtype = apps->elm    ? apps->elm[i].subtype
+                  : apps->assp ? apps->assp[i].subtype
+                               : apps->asmp[i].subtype;
+
+  if (size < MCC_APP_HEADER_BYTES || rtcp->map.size + size + BYE_RESERVE_BYTES > rtcp->map.maxsize)
+    return FALSE;
+  size = encode_app (apps, i, ssrc, bytes, sizeof bytes);
+  return add_bytes (rtcp, ssrc, subtype, bytes, size);
 }
 
 GstBuffer *
@@ -171,6 +191,8 @@ gst_mcc_compound_build_from (
       break; /* the next compound takes it */
     n++;
   }
+  if (self->indexes && self->indexes->count > 0)
+    add_indexes (&rtcp, self);
   if (self->pli_ssrc && gst_rtcp_buffer_add_packet (&rtcp, GST_RTCP_TYPE_PSFB, &packet)) {
     gst_rtcp_packet_fb_set_type (&packet, GST_RTCP_PSFB_TYPE_PLI);
     gst_rtcp_packet_fb_set_sender_ssrc (&packet, self->ssrc);

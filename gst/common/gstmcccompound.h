@@ -9,6 +9,7 @@
 
 #include "mccasspapp.h"
 #include "mccelmapp.h"
+#include "mccindexapp.h"
 #include "mccseq.h"
 
 G_BEGIN_DECLS
@@ -45,6 +46,8 @@ typedef struct {
   const GstMccSenderInfo *sender; /* NULL: a receiver report */
   GstMccReception *reception;     /* NULL: no report block; its interval ends here */
   guint32 pli_ssrc;               /* 0 = no PLI */
+  const MccIndexApp *indexes;     /* NULL: none; behind the others, where they fit */
+  gboolean *said;                 /* TRUE: they did */
   gboolean bye;
 } GstMccCompound;
 

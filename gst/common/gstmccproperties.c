@@ -26,6 +26,36 @@ gst_mcc_variant_get_type (void)
   return type;
 }
 
+GType
+gst_mcc_srtp_cipher_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    { GST_MCC_SRTP_AES_128_ICM, "AES-128, counter mode", "aes-128-icm" },
+    { GST_MCC_SRTP_AES_256_ICM, "AES-256, counter mode", "aes-256-icm" },
+    { 0, NULL, NULL },
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("GstMccSrtpCipher", values));
+  return type;
+}
+
+GType
+gst_mcc_srtp_auth_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    { GST_MCC_SRTP_HMAC_SHA1_80, "HMAC-SHA1, 80 bits", "hmac-sha1-80" },
+    { GST_MCC_SRTP_HMAC_SHA1_32, "HMAC-SHA1, 32 bits in RTP, 80 in RTCP", "hmac-sha1-32" },
+    { 0, NULL, NULL },
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("GstMccSrtpAuth", values));
+  return type;
+}
+
 static void
 install_string (
     GObjectClass *klass, guint id, const gchar *name, const gchar *blurb, const gchar *preset)
@@ -66,10 +96,35 @@ install_addresses (GObjectClass *klass, const gchar *scheme)
       "UDP port of feedback-address (0: port + 1)", 0);
 }
 
+static void
+install_srtp (GObjectClass *klass)
+{
+  g_object_class_install_property (klass, GST_MCC_PROPERTY_SRTP_KEY,
+      g_param_spec_string ("srtp-key", "srtp-key",
+          "SRTP keys of the group, one a line: [MKI] BASE64 of master key and salt; the sender "
+          "uses "
+          "the last (unset: from srtp-key-file, else plain RTP)",
+          NULL, G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property (klass, GST_MCC_PROPERTY_SRTP_KEY_FILE,
+      g_param_spec_string ("srtp-key-file", "srtp-key-file",
+          "File with the SRTP keys of the group, as srtp-key has them; set it again when they have "
+          "changed",
+          NULL, NETWORK | GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property (klass, GST_MCC_PROPERTY_SRTP_CIPHER,
+      g_param_spec_enum ("srtp-cipher", "srtp-cipher", "Cipher of SRTP and SRTCP",
+          GST_TYPE_MCC_SRTP_CIPHER, GST_MCC_SRTP_AES_128_ICM, NETWORK));
+  g_object_class_install_property (klass, GST_MCC_PROPERTY_SRTP_AUTH,
+      g_param_spec_enum ("srtp-auth", "srtp-auth", "Authentication of SRTP", GST_TYPE_MCC_SRTP_AUTH,
+          GST_MCC_SRTP_HMAC_SHA1_80, NETWORK));
+  gst_type_mark_as_plugin_api (GST_TYPE_MCC_SRTP_CIPHER, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_MCC_SRTP_AUTH, 0);
+}
+
 void
 gst_mcc_properties_install (GObjectClass *klass, const gchar *scheme)
 {
   install_addresses (klass, scheme);
+  install_srtp (klass);
   install_int (klass, GST_MCC_PROPERTY_TTL, "ttl", "TTL of unicast packets, 0-255 (0 is sent as 1)",
       DEFAULT_TTL);
   install_int (klass, GST_MCC_PROPERTY_TTL_MC, "ttl-mc",
@@ -124,6 +179,10 @@ gst_mcc_properties_settings_clear (GstMccSessionSettings *settings)
   g_free (settings->source_address);
   g_free (settings->feedback_address);
   g_free (settings->cname);
+  if (settings->srtp_key)
+    memset (settings->srtp_key, 0, strlen (settings->srtp_key));
+  g_free (settings->srtp_key);
+  g_free (settings->srtp_key_file);
   memset (settings, 0, sizeof *settings);
 }
 
@@ -149,6 +208,10 @@ string_of (GstMccSessionSettings *settings, guint id)
       return &settings->feedback_address;
     case GST_MCC_PROPERTY_CNAME:
       return &settings->cname;
+    case GST_MCC_PROPERTY_SRTP_KEY:
+      return &settings->srtp_key;
+    case GST_MCC_PROPERTY_SRTP_KEY_FILE:
+      return &settings->srtp_key_file;
     default:
       return NULL;
   }
@@ -190,6 +253,12 @@ set_locked (GstMccProperties *self, guint id, const GValue *value)
       return TRUE;
     case GST_MCC_PROPERTY_STATS_INTERVAL:
       self->stats_interval_ms = g_value_get_uint (value);
+      return TRUE;
+    case GST_MCC_PROPERTY_SRTP_CIPHER:
+      settings->srtp_cipher = (GstMccSrtpCipher)g_value_get_enum (value);
+      return TRUE;
+    case GST_MCC_PROPERTY_SRTP_AUTH:
+      settings->srtp_auth = (GstMccSrtpAuth)g_value_get_enum (value);
       return TRUE;
     default:
       return FALSE;
@@ -278,6 +347,12 @@ get_locked (GstMccProperties *self, guint id, GValue *value)
     case GST_MCC_PROPERTY_STATS_INTERVAL:
       g_value_set_uint (value, self->stats_interval_ms);
       return TRUE;
+    case GST_MCC_PROPERTY_SRTP_CIPHER:
+      g_value_set_enum (value, (gint)settings->srtp_cipher);
+      return TRUE;
+    case GST_MCC_PROPERTY_SRTP_AUTH:
+      g_value_set_enum (value, (gint)settings->srtp_auth);
+      return TRUE;
     default:
       return FALSE;
   }
@@ -314,7 +389,17 @@ gst_mcc_properties_get_settings (GstMccProperties *self, GstMccSessionSettings *
   out->source_address = g_strdup (out->source_address);
   out->feedback_address = g_strdup (out->feedback_address);
   out->cname = g_strdup (out->cname);
+  out->srtp_key = g_strdup (out->srtp_key);
+  out->srtp_key_file = g_strdup (out->srtp_key_file);
   g_mutex_unlock (&self->lock);
+}
+
+static guint64
+or_any (guint64 seed)
+{
+  while (seed == 0)
+    seed = ((guint64)g_random_int () << 32) | g_random_int ();
+  return seed;
 }
 
 guint64
@@ -325,7 +410,64 @@ gst_mcc_properties_get_seed (GstMccProperties *self)
   g_mutex_lock (&self->lock);
   seed = self->seed;
   g_mutex_unlock (&self->lock);
-  while (seed == 0)
-    seed = ((guint64)g_random_int () << 32) | g_random_int ();
-  return seed;
+  return or_any (seed);
+}
+
+guint64
+gst_mcc_properties_get_ssrc_seed (GstMccProperties *self)
+{
+  guint64 seed;
+
+  g_mutex_lock (&self->lock);
+  /* the same SSRC and numbers under the same key were the same key stream */
+  seed = self->settings.encrypted ? 0 : self->seed;
+  g_mutex_unlock (&self->lock);
+  return or_any (seed);
+}
+
+/* ---- keys ---- */
+
+static gboolean
+take_first (GSignalInvocationHint *hint, GValue *sum, const GValue *value, gpointer data)
+{
+  g_value_copy (value, sum);
+  return g_value_get_string (value) == NULL; /* until one has a key */
+}
+
+void
+gst_mcc_properties_install_signals (GType type)
+{
+  /* The thread that changes the state, no lock: the keys, as srtp-key has them; NULL: plain RTP */
+  g_signal_new (
+      "request-srtp-key", type, G_SIGNAL_RUN_LAST, 0, take_first, NULL, NULL, G_TYPE_STRING, 0);
+}
+
+void
+gst_mcc_properties_request_key (
+    GstMccProperties *self, GObject *object, GstMccSessionSettings *settings)
+{
+  if (!settings->srtp_key && !settings->srtp_key_file)
+    g_signal_emit_by_name (object, "request-srtp-key", &settings->srtp_key);
+  settings->encrypted = settings->srtp_key || settings->srtp_key_file;
+  g_mutex_lock (&self->lock);
+  self->settings.encrypted = settings->encrypted;
+  g_mutex_unlock (&self->lock);
+}
+
+void
+gst_mcc_properties_apply_key (
+    GstMccProperties *self, GstElement *element, guint id, GstMccSession *session)
+{
+  GstMccSessionSettings settings;
+  GError *error = NULL;
+
+  if (id != GST_MCC_PROPERTY_SRTP_KEY && id != GST_MCC_PROPERTY_SRTP_KEY_FILE)
+    return;
+  gst_mcc_properties_get_settings (self, &settings);
+  if (!gst_mcc_session_set_keys (session, &settings, &error)
+      && GST_STATE (element) > GST_STATE_NULL)
+    GST_ELEMENT_WARNING (element, LIBRARY, SETTINGS,
+        ("%s. The old keys stay.", error ? error->message : "srtp-key is not used"), (NULL));
+  g_clear_error (&error);
+  gst_mcc_properties_settings_clear (&settings);
 }

@@ -2,7 +2,8 @@
  *
  * gstmccproperties: the network properties that all elements share (interface.md): address port uri
  * multicast-iface ttl ttl-mc loop qos-dscp source-address feedback-address feedback-port variant
- * session-bandwidth cname seed stats-interval.
+ * session-bandwidth cname seed stats-interval srtp-key srtp-key-file srtp-cipher srtp-auth; and the
+ * signal request-srtp-key.
  *
  * Values are taken as they come (ranges are wider than what is valid) and checked at NULL->READY by
  * gst_mcc_session_settings_check(), so that a bad one fails with a message that names it.
@@ -33,7 +34,11 @@ enum {
   GST_MCC_PROPERTY_CNAME,
   GST_MCC_PROPERTY_SEED,
   GST_MCC_PROPERTY_STATS_INTERVAL,
-  GST_MCC_PROPERTY_LAST = GST_MCC_PROPERTY_STATS_INTERVAL
+  GST_MCC_PROPERTY_SRTP_KEY,
+  GST_MCC_PROPERTY_SRTP_KEY_FILE,
+  GST_MCC_PROPERTY_SRTP_CIPHER,
+  GST_MCC_PROPERTY_SRTP_AUTH,
+  GST_MCC_PROPERTY_LAST = GST_MCC_PROPERTY_SRTP_AUTH
 };
 
 typedef struct {
@@ -48,6 +53,11 @@ typedef struct {
 #define GST_TYPE_MCC_VARIANT (gst_mcc_variant_get_type ())
 GType gst_mcc_variant_get_type (void);
 
+#define GST_TYPE_MCC_SRTP_CIPHER (gst_mcc_srtp_cipher_get_type ())
+GType gst_mcc_srtp_cipher_get_type (void);
+#define GST_TYPE_MCC_SRTP_AUTH (gst_mcc_srtp_auth_get_type ())
+GType gst_mcc_srtp_auth_get_type (void);
+
 /* In class_init; get_property and set_property must be set before. */
 void gst_mcc_properties_install (GObjectClass *klass, const gchar *scheme);
 void gst_mcc_properties_init (GstMccProperties *self, const gchar *scheme);
@@ -59,7 +69,19 @@ gboolean gst_mcc_properties_get (GstMccProperties *self, GObject *object, guint 
 /* A copy of the network settings, to be cleared by _settings_clear(). */
 void gst_mcc_properties_get_settings (GstMccProperties *self, GstMccSessionSettings *out);
 void gst_mcc_properties_settings_clear (GstMccSessionSettings *settings);
+/* From a base class's class_init: the signal request-srtp-key of @type. */
+void gst_mcc_properties_install_signals (GType type);
+/* NULL->READY: asks the application (request-srtp-key) where no property has a key, and puts what
+ * it says into @settings, a copy. */
+void gst_mcc_properties_request_key (
+    GstMccProperties *self, GObject *object, GstMccSessionSettings *settings);
+/* Behind _set() of @id while @session may be open: new keys are taken over; what is wrong with them
+ * is a warning of @element. */
+void gst_mcc_properties_apply_key (
+    GstMccProperties *self, GstElement *element, guint id, GstMccSession *session);
 /* The seed to use: the property's, or one from the operating system. */
 guint64 gst_mcc_properties_get_seed (GstMccProperties *self);
+/* The same for SSRCs, which never come twice under one key: behind _request_key(). */
+guint64 gst_mcc_properties_get_ssrc_seed (GstMccProperties *self);
 
 G_END_DECLS

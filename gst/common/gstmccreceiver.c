@@ -32,6 +32,7 @@ gst_mcc_receiver_drain_locked (GstMccReceiver *self, GstMccReceiverTodo *todo)
       /* a copy: the machine's is valid only under the lock */
       self->announced[action.stream] = *action.asmp.session;
       self->has_announced[action.stream] = TRUE;
+      self->unread_since = MCC_TIME_NONE;
       self->send_time_id[action.stream] = action.asmp.session->send_time_id;
       self->payload = gst_mcc_payload_from_name (action.asmp.session->encoding_name);
     } else if (action.type == MCC_ASSP_RECEIVER_ASMP
@@ -439,6 +440,21 @@ post_stats (GstMccReceiver *self, MccTime now)
 
 /* ---- the pump ---- */
 
+/* TRUE, once, when what is heard is not RTCP for as long: a sender that encrypts, and we do not.
+ * Its RTP looks like any other. Called with the lock. */
+static gboolean
+unread_locked (GstMccReceiver *self, MccTime now, MccTime *next)
+{
+  if (self->unread_since == MCC_TIME_NONE || self->silent_since != MCC_TIME_NONE)
+    return FALSE;
+  if (now - self->unread_since >= SILENCE) {
+    self->unread_since = MCC_TIME_NONE;
+    return self->dropped[MCC_DROP_MALFORMED] > 0;
+  }
+  *next = mcc_time_min (*next, self->unread_since + SILENCE);
+  return FALSE;
+}
+
 /* TRUE, once, when no sender was heard for SILENCE. Called with the lock. */
 static gboolean
 silence_locked (GstMccReceiver *self, MccTime now, MccTime *next)
@@ -454,16 +470,38 @@ silence_locked (GstMccReceiver *self, MccTime now, MccTime *next)
 }
 
 static void
+tell_unread (GstMccReceiver *self)
+{
+  GST_ELEMENT_WARNING (self, STREAM, DECRYPT,
+      ("A sender is heard, but its RTCP cannot be read. If it encrypts, name a file with its key "
+       "by "
+       "srtp-key-file."),
+      (NULL));
+}
+
+static void
 tell_silence (GstMccReceiver *self)
 {
   GstMccSessionSettings settings;
+  guint64 unauthentic;
 
+  g_mutex_lock (&self->lock);
+  unauthentic = self->dropped[MCC_DROP_UNAUTHENTIC];
+  g_mutex_unlock (&self->lock);
   gst_mcc_properties_get_settings (&self->properties, &settings);
-  GST_ELEMENT_WARNING (self, RESOURCE, READ,
-      ("No sender heard on %s port %u for 5 s; still waiting. Is one running, on this interface "
-       "(multicast-iface), with a TTL that reaches here, and does the firewall let UDP in?",
-          settings.address, settings.port),
-      (NULL));
+  if (unauthentic > 0)
+    GST_ELEMENT_WARNING (self, STREAM, DECRYPT,
+        ("What comes on %s port %u is not from who has our key: the sender has another one, "
+         "another "
+         "srtp-cipher or srtp-auth, or sends plain RTP; compare them.",
+            settings.address, settings.port),
+        (NULL));
+  else
+    GST_ELEMENT_WARNING (self, RESOURCE, READ,
+        ("No sender heard on %s port %u for 5 s; still waiting. Is one running, on this interface "
+         "(multicast-iface), with a TTL that reaches here, and does the firewall let UDP in?",
+            settings.address, settings.port),
+        (NULL));
   gst_mcc_properties_settings_clear (&settings);
 }
 
@@ -471,7 +509,7 @@ static MccTime
 on_pump (gpointer owner, MccTime now)
 {
   GstMccReceiver *self = owner;
-  gboolean ask = FALSE, silence = FALSE;
+  gboolean ask = FALSE, silence = FALSE, unread = FALSE;
   const GstMccMachine *machine = GST_MCC_RECEIVER_GET_CLASS (self)->machine;
   GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
   MccTime next = MCC_TIME_NONE;
@@ -487,6 +525,7 @@ on_pump (gpointer owner, MccTime now)
     ask = mcc_key_wait_take (&self->key_wait, self->last_stats.rtt, now);
     next = mcc_time_min (todo.next, mcc_key_wait_next_timeout (&self->key_wait));
     silence = silence_locked (self, now, &next);
+    unread = unread_locked (self, now, &next);
     if (self->last_stats.announced_bps != self->told_bps)
       announced = self->told_bps = self->last_stats.announced_bps;
   }
@@ -499,6 +538,8 @@ on_pump (gpointer owner, MccTime now)
     gst_mcc_session_request_key_unit (self->session, 0);
   if (silence)
     tell_silence (self);
+  else if (unread)
+    tell_unread (self);
   next = mcc_time_min (next, post_stats (self, now));
   return mcc_time_min (next, gst_mcc_messages_flush (self->messages, now));
 }
@@ -540,6 +581,7 @@ open_session (GstMccReceiver *self)
   gboolean good;
 
   gst_mcc_properties_get_settings (&self->properties, &settings);
+  gst_mcc_properties_request_key (&self->properties, G_OBJECT (self), &settings);
   good = check_latency (&settings, &error) && get_user_caps (self, &self->user_caps, &error)
          && gst_mcc_session_open (self->session, &settings, &error);
   gst_mcc_properties_settings_clear (&settings);
@@ -594,7 +636,7 @@ start_machine (GstMccReceiver *self)
   self->payload = self->user_caps ? gst_mcc_payload_from_name (gst_structure_get_string (
                       gst_caps_get_structure (self->user_caps, 0), "encoding-name"))
                                   : GST_MCC_PAYLOAD_OTHER;
-  self->silent_since = now;
+  self->silent_since = self->unread_since = now;
   self->next_stats = MCC_TIME_NONE;
   mcc_key_wait_init (&self->key_wait);
   g_mutex_unlock (&self->lock);
@@ -716,6 +758,7 @@ gst_mcc_receiver_class_init (GstMccReceiverClass *klass)
   GST_DEBUG_CATEGORY_INIT (gst_mcc_receiver_debug, "mccreceiver", 0, "adaptive multicast receiver");
   object->finalize = gst_mcc_receiver_finalize;
   GST_ELEMENT_CLASS (klass)->change_state = gst_mcc_receiver_change_state;
+  gst_mcc_properties_install_signals (GST_TYPE_MCC_RECEIVER);
   gst_type_mark_as_plugin_api (GST_TYPE_MCC_RECEIVER, 0);
 }
 
@@ -737,7 +780,7 @@ gst_mcc_receiver_init (GstMccReceiver *self)
   g_cond_init (&self->acted);
   g_queue_init (&self->waiting);
   self->messages = gst_mcc_messages_new (GST_ELEMENT (self));
-  self->silent_since = self->next_stats = MCC_TIME_NONE;
+  self->silent_since = self->unread_since = self->next_stats = MCC_TIME_NONE;
   mcc_key_wait_init (&self->key_wait);
 }
 

@@ -63,6 +63,7 @@ typedef struct {
   guint8 send_time_id[GST_MCC_STREAMS_MAX];
   guint64 dropped[MCC_DROP_COUNT]; /* by the screen */
   MccTime silent_since;            /* MCC_TIME_NONE: a sender was heard or it was said */
+  MccTime unread_since;            /* ... its announcement was read ... */
   guint64 estimated_bps;
   guint64 told_bps; /* to rtpsession */
   gboolean other_told, feedback_told;

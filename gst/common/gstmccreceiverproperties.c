@@ -45,8 +45,10 @@ gst_mcc_receiver_set_property (GObject *object, guint id, const GValue *value, G
 {
   GstMccReceiver *self = GST_MCC_RECEIVER (object);
 
-  if (gst_mcc_properties_set (&self->properties, object, id, value))
+  if (gst_mcc_properties_set (&self->properties, object, id, value)) {
+    gst_mcc_properties_apply_key (&self->properties, GST_ELEMENT (self), id, self->session);
     return;
+  }
   switch (id) {
     case GST_MCC_RECEIVER_PROPERTY_LATENCY:
       g_mutex_lock (&self->properties.lock);

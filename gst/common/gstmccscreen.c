@@ -314,6 +314,24 @@ handle_elm_app (GstMccScreen *self, const Packet *packet, guint32 ssrc, const Mc
 }
 
 static gboolean
+is_indexes (const Packet *packet)
+{
+  return packet->size >= MCC_INDEX_BYTES (0) && memcmp (packet->data + 8, MCC_INDEX_NAME, 4) == 0;
+}
+
+static void
+handle_indexes (GstMccScreen *self, const Packet *packet, guint32 ssrc, const MccAddress *from)
+{
+  MccIndexApp app;
+  MccDrop reason = mcc_index_app_decode (packet->data, packet->size, &app);
+
+  if (reason != MCC_DROP_NONE)
+    drop (self, reason, ssrc);
+  else
+    self->funcs.indexes (self->user, &app, from);
+}
+
+static gboolean
 has_our_app (const GstMccScreen *self, const Packet *packets, guint n)
 {
   const gchar *name = self->funcs.elm_app    ? MCC_ELM_NAME
@@ -351,7 +369,9 @@ handle_packet (GstMccScreen *self, const Packet *packet, guint32 ssrc, gboolean 
         self->funcs.bye (self->user, ssrc, from);
       break;
     case PT_APP:
-      if (self->funcs.elm_app)
+      if (self->funcs.indexes && is_indexes (packet))
+        handle_indexes (self, packet, ssrc, from);
+      else if (self->funcs.elm_app)
         handle_elm_app (self, packet, ssrc, from);
       else if (self->funcs.assp_app)
         handle_assp_app (self, packet, ssrc, from);

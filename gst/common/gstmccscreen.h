@@ -24,6 +24,7 @@
 
 #include "mccasspapp.h"
 #include "mccelmapp.h"
+#include "mccindexapp.h"
 
 G_BEGIN_DECLS
 
@@ -60,6 +61,8 @@ typedef struct {
   void (*key_unit_request) (gpointer user, guint32 ssrc, guint32 media_ssrc);
   void (*dropped) (gpointer user, MccDrop drop, guint32 ssrc);
   void (*elm_app) (gpointer user, const MccElmApp *app, const MccAddress *from);
+  /* Not NULL: what came is authentic, and this is read, too. */
+  void (*indexes) (gpointer user, const MccIndexApp *app, const MccAddress *from);
 } GstMccScreenFuncs;
 
 GstMccScreen *gst_mcc_screen_new (const GstMccScreenFuncs *funcs, gpointer user, guint64 seed);

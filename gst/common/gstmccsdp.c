@@ -196,7 +196,8 @@ new_media (const GstMccSessionSettings *settings, GstCaps *caps, guint64 max_bps
     gst_sdp_media_free (media);
     return NULL;
   }
-  gst_sdp_media_set_proto (media, "RTP/AVP");
+  /* The key is not written there: who may read the file may not yet watch. */
+  gst_sdp_media_set_proto (media, settings->encrypted ? "RTP/SAVPF" : "RTP/AVP");
   gst_sdp_media_set_port_info (media, settings->port, 1);
   /* IPv6 has no TTL here (RFC 8866 5.7). */
   gst_sdp_media_add_connection (media, "IN", type, settings->address,

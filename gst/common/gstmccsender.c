@@ -370,6 +370,7 @@ gst_mcc_sender_open_session (
   gst_mcc_properties_get_settings (&self->network, &network);
   if (network.session_bandwidth == 0)
     network.session_bandwidth = bandwidth_bps;
+  gst_mcc_properties_request_key (&self->network, G_OBJECT (self), &network);
   good = gst_mcc_session_open_streams (self->session, &network, places, n, &error);
   gst_mcc_properties_settings_clear (&network);
   if (!good) {
@@ -400,11 +401,29 @@ start (GstMccSender *self)
   return TRUE;
 }
 
+/* Who sees it may watch, and who sends a report is believed. */
+static void
+tell_plain (GstMccSender *self)
+{
+  gboolean encrypted;
+
+  g_mutex_lock (&self->network.lock);
+  encrypted = self->network.settings.encrypted;
+  g_mutex_unlock (&self->network.lock);
+  if (!encrypted && !self->told_plain)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+        ("Plain RTP: anyone on the network can watch the stream and, by false reports, slow it; "
+         "name a file with a key by srtp-key-file."),
+        (NULL));
+  self->told_plain = TRUE;
+}
+
 static void
 started (GstMccSender *self)
 {
   GstMccSenderClass *klass = GST_MCC_SENDER_GET_CLASS (self);
 
+  tell_plain (self);
   if (!gst_mcc_session_start (self->session))
     GST_ELEMENT_WARNING (self, RESOURCE, READ, ("RTCP cannot be received."), (NULL));
   gst_mcc_pump_start (self->pump);
@@ -478,8 +497,10 @@ gst_mcc_sender_set_property (GObject *object, guint id, const GValue *value, GPa
 {
   GstMccSender *self = GST_MCC_SENDER (object);
 
-  if (gst_mcc_properties_set (&self->network, object, id, value))
+  if (gst_mcc_properties_set (&self->network, object, id, value)) {
+    gst_mcc_properties_apply_key (&self->network, GST_ELEMENT (self), id, self->session);
     return;
+  }
   if (gst_mcc_sender_settings_set (&self->settings, GST_ELEMENT (self), id, value))
     GST_MCC_SENDER_GET_CLASS (self)->apply (self, id);
   else
@@ -554,6 +575,7 @@ gst_mcc_sender_class_init (GstMccSenderClass *klass)
   signals[SIGNAL_FORCE_KEY_UNIT] = g_signal_new_class_handler ("force-key-unit",
       GST_TYPE_MCC_SENDER, G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (on_force_key_unit),
       NULL, NULL, NULL, G_TYPE_NONE, 0);
+  gst_mcc_properties_install_signals (GST_TYPE_MCC_SENDER);
   gst_type_mark_as_plugin_api (GST_TYPE_MCC_SENDER, 0);
 }
 

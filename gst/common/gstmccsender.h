@@ -37,6 +37,7 @@ typedef struct {
   GstMccSession *session;
   GstMccPump *pump;
   GstMccMessages *messages;
+  gboolean told_plain; /* once; of who changes the state */
 
   /* Guards what follows: the machine, what it told last, and what a class keeps with it. A leaf:
    * nothing is called with it held but the machine, the pump's clock and leaves. */

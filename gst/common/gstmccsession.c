@@ -9,6 +9,7 @@ GST_DEBUG_CATEGORY (gst_mcc_session_debug);
 #define GST_CAT_DEFAULT gst_mcc_session_debug
 
 #define RTP_PROFILE_AVPF 3
+#define RTP_PROFILE_SAVPF 4
 #define DEFAULT_BANDWIDTH 1000000 /* until a target is known */
 #define NTP_EPOCH 2208988800u     /* 1970 in NTP seconds */
 #define RTT_MAX (10 * MCC_SECOND) /* more is a receiver's arithmetic, not a path */
@@ -48,9 +49,10 @@ gst_mcc_session_set_destination_locked (GstMccSession *self, const MccAddress *a
 static void
 transmit (GstMccSession *self, GstBuffer *buffer)
 {
+  guint8 data[GST_MCC_SCREEN_BYTES + GST_MCC_SRTP_ROOM];
   GSocketAddress *destination = NULL;
   GError *error = NULL;
-  GstMapInfo map;
+  gsize size;
 
   g_mutex_lock (&self->lock);
   if (self->active)
@@ -58,16 +60,13 @@ transmit (GstMccSession *self, GstBuffer *buffer)
   g_mutex_unlock (&self->lock);
   if (!destination)
     return;
-  if (gst_buffer_map (buffer, &map, GST_MAP_READ)) {
-    /* rtpsession's suppressed reports are empty */
-    if (map.size > 0
-        && g_socket_send_to (
-               self->sockets.rtcp, destination, (const gchar *)map.data, map.size, NULL, &error)
-               < 0) {
-      GST_INFO_OBJECT (self->bin, "RTCP not sent: %s", error->message);
-      g_clear_error (&error);
-    }
-    gst_buffer_unmap (buffer, &map);
+  size = gst_buffer_extract (buffer, 0, data, GST_MCC_SCREEN_BYTES);
+  /* rtpsession's suppressed reports are empty */
+  if (size > 0 && (!self->srtp || gst_mcc_srtp_protect (self->srtp, TRUE, data, &size))
+      && g_socket_send_to (self->sockets.rtcp, destination, (const gchar *)data, size, NULL, &error)
+             < 0) {
+    GST_INFO_OBJECT (self->bin, "RTCP not sent: %s", error->message);
+    g_clear_error (&error);
   }
   g_object_unref (destination);
 }
@@ -122,12 +121,20 @@ send_compounds (GstMccStream *stream, const GstMccApps *apps, guint32 pli_ssrc, 
 {
   GstMccSession *self = stream->session;
   GstClockTime running_time = gst_element_get_current_running_time (GST_ELEMENT (self->bin));
+  gboolean said = !self->sender || !self->srtp || apps->n == 0;
+  MccIndexApp indexes;
   guint sent = 0;
 
   gst_mcc_session_refresh_ssrc (stream);
+  if (!said)
+    gst_mcc_srtp_get_indexes (self->srtp, &indexes);
   do {
     GstMccSenderInfo info;
-    GstMccCompound compound = { .cname = self->cname, .pli_ssrc = pli_ssrc, .bye = bye };
+    GstMccCompound compound = { .cname = self->cname,
+      .pli_ssrc = pli_ssrc,
+      .bye = bye,
+      .indexes = said ? NULL : &indexes,
+      .said = &said };
     GstBuffer *buffer;
     guint used;
 
@@ -290,6 +297,15 @@ on_dropped (gpointer user, MccDrop drop, guint32 ssrc)
     self->handler.dropped (self->owner, drop, ssrc);
 }
 
+static void
+on_indexes (gpointer user, const MccIndexApp *app, const MccAddress *from)
+{
+  GstMccSession *self = user;
+
+  if (!self->sender)
+    gst_mcc_srtp_set_indexes (self->srtp, app);
+}
+
 static const GstMccScreenFuncs screen_funcs = {
   .app = on_app,
   .sender_report = on_sender_report,
@@ -320,11 +336,18 @@ static void
 on_datagram (gpointer owner, const guint8 *data, gsize size, const MccAddress *from)
 {
   GstMccSession *self = owner;
-  guint8 forward[GST_MCC_SCREEN_BYTES];
+  guint8 forward[GST_MCC_SCREEN_BYTES], plain[GST_MCC_SCREEN_BYTES + GST_MCC_SRTP_ROOM];
   guint32 own[GST_MCC_STREAMS_MAX], followed;
   GstBuffer *buffer;
   gsize bytes;
 
+  if (self->srtp) {
+    size = MIN (size, sizeof plain); /* a longer one fails there, and would at the screen */
+    memcpy (plain, data, size);
+    data = plain;
+    if (!gst_mcc_session_unprotect (self, TRUE, plain, &size))
+      return;
+  }
   g_mutex_lock (&self->lock);
   for (guint i = 0; i < self->n_streams; i++)
     own[i] = self->stream[i].ssrc;
@@ -394,7 +417,8 @@ configure_rtpbin (GstMccSession *self, const GstMccSessionSettings *settings)
   GstStructure *sdes = gst_structure_new (
       "application/x-rtp-source-sdes", "cname", G_TYPE_STRING, self->cname, NULL);
 
-  g_object_set (self->rtpbin, "rtp-profile", RTP_PROFILE_AVPF, "sdes", sdes, NULL);
+  g_object_set (self->rtpbin, "rtp-profile", self->srtp ? RTP_PROFILE_SAVPF : RTP_PROFILE_AVPF,
+      "sdes", sdes, NULL);
   if (!self->sender)
     g_object_set (self->rtpbin, "latency", settings->latency_ms, "do-lost", TRUE, NULL);
   gst_structure_free (sdes);
@@ -515,7 +539,8 @@ gst_mcc_session_open_streams (GstMccSession *self, const GstMccSessionSettings *
         = (GstMccStream){ .session = self, .number = i, .rtp_running_time = GST_CLOCK_TIME_NONE };
   self->cname = make_cname (settings->cname);
   set_first_destination (self);
-  if (!make_children (self, settings, places, error)) {
+  if (!gst_mcc_session_open_srtp (self, settings, error)
+      || !make_children (self, settings, places, error)) {
     gst_mcc_session_close (self);
     return FALSE;
   }
@@ -524,6 +549,8 @@ gst_mcc_session_open_streams (GstMccSession *self, const GstMccSessionSettings *
     funcs.assp_app = on_assp_app;
   if (self->handler.elm_app)
     funcs.elm_app = on_elm_app;
+  if (self->srtp)
+    funcs.indexes = on_indexes;
   self->screen
       = gst_mcc_screen_new (&funcs, self, (guint64)g_random_int () << 32 | g_random_int ());
   for (guint i = 0; i < n; i++)
@@ -652,6 +679,7 @@ gst_mcc_session_close (GstMccSession *self)
   remove_element (self, &self->udp);
   remove_element (self, &self->rtpbin);
   g_clear_pointer (&self->screen, gst_mcc_screen_free);
+  gst_mcc_session_close_srtp (self);
   gst_mcc_sockets_close (&self->sockets);
   g_clear_object (&self->destination);
   g_clear_pointer (&self->cname, g_free);
@@ -725,7 +753,7 @@ gst_mcc_session_get_ssrc (GstMccSession *self, guint stream)
 guint
 gst_mcc_session_get_overhead (GstMccSession *self)
 {
-  return self->sockets.ipv6 ? 48 : 28;
+  return (self->sockets.ipv6 ? 48 : 28) + (self->srtp ? gst_mcc_srtp_get_overhead (self->srtp) : 0);
 }
 
 gboolean

@@ -23,6 +23,7 @@
 #include <gst/gst.h>
 
 #include "gstmccsource.h"
+#include "gstmccsrtp.h"
 #include "mccasspapp.h"
 #include "mccelmapp.h"
 #include "mcclayermerge.h"
@@ -47,8 +48,13 @@ typedef struct {
   gchar *feedback_address; /* NULL = reports go to the group */
   guint feedback_port;     /* 0 = port + 1 */
   guint64 session_bandwidth;
-  gchar *cname;     /* NULL = random, RFC 7022 */
-  guint latency_ms; /* receiver's jitterbuffer */
+  gchar *cname;         /* NULL = random, RFC 7022 */
+  gchar *srtp_key;      /* secret; NULL = in srtp_key_file */
+  gchar *srtp_key_file; /* NULL, too: plain RTP */
+  GstMccSrtpCipher srtp_cipher;
+  GstMccSrtpAuth srtp_auth;
+  gboolean encrypted; /* there was a key when it was opened */
+  guint latency_ms;   /* receiver's jitterbuffer */
 } GstMccSessionSettings;
 
 /* Called from streaming threads, with no lock of the session held. Any may be NULL. */
@@ -175,12 +181,16 @@ guint64 gst_mcc_session_get_unheld (GstMccSession *self);
 gboolean gst_mcc_session_hears_group (GstMccSession *self);
 
 guint32 gst_mcc_session_get_ssrc (GstMccSession *self, guint stream);
-/* IP and UDP header bytes of this session's packets: 28 or 48. */
+/* IP and UDP header bytes of this session's packets: 28 or 48, and what SRTP adds. */
 guint gst_mcc_session_get_overhead (GstMccSession *self);
 /* Sender: whether RTP leaves as ECT(0) (RFC 3168). Any thread, between _open and _close. */
 void gst_mcc_session_set_ect (GstMccSession *self, gboolean ect);
 /* Sender: our own unicast feedback address to announce; FALSE = none. */
 gboolean gst_mcc_session_get_feedback (GstMccSession *self, MccAddress *out);
+
+/* The keys of @settings from now on, between _open and _close. FALSE: the old ones stay. */
+gboolean gst_mcc_session_set_keys (
+    GstMccSession *self, const GstMccSessionSettings *settings, GError **error);
 
 /* Checks that need no socket: port even, address valid, range, TTL. */
 gboolean gst_mcc_session_settings_check (const GstMccSessionSettings *settings, GError **error);

@@ -15,6 +15,7 @@
 #include "gstmccsession.h"
 #include "gstmccsockets.h"
 #include "gstmccsource.h"
+#include "gstmccsrtp.h"
 #include "gstmccstats.h"
 #include "mccstall.h"
 
@@ -60,6 +61,7 @@ struct _GstMccSession {
   GstPad *rtp_pad; /* receiver: of rtpbin */
   GstMccStream stream[GST_MCC_STREAMS_MAX];
   guint n_streams;
+  GstMccSrtp *srtp;     /* NULL: plain RTP. Unset with the lock */
   GstMccReader *reader; /* between _start() and _stop() */
   GstMccScreen *screen; /* of the reader's thread alone */
   GstMccSource *source; /* receiver: .udp */
@@ -105,6 +107,15 @@ void gst_mcc_session_close_sender (GstMccSession *self);
  * Called with the lock. */
 gboolean gst_mcc_session_get_sender_info_locked (
     GstMccStream *stream, GstClockTime running_time, GstMccSenderInfo *out);
+
+/* gstmccsessionsrtp.c: what is done where there are keys. */
+gboolean gst_mcc_session_open_srtp (
+    GstMccSession *self, const GstMccSessionSettings *settings, GError **error);
+void gst_mcc_session_close_srtp (GstMccSession *self);
+/* Sender: what arrives at @pad leaves it encrypted. */
+void gst_mcc_session_protect_rtp (GstMccSession *self, GstPad *pad);
+/* FALSE: it is dropped and counted. Without keys all is as it comes. */
+gboolean gst_mcc_session_unprotect (GstMccSession *self, gboolean rtcp, guint8 *data, gsize *size);
 
 gboolean gst_mcc_session_open_receiver (
     GstMccSession *self, const GstMccSessionSettings *settings, GError **error);

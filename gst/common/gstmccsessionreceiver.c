@@ -62,6 +62,12 @@ note_reception (GstMccSession *self, const guint8 *data, const MccAddress *from,
   g_mutex_unlock (&self->lock);
 }
 
+static gboolean
+on_encrypted (gpointer owner, guint8 *data, gsize *size)
+{
+  return gst_mcc_session_unprotect (owner, FALSE, data, size);
+}
+
 static GstMccSourceVerdict
 on_rtp (gpointer owner, GstMccInput *input, const guint8 *data, gsize size, const MccAddress *from,
     MccTime now)
@@ -407,6 +413,8 @@ gst_mcc_session_open_receiver (
   GstMccSourceFuncs funcs = source_funcs;
   gchar *stream_id;
 
+  if (self->srtp)
+    funcs.decrypt = on_encrypted;
   if (self->handler.assp_app) {
     self->merge = gst_mcc_merge_new (&merge_funcs, self, g_random_int ());
     funcs.merge = on_merge;

@@ -175,8 +175,11 @@ link_rtp (GstMccStream *stream)
   GstMccSession *self = stream->session;
   gchar *sink = g_strdup_printf ("send_rtp_sink_%u", stream->number);
   gchar *src = g_strdup_printf ("send_rtp_src_%u", stream->number);
+  GstPad *out = gst_element_get_static_pad (stream->udp, "sink");
   gboolean good;
 
+  gst_mcc_session_protect_rtp (self, out);
+  gst_object_unref (out);
   stream->rtp_pad = gst_element_request_pad_simple (self->rtpbin, sink);
   good = stream->rtp_pad && gst_element_link_pads (self->rtpbin, src, stream->udp, "sink");
   g_free (sink);

@@ -224,13 +224,15 @@ forward (GstMccSource *self, GstBuffer *buffer, MccTime now)
 
 /* One datagram. */
 static GstFlowReturn
-take (GstMccSource *self, GstMccInput *input, const guint8 *data, gsize size,
-    GstClockTime running_time, MccTime now)
+take (GstMccSource *self, GstMccInput *input, guint8 *data, gsize size, GstClockTime running_time,
+    MccTime now)
 {
-  GstMccSourceVerdict verdict
-      = self->funcs.accept (self->owner, input, data, size, &self->from, now);
+  GstMccSourceVerdict verdict;
   GstBuffer *buffer;
 
+  if (self->funcs.decrypt && !self->funcs.decrypt (self->owner, data, &size))
+    return GST_FLOW_OK;
+  verdict = self->funcs.accept (self->owner, input, data, size, &self->from, now);
   if (verdict == GST_MCC_SOURCE_DROP || (verdict == GST_MCC_SOURCE_WAIT && self->funcs.merge))
     return GST_FLOW_OK;
   /* what is merged begins with what leaves first: a depayloader begins anew at each mark */

@@ -55,6 +55,8 @@ void gst_mcc_input_unref (GstMccInput *self);
 /* Without a lock of it: accept, eos, merge and due from the source's thread, the
  * others from who flushes. */
 typedef struct {
+  /* May be NULL. What came becomes what was meant, in place; FALSE: it is dropped. */
+  gboolean (*decrypt) (gpointer owner, guint8 *data, gsize *size);
   /* @now is gst_mcc_session_clock()'s. */
   GstMccSourceVerdict (*accept) (gpointer owner, GstMccInput *input, const guint8 *data, gsize size,
       const MccAddress *from, MccTime now);

@@ -176,6 +176,11 @@ gst_mcc_uri_set (GstElement *element, const gchar *scheme, const gchar *uri, GEr
   const gchar *query, *path;
   gboolean good;
 
+  if (uri && strstr (uri, "srtp-key=")) { /* before any message quotes it */
+    g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI,
+        "srtp-key: a URI is shown to many; put the keys into a file and name it by srtp-key-file");
+    return FALSE;
+  }
   if (GST_STATE (element) > GST_STATE_NULL) {
     g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_STATE,
         "the URI can be set only while the element is in NULL");
@@ -217,7 +222,7 @@ append_property (GString *out, GstElement *element, const gchar *name)
   GValue value = G_VALUE_INIT;
   gchar *text, *escaped;
 
-  if (!pspec)
+  if (!pspec || !(pspec->flags & G_PARAM_READABLE))
     return;
   g_value_init (&value, G_PARAM_SPEC_VALUE_TYPE (pspec));
   g_object_get_property (G_OBJECT (element), name, &value);

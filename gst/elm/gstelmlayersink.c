@@ -304,8 +304,8 @@ gst_elm_layer_sink_prepare (GstMccSender *sender)
   self->send = gst_mcc_send_stream_new (
       GST_BIN (self), 0, &gst_elm_layer_sink_stream_handler, gst_mcc_sender_encoder_changed);
   gst_mcc_send_stream_configure (self->send, &settings);
-  self->split = gst_elm_split_new (
-      &gst_elm_layer_sink_split_handler, self, n, gst_mcc_properties_get_seed (&sender->network));
+  self->split = gst_elm_split_new (&gst_elm_layer_sink_split_handler, self, n,
+      gst_mcc_properties_get_ssrc_seed (&sender->network));
   self->fan = gst_elm_fan_new (gst_mcc_sender_handle_sent, self);
   gst_bin_add_many (GST_BIN (self), self->split, self->fan, NULL);
   if (!link_layers (self))

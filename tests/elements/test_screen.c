@@ -66,7 +66,7 @@ on_dropped (gpointer user, MccDrop drop, guint32 ssrc)
 }
 
 static const GstMccScreenFuncs funcs
-    = { on_app, NULL, on_sender_report, on_block, on_bye, on_key_unit, on_dropped, NULL };
+    = { on_app, NULL, on_sender_report, on_block, on_bye, on_key_unit, on_dropped, NULL, NULL };
 
 static GstMccScreen *
 make (void)

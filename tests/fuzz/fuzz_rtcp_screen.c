@@ -79,6 +79,19 @@ on_dropped (gpointer user, MccDrop drop, guint32 ssrc)
   CHECK (drop > MCC_DROP_NONE && drop < MCC_DROP_COUNT);
 }
 
+/* As within SRTCP: what a member says of its streams. */
+static void
+on_indexes (gpointer user, const MccIndexApp *app, const MccAddress *from)
+{
+  guint8 bytes[MCC_INDEX_BYTES (MCC_INDEX_MAX)];
+  MccIndexApp again;
+  size_t size = mcc_index_app_encode (app, bytes, sizeof bytes);
+
+  CHECK (size == MCC_INDEX_BYTES (app->count));
+  CHECK (mcc_index_app_decode (bytes, size, &again) == MCC_DROP_NONE);
+  CHECK (again.ssrc == app->ssrc && again.count == app->count);
+}
+
 /* What rtpsession gets: whole packets of four types, the first a report, all of one member. */
 static void
 check_forward (const guint8 *data, gsize size, guint32 ssrc)
@@ -135,7 +148,7 @@ int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
   static const GstMccScreenFuncs funcs = { on_app, NULL, on_sender_report, on_report_block, on_bye,
-    on_key_unit_request, on_dropped, NULL };
+    on_key_unit_request, on_dropped, NULL, on_indexes };
   FuzzInput in = { data, size };
   Datagram datagram = { 0 };
   MccTime now = 5 * MCC_SECOND;

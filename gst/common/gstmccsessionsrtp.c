@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gstmccsessionprivate.h"
+
+#define GST_CAT_DEFAULT gst_mcc_session_debug
+
+/* Of files; more is no key. */
+#define FILE_MAX 65536
+
+static void
+wipe (gchar *text)
+{
+  volatile gchar *at = text; /* a memset that is not optimised away */
+
+  while (at && *at)
+    *at++ = 0;
+  g_free (text);
+}
+
+/* *out NULL: there are none. It is the caller's to wipe. */
+static gboolean
+read_keys (const GstMccSessionSettings *settings, gchar **out, GError **error)
+{
+  GError *why = NULL;
+  gsize size;
+
+  *out = NULL;
+  if (settings->srtp_key) {
+    *out = g_strdup (settings->srtp_key);
+    return TRUE;
+  }
+  if (!settings->srtp_key_file)
+    return TRUE;
+  if (!g_file_get_contents (settings->srtp_key_file, out, &size, &why)) {
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
+        "srtp-key-file: %s; name a file that holds the group's keys", why->message);
+    g_error_free (why);
+    return FALSE;
+  }
+  if (size > FILE_MAX || strlen (*out) != size) {
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+        "srtp-key-file: %s is no file of keys: one a line, [MKI] BASE64", settings->srtp_key_file);
+    wipe (g_steal_pointer (out));
+    return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+gst_mcc_session_open_srtp (
+    GstMccSession *self, const GstMccSessionSettings *settings, GError **error)
+{
+  gchar *keys;
+
+  if (!read_keys (settings, &keys, error))
+    return FALSE;
+  if (!keys)
+    return TRUE;
+  self->srtp
+      = gst_mcc_srtp_new (self->sender, keys, settings->srtp_cipher, settings->srtp_auth, error);
+  wipe (keys);
+  return self->srtp != NULL;
+}
+
+void
+gst_mcc_session_close_srtp (GstMccSession *self)
+{
+  GstMccSrtp *srtp;
+
+  g_mutex_lock (&self->lock);
+  srtp = g_steal_pointer (&self->srtp);
+  g_mutex_unlock (&self->lock);
+  gst_mcc_srtp_free (srtp);
+}
+
+gboolean
+gst_mcc_session_set_keys (
+    GstMccSession *self, const GstMccSessionSettings *settings, GError **error)
+{
+  gboolean good;
+  gchar *keys;
+
+  if (!read_keys (settings, &keys, error))
+    return FALSE;
+  g_mutex_lock (&self->lock);
+  good = self->srtp && keys && gst_mcc_srtp_set_keys (self->srtp, keys, error);
+  if (!self->srtp != !keys && self->n_streams > 0)
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+        "srtp-key: encryption begins and ends in NULL; start anew");
+  else if (!self->srtp)
+    good = TRUE; /* plain it was, plain it is; or not open */
+  g_mutex_unlock (&self->lock);
+  wipe (keys);
+  return good;
+}
+
+/* ---- RTP on its way out ---- */
+
+/* An encrypted copy; NULL: it cannot leave. */
+static GstBuffer *
+protect (GstMccSession *self, GstBuffer *in)
+{
+  gsize size = gst_buffer_get_size (in);
+  GstBuffer *out = gst_buffer_new_allocate (NULL, size + GST_MCC_SRTP_ROOM, NULL);
+  gboolean good = FALSE;
+  GstMapInfo map;
+
+  if (gst_buffer_map (out, &map, GST_MAP_WRITE)) {
+    gst_buffer_extract (in, 0, map.data, size);
+    good = gst_mcc_srtp_protect (self->srtp, FALSE, map.data, &size);
+    gst_buffer_unmap (out, &map);
+  }
+  if (!good) {
+    GST_WARNING_OBJECT (self->bin, "a packet cannot be encrypted; it is dropped");
+    gst_buffer_unref (out);
+    return NULL;
+  }
+  gst_buffer_set_size (out, (gssize)size);
+  gst_buffer_copy_into (out, in, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
+  return out;
+}
+
+static GstPadProbeReturn
+on_plain_rtp (GstPad *pad, GstPadProbeInfo *info, gpointer user)
+{
+  GstMccSession *self = user;
+  gpointer out;
+
+  if (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_BUFFER_LIST) {
+    GstBufferList *in = GST_PAD_PROBE_INFO_BUFFER_LIST (info), *list;
+    guint n = gst_buffer_list_length (in);
+
+    list = gst_buffer_list_new_sized (n);
+    for (guint i = 0; i < n; i++) {
+      GstBuffer *buffer = protect (self, gst_buffer_list_get (in, i));
+
+      if (buffer)
+        gst_buffer_list_add (list, buffer);
+    }
+    out = list;
+  } else {
+    out = protect (self, GST_PAD_PROBE_INFO_BUFFER (info));
+  }
+  if (!out)
+    return GST_PAD_PROBE_DROP;
+  gst_mini_object_unref (GST_PAD_PROBE_INFO_DATA (info));
+  GST_PAD_PROBE_INFO_DATA (info) = out;
+  return GST_PAD_PROBE_OK;
+}
+
+void
+gst_mcc_session_protect_rtp (GstMccSession *self, GstPad *pad)
+{
+  if (self->srtp)
+    gst_pad_add_probe (
+        pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, on_plain_rtp, self, NULL);
+}
+
+/* ---- packets in ---- */
+
+gboolean
+gst_mcc_session_unprotect (GstMccSession *self, gboolean rtcp, guint8 *data, gsize *size)
+{
+  MccDrop drop;
+
+  if (!self->srtp)
+    return TRUE;
+  drop = gst_mcc_srtp_unprotect (self->srtp, rtcp, data, size);
+  if (drop != MCC_DROP_NONE && self->handler.dropped)
+    self->handler.dropped (self->owner, drop, 0);
+  return drop == MCC_DROP_NONE;
+}
