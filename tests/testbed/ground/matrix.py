@@ -49,7 +49,9 @@ def read(path, load):
         rows.append(words)
     if errors.found:
         raise errors
-    known = {scenario.id: scenario for scenario in load(list(dict.fromkeys(row[0] for row in rows)))}
+    known = {
+        scenario.id: scenario for scenario in load(list(dict.fromkeys(row[0] for row in rows)))
+    }
     out = []
     for name, flows, tcps, length in rows:
         duration = None if length == "-" else length

@@ -83,7 +83,11 @@ def table(watched):
     lines.append("|" + "---|" * (len(HEAD) + 4))
     for flow in watched.flows:
         mean = watched.values(flow, "ssim")
-        lines.append(page.labpage.row([f"**{name_of(flow)}**", "all", "", "", spread(mean, "**{:.3f}**"), *[""] * 5]))
+        lines.append(
+            page.labpage.row(
+                [f"**{name_of(flow)}**", "all", "", "", spread(mean, "**{:.3f}**"), *[""] * 5]
+            )
+        )
         for receiver in watched.receivers:
             rate, lost = network(watched, flow, receiver)
             stops = [watched.mean(flow, f"stops_{ms}ms", receiver) for ms in (100, 200)]
