@@ -154,6 +154,9 @@ bool mcc_asmp_sender_set_caps (MccAsmpSender *self, const MccAppSession *caps, M
 /* A report that passed the host's screen. MCC_DROP_NONE: used. */
 MccDrop mcc_asmp_sender_handle_report (MccAsmpSender *self, uint32_t ssrc,
     const MccAppReport *report, const MccAddress *from, MccTime now);
+/* The same of one who counts in another stream of ours: needs no probation. */
+MccDrop mcc_asmp_sender_handle_known_report (MccAsmpSender *self, uint32_t ssrc,
+    const MccAppReport *report, const MccAddress *from, MccTime now);
 /* A report block about our stream in a compound without APP: a plain player. @fraction_lost 0..1,
  * @rtt 0 = unknown. */
 MccDrop mcc_asmp_sender_handle_plain_report (MccAsmpSender *self, uint32_t ssrc,
@@ -166,6 +169,8 @@ void mcc_asmp_sender_set_report_interval (
 /* The level of its newest report (ELM); false: no such receiver. */
 bool mcc_asmp_sender_get_level (
     const MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, unsigned *level);
+/* Whether it is past its probation. */
+bool mcc_asmp_sender_counts (const MccAsmpSender *self, uint32_t ssrc, const MccAddress *from);
 /* The number of its newest report; false: no such receiver. */
 bool mcc_asmp_sender_get_number (
     const MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, uint32_t *number);

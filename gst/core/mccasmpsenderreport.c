@@ -89,12 +89,14 @@ trace_report (MccAsmpSender *self, const MccReceiver *receiver)
 
 /* The receiver's values are stored: what follows for the sender. */
 static MccDrop
-use_report (MccAsmpSender *self, MccReceiver *receiver)
+use_report (MccAsmpSender *self, MccReceiver *receiver, bool known)
 {
   mcc_asmp_sender_touch (self, receiver);
-  bool was_active = receiver->state == MCC_RECEIVER_ACTIVE;
+  bool was_active = receiver->state == MCC_RECEIVER_ACTIVE, first = receiver->reports == 1;
+  if (known && receiver->reports < MCC_SENDER_PROBATION_REPORTS)
+    receiver->reports = MCC_SENDER_PROBATION_REPORTS;
   MccDrop drop = mcc_asmp_sender_settle (self, receiver);
-  if (receiver->reports == 1 && drop != MCC_DROP_ADDRESS)
+  if (first && drop != MCC_DROP_ADDRESS)
     self->session_urgent = true;
   if (receiver->no_caps && drop != MCC_DROP_ADDRESS)
     mcc_asmp_sender_want_caps (self);
@@ -113,9 +115,9 @@ use_report (MccAsmpSender *self, MccReceiver *receiver)
   return MCC_DROP_NONE;
 }
 
-MccDrop
-mcc_asmp_sender_handle_report (MccAsmpSender *self, uint32_t ssrc, const MccAppReport *report,
-    const MccAddress *from, MccTime now)
+static MccDrop
+handle_report (MccAsmpSender *self, uint32_t ssrc, const MccAppReport *report,
+    const MccAddress *from, bool known, MccTime now)
 {
   MccDrop drop;
   mcc_asmp_sender_advance (self, now);
@@ -143,7 +145,21 @@ mcc_asmp_sender_handle_report (MccAsmpSender *self, uint32_t ssrc, const MccAppR
     mcc_asmp_sender_measure (self, receiver, report);
   if (report->flags & MCC_REPORT_KEY_UNIT)
     mcc_key_unit_request (&self->key_unit, mcc_asmp_sender_rtt_max (self), self->now);
-  return use_report (self, receiver);
+  return use_report (self, receiver, known);
+}
+
+MccDrop
+mcc_asmp_sender_handle_report (MccAsmpSender *self, uint32_t ssrc, const MccAppReport *report,
+    const MccAddress *from, MccTime now)
+{
+  return handle_report (self, ssrc, report, from, false, now);
+}
+
+MccDrop
+mcc_asmp_sender_handle_known_report (MccAsmpSender *self, uint32_t ssrc, const MccAppReport *report,
+    const MccAddress *from, MccTime now)
+{
+  return handle_report (self, ssrc, report, from, true, now);
 }
 
 /* Weighted mean of the last 8 intervals' loss (ASMP eq. 2-3), newest first. */
@@ -211,7 +227,7 @@ mcc_asmp_sender_handle_plain_report (MccAsmpSender *self, uint32_t ssrc, double 
     return MCC_DROP_NONE;
   }
   take_plain_report (self, receiver, fraction_lost, rtt);
-  drop = use_report (self, receiver);
+  drop = use_report (self, receiver, false);
   if (drop == MCC_DROP_NONE && receiver->loss_ratio <= 0.0f)
     mcc_asmp_sender_plain_rise (self, receiver);
   return drop;
@@ -228,6 +244,14 @@ mcc_asmp_sender_handle_bye (MccAsmpSender *self, uint32_t ssrc, const MccAddress
   mcc_asmp_sender_remove (self, receiver, MCC_RECEIVER_LEFT);
   mcc_asmp_sender_update_target (self);
   return MCC_DROP_NONE;
+}
+
+bool
+mcc_asmp_sender_counts (const MccAsmpSender *self, uint32_t ssrc, const MccAddress *from)
+{
+  const MccReceiver *receiver
+      = mcc_receivers_find (&self->receivers, ssrc, from != NULL ? from : &no_address);
+  return receiver != NULL && receiver->state == MCC_RECEIVER_ACTIVE;
 }
 
 bool

@@ -138,7 +138,8 @@ mcc_assp_sender_new (const MccAsspSenderConfig *config, MccTime now)
   for (unsigned j = 0; j < count (self); j++) {
     self->streams.stream[j].flags &= MCC_ASSP_RUNNING;
     self->stream[j].told_bounds = true;
-    self->stream[j].quiet_until = self->stream[j].left = self->stream[j].tried = MCC_TIME_NONE;
+    self->stream[j].quiet_until = self->stream[j].left = self->stream[j].tried
+        = self->stream[j].moved = MCC_TIME_NONE;
   }
   mcc_assp_sender_init_ladder (self);
   /* Random, so that a restarted sender's are not taken for old ones. */
@@ -233,6 +234,17 @@ overtaken (const MccAsspSender *self, unsigned stream, uint32_t ssrc, const MccA
   return false;
 }
 
+/* Whether its probation has passed in another stream (enhanced): one who moves need not prove again
+ * that it is there, and a crowd that does would report twice as much. */
+static bool
+known_elsewhere (const MccAsspSender *self, unsigned stream, uint32_t ssrc, const MccAddress *from)
+{
+  for (unsigned j = 0; j < count (self) && self->config.variant == MCC_VARIANT_ENHANCED; j++)
+    if (j != stream && mcc_asmp_sender_counts (self->stream[j].asmp, ssrc, from))
+      return true;
+  return false;
+}
+
 /* Takes it out of all streams but @stream; false: it was in none. */
 static bool
 remove_from_others (MccAsspSender *self, unsigned stream, uint32_t ssrc, const MccAddress *from)
@@ -244,6 +256,8 @@ remove_from_others (MccAsspSender *self, unsigned stream, uint32_t ssrc, const M
       continue;
     mcc_asmp_sender_handle_bye (self->stream[j].asmp, ssrc, from, self->now);
     self->stream[j].left = self->now;
+    if (stream < count (self))
+      self->stream[j].moved = self->now;
     if (stream < count (self) && mcc_assp_streams_lower (&self->streams, j, stream))
       self->stream[j].tried = self->now;
     found = true;
@@ -267,8 +281,10 @@ mcc_assp_sender_handle_report (MccAsspSender *self, unsigned stream, uint32_t ss
     return drop (self, MCC_DROP_BAD_VALUE, ssrc);
   if (overtaken (self, stream, ssrc, from, report->number))
     return drop (self, MCC_DROP_STALE, ssrc);
-  MccDrop verdict
-      = mcc_asmp_sender_handle_report (self->stream[stream].asmp, ssrc, report, from, now);
+  MccAsmpSender *asmp = self->stream[stream].asmp;
+  MccDrop verdict = known_elsewhere (self, stream, ssrc, from)
+                        ? mcc_asmp_sender_handle_known_report (asmp, ssrc, report, from, now)
+                        : mcc_asmp_sender_handle_report (asmp, ssrc, report, from, now);
   if (verdict == MCC_DROP_NONE || verdict == MCC_DROP_PROBATION)
     remove_from_others (self, stream, ssrc, from);
   if (verdict == MCC_DROP_NONE && (report->flags & MCC_REPORT_LEAVING))

@@ -3,9 +3,11 @@
 
 /* Ours. */
 #define GUESS 1.5 /* times what is sent: what those may take whom nothing limits */
-#define SAID_TIME (600 * MCC_SECOND) /* so long counts what somebody said who says nothing now */
-#define TRY_TIME (20 * MCC_SECOND)   /* who could go up has, by then, or its rules keep it */
-#define SPARE_TIME (6 * MCC_SECOND)  /* until all have heard of the new bounds and have gone */
+#define SAID_TIME (600 * MCC_SECOND)  /* so long counts what somebody said who says nothing now */
+#define TRY_TIME (20 * MCC_SECOND)    /* who could go up has, by then, or its rules keep it */
+#define FEW 16                        /* all of so many have said where they are; ours */
+#define FOLLOW_TIME (30 * MCC_SECOND) /* in which one of a large group reports */
+#define SPARE_TIME (6 * MCC_SECOND)   /* until all have heard of the new bounds and have gone */
 
 static void
 overall_bounds (const MccAsspStreams *streams, uint64_t *low_bps, uint64_t *high_bps)
@@ -79,12 +81,26 @@ add_unlimited (MccAsspSender *self, unsigned j, MccAsspSenderSaid *said, bool an
     mcc_assp_ladder_add_unsettled (&self->ladder);
 }
 
+/* One of its large stream has moved since it was heard: behind the same link, it may have done so
+ * too, and what it said of the stream is past. */
+static bool
+may_have_followed (const MccAsspSender *self, unsigned j, const MccReceiverInfo *info)
+{
+  MccTime moved = self->stream[j].moved;
+  return moved != MCC_TIME_NONE && self->now - moved < FOLLOW_TIME && info->age > self->now - moved
+         && mcc_asmp_sender_members (self->stream[j].asmp) > FEW;
+}
+
 /* What a receiver of stream @j could take, as it says, or said. */
 static void
 add_receiver (MccAsspSender *self, unsigned j, const MccReceiverInfo *info)
 {
   if (info->plain)
     return; /* goes nowhere */
+  if (may_have_followed (self, j, info)) {
+    mcc_assp_ladder_add_unsettled (&self->ladder);
+    return;
+  }
   MccAsspSenderSaid *said = said_of (self, info->ssrc);
   uint64_t bps = info->state == MCC_RECEIVER_ACTIVE ? info->potential_bps : 0;
   if (bps == 0 || bps >= MCC_APP_RATE_MAX) {

@@ -24,6 +24,7 @@ typedef struct {
   MccTime spared_until;
   bool sinks;          /* nobody in it bears nearly its lower bound */
   MccTime tried;       /* when somebody of it went up, newest; MCC_TIME_NONE: never */
+  MccTime moved;       /* when somebody of it was heard in another, newest; MCC_TIME_NONE: never */
   MccTime left;        /* when somebody of it said so, newest; MCC_TIME_NONE: never */
   MccTime quiet_until; /* they have left, the network may not know yet; MCC_TIME_NONE: no */
 } MccAsspSenderStream;

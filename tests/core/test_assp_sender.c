@@ -210,6 +210,28 @@ test_targets (void)
   }
 }
 
+/* Who counts in one stream counts in the next with its first report there; a stranger does not, and
+ * nobody who has its SSRC. */
+static void
+test_known (void)
+{
+  for (unsigned variant = MCC_VARIANT_PUBLISHED; variant <= MCC_VARIANT_ENHANCED; variant++) {
+    Fixture self = fixture_new (variant);
+    self.live = true;
+    stay (&self, 1, 0, 1500000, 2 * MCC_SECOND);
+    bool known = variant == MCC_VARIANT_ENHANCED;
+    g_assert_cmpuint (
+        report (&self, 1, 1, 2500000), ==, known ? MCC_DROP_NONE : MCC_DROP_PROBATION);
+    g_assert_cmpuint (report (&self, 2, 1, 2500000), ==, MCC_DROP_PROBATION);
+    MccAddress other = { .family = 4, .port = 5005, .bytes = { 10, 0, 0, 9 } };
+    MccAppReport forged = { .number = ++self.number, .rate_bps = 1, .rtt = 40 * MCC_MSECOND };
+    g_assert_cmpuint (
+        mcc_assp_sender_handle_report (self.sender, 2, 1001, &forged, &other, self.now), !=,
+        MCC_DROP_NONE);
+    mcc_assp_sender_free (self.sender);
+  }
+}
+
 /* One that moves is out of its old stream with its first report in the new one. */
 static void
 test_moves (void)
@@ -562,6 +584,45 @@ test_said (void)
   }
 }
 
+static void
+report_all (Fixture *self)
+{
+  for (unsigned host = 1; host <= 20; host++) {
+    MccAddress from = { .family = 4, .port = 5005, .bytes = { 10, 0, 0, (uint8_t)host } };
+    MccAppReport report = { .number = ++self->number,
+      .flags = MCC_REPORT_RTT_MEASURED,
+      .rate_bps = 500000,
+      .received_bps = 500000,
+      .potential_bps = host <= 12 ? 1600000 : 500000,
+      .rtt = 40 * MCC_MSECOND };
+    mcc_assp_sender_handle_report (self->sender, 0, 1000 + host, &report, &from, self->now);
+    drain (self);
+  }
+}
+
+/* Of a large group one has moved: what the others said before is not acted upon. */
+static void
+test_followers (void)
+{
+  for (unsigned moves = 0; moves < 2; moves++) {
+    MccAsspSenderConfig config = {
+      .variant = MCC_VARIANT_ENHANCED, .seed = 5, .streams = ladder, .max_streams = 3, .ttl = 4
+    };
+    Fixture self = { .now = START, .live = true };
+    self.sender = mcc_assp_sender_new (&config, START);
+    drain (&self);
+    for (unsigned i = 0; i < 4; i++) {
+      report_all (&self);
+      run (&self, MCC_SECOND);
+    }
+    if (moves)
+      report (&self, 1, 1, 2500000);
+    run (&self, 25 * MCC_SECOND);
+    g_assert_cmpint (self.bounds > 0, ==, !moves);
+    mcc_assp_sender_free (self.sender);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -569,6 +630,8 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-sender/refuses-streams-that-overlap", test_invalid);
   g_test_add_func ("/assp-sender/eq-4", test_targets);
   g_test_add_func ("/assp-sender/a-receiver-is-in-one-stream", test_moves);
+  g_test_add_func ("/assp-sender/known-in-all-streams", test_known);
+  g_test_add_func ("/assp-sender/waits-for-who-may-have-followed", test_followers);
   g_test_add_func ("/assp-sender/eq-5", test_average);
   g_test_add_func ("/assp-sender/rounds-of-5-s", test_rounds);
   g_test_add_func ("/assp-sender/rtcp-of-the-lowest-stream", test_rtcp);
