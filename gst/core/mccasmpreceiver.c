@@ -149,6 +149,7 @@ decide (MccAsmpReceiver *self)
   self->loss_ratio = input.loss_ratio;
   mcc_rate_decide (self->rate, &input);
   mcc_asmp_receiver_note_freedom (self, &input);
+  mcc_asmp_receiver_measure_fair (self);
 
   uint64_t rate_bps = mcc_rate_get_bps (self->rate);
   mcc_trace_add (&self->trace, &(MccTraceEvent){ .type = MCC_TRACE_RATE,
@@ -205,6 +206,7 @@ mcc_asmp_receiver_new (const MccAsmpReceiverConfig *config, MccTime now)
   mcc_asmp_source_init (&self->source, config->source_ssrc, MCC_ASMP_SOURCE_TIMEOUT);
   mcc_asmp_schedule_init (&self->schedule, config->variant, config->hears_group,
       config->report_interval, self->config.compound_bytes, config->seed);
+  mcc_elm_fair_init (&self->fair);
   self->schedule.wary = config->unbounded;
   if (config->least_interval > 0)
     self->schedule.least = config->least_interval;

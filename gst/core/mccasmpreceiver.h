@@ -92,6 +92,9 @@ MccDrop mcc_asmp_receiver_handle_rtp (
  */
 void mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc,
     const MccAppSession *session, bool fresh, MccTime now);
+/* Whether the sender may wait for our next report: in a large group who does not limit may leave
+ * the stream for another one without a word, and is heard there. */
+bool mcc_asmp_receiver_is_awaited (const MccAsmpReceiver *self);
 /* Until @until (MCC_TIME_NONE: until told) no rate is decided, losses are not the network's, and
  * reports say NO_LIMIT. */
 void mcc_asmp_receiver_hold (MccAsmpReceiver *self, MccTime until, MccTime now);
@@ -117,6 +120,13 @@ void mcc_asmp_receiver_note_carried (MccAsmpReceiver *self, uint64_t bps, MccTim
 void mcc_asmp_receiver_hear_report (
     MccAsmpReceiver *self, uint32_t ssrc, const MccAppReport *report, MccTime now);
 void mcc_asmp_receiver_hear_rtts (MccAsmpReceiver *self, const MccAppRttList *list, MccTime now);
+/* Whether the sender of this report, just heard, is behind the queue that stands before us: near,
+ * and with about the same queue. */
+bool mcc_asmp_receiver_shares_queue (
+    const MccAsmpReceiver *self, uint32_t ssrc, const MccAppReport *report);
+/* One who shares it says what a faster stream meets there, which we move to: the same is ours. */
+void mcc_asmp_receiver_adopt (
+    MccAsmpReceiver *self, uint64_t rate_bps, double loss_ratio, MccTime now);
 /* Whether packets were lost, or a queue stood, within the last seconds. */
 bool mcc_asmp_receiver_is_pressed (const MccAsmpReceiver *self);
 /* Packets that our own socket dropped (SO_RXQ_OVFL) since the last call: not network loss. */

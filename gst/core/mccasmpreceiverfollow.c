@@ -6,6 +6,8 @@
 #include "mcctcp.h"
 
 #define QUEUE_FREE (15 * MCC_MSECOND) /* a standing queue above says that the path limits */
+#define FAIR_SURE 0.8                 /* probability that TCP would get as much ... */
+#define FAIR_MOST 1.5 /* ... and times the equation: the rest is seen in the next stream */
 #define QUEUE_PRESSED (40 * MCC_MSECOND)
 #define PRESSED_TIME (3 * MCC_SECOND)
 #define FAR_BELOW 2
@@ -24,6 +26,22 @@
 #define CEILING_TIME (120 * MCC_SECOND) /* at first */
 #define CEILING_TIME_MAX (960 * MCC_SECOND)
 
+/* Those who are behind one bottleneck move together: their reports must not fill its queue. */
+static bool
+is_crowd (const MccAsmpReceiver *self)
+{
+  return mcc_asmp_receiver_is_enhanced (self) && self->has_session
+         && self->session.receivers > MCC_ASMP_FEW_RECEIVERS;
+}
+
+bool
+mcc_asmp_receiver_is_awaited (const MccAsmpReceiver *self)
+{
+  uint64_t said_bps = self->schedule.reported_bps;
+  return !is_crowd (self) || self->session.limiting_ssrc == self->config.ssrc
+         || (double)said_bps < UNLIMITED * (double)self->session.target_bps;
+}
+
 void
 mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc, const MccAppSession *session,
     bool fresh, MccTime now)
@@ -33,6 +51,7 @@ mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc, const MccA
   mcc_asmp_receiver_advance (self, now);
   mcc_asmp_source_init (&self->source, media_ssrc, MCC_ASMP_SOURCE_TIMEOUT);
   mcc_asmp_source_handle_announced (&self->source, media_ssrc, now);
+  self->crowd = is_crowd (self);
   self->has_session = self->has_other = false;
   self->announce_interval = 0;
   mcc_asmp_path_splice (&self->path);
@@ -58,7 +77,7 @@ mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc, const MccA
   mcc_asmp_receiver_adopt_session (self, media_ssrc, session);
   mcc_asmp_receiver_activate (self);
   /* The sender must know soon who is where; many that switch together wait as newcomers do. */
-  if (session->receivers <= MCC_ASMP_FEW_RECEIVERS)
+  if (!self->crowd && session->receivers <= MCC_ASMP_FEW_RECEIVERS)
     mcc_asmp_schedule_hurry (&self->schedule, now);
 }
 
@@ -224,6 +243,38 @@ equation_bps (const MccAsmpReceiver *self)
   return allowed_bps (self, self->loss_ratio);
 }
 
+void
+mcc_asmp_receiver_measure_fair (MccAsmpReceiver *self)
+{
+  const MccAsmpPath *path = &self->path;
+  if (!self->config.unbounded || !mcc_asmp_receiver_is_enhanced (self))
+    return;
+  mcc_elm_fair_look (
+      &self->fair, &(MccElmFairInput){ .now = self->now,
+                       .measuring = self->now >= path->excuse_until && path->rtt.measured
+                                    && self->has_session && !path->splice,
+                       .received = mcc_loss_packets_received (path->loss),
+                       .lost = mcc_loss_packets_lost (path->loss),
+                       .events = mcc_loss_events (path->loss),
+                       .packet_bytes = mcc_loss_mean_packet_bytes (path->loss),
+                       .sent_bps = (double)self->session.target_bps,
+                       .rtt_s = mcc_time_to_seconds (mcc_rtt_get (&path->rtt)) });
+}
+
+/* Among rivals, what TCP would get at its own rate: a burst of drops in a full queue hits a fast
+ * flow surely, ours in a slow stream now and then. */
+static uint64_t
+competing_bps (const MccAsmpReceiver *self)
+{
+  uint64_t equation = equation_bps (self);
+  double fair = mcc_elm_fair_at_least (&self->fair, FAIR_SURE);
+  if (equation == UINT64_MAX || self->fair.events_used == 0
+      || self->session.receivers <= MCC_ASMP_FEW_RECEIVERS)
+    return equation;
+  fair = fmin (fair, FAIR_MOST * (double)equation);
+  return fair > (double)equation ? (uint64_t)fair : equation;
+}
+
 /* Others' queue stands, but of so many packets none was lost: a TCP flow would have what the
  * equation gives for one loss in that many. */
 static uint64_t
@@ -242,6 +293,27 @@ static bool
 is_free (const MccAsmpReceiver *self)
 {
   return self->free_since != MCC_TIME_NONE && self->now - self->free_since >= FREE_TIME;
+}
+
+bool
+mcc_asmp_receiver_shares_queue (
+    const MccAsmpReceiver *self, uint32_t ssrc, const MccAppReport *report)
+{
+  return (report->flags & MCC_REPORT_RTT_MEASURED) && self->path.standing > QUEUE_FREE
+         && report->queue_delay > QUEUE_FREE
+         && mcc_neighbours_is_near (&self->path.neighbours, ssrc, report->number, report->rtt);
+}
+
+void
+mcc_asmp_receiver_adopt (MccAsmpReceiver *self, uint64_t rate_bps, double loss_ratio, MccTime now)
+{
+  mcc_asmp_receiver_advance (self, now);
+  if (mcc_rate_mode (self->rate) != MCC_RATE_TCP || !(loss_ratio > 0.0)
+      || loss_ratio >= self->loss_ratio)
+    return;
+  mcc_loss_seed (self->path.loss, loss_ratio);
+  self->loss_ratio = loss_ratio;
+  mcc_rate_raise (self->rate, rate_bps);
 }
 
 bool
@@ -268,8 +340,9 @@ mcc_asmp_receiver_potential_bps (const MccAsmpReceiver *self)
     case MCC_RATE_START:
       return 0;
     case MCC_RATE_TCP:
-      return self->path.rtt.measured || equation_bps (self) < rate_bps ? equation_bps (self)
-                                                                       : rate_bps;
+      if (self->path.rtt.measured)
+        return competing_bps (self);
+      return equation_bps (self) < rate_bps ? equation_bps (self) : rate_bps;
     default:
       break;
   }

@@ -13,6 +13,7 @@
 #include "mccasmpreceiver.h"
 #include "mccasmpschedule.h"
 #include "mccasmpsource.h"
+#include "mccelmfair.h"
 
 #define MCC_ASMP_ACTIONS 16
 #define MCC_ASMP_SESSION_TIMEOUT (15 * MCC_SECOND) /* without announcement and stream; ours */
@@ -27,6 +28,7 @@ struct MccAsmpReceiver {
   MccAsmpPath path;
   MccAsmpSchedule schedule;
   MccRate *rate;
+  MccElmFair fair; /* of several streams: what TCP would get */
   MccTime next_decision;
   MccTime hold_until;   /* no decision before */
   MccTime free_since;   /* no sign that the path limits; MCC_TIME_NONE: there is one */
@@ -38,6 +40,7 @@ struct MccAsmpReceiver {
   MccTime ceiling_time, ceiling_life;
   bool ceiling_of_queue; /* no loss said so, only a queue that stood */
   bool spliced_once;     /* this stream is not the first */
+  bool crowd;            /* ... and many were in the one before */
   bool spliced;          /* another stream of the same sender comes: the path stays */
   uint64_t told_bps;     /* last MCC_RECEIVER_RATE */
   double loss_ratio;
@@ -93,6 +96,8 @@ void mcc_asmp_receiver_stop (MccAsmpReceiver *self);
 bool mcc_asmp_receiver_claims (const MccAsmpReceiver *self);
 /* Of several streams: a queue stands that is not ours, as far as seen. */
 bool mcc_asmp_receiver_others_queue (const MccAsmpReceiver *self);
+/* Of several streams, at each decision: what did a flow of this rate meet? */
+void mcc_asmp_receiver_measure_fair (MccAsmpReceiver *self);
 /* A rate was decided from @input. */
 void mcc_asmp_receiver_note_freedom (MccAsmpReceiver *self, const MccRateInput *input);
 

@@ -73,6 +73,7 @@ mcc_asmp_receiver_schedule_input (const MccAsmpReceiver *self)
     .members = session != NULL ? session->receivers : 0,
     .limiting = session != NULL && session->limiting_ssrc == self->config.ssrc,
     .nobody_limits = session != NULL && session->limiting_ssrc == 0,
+    .moves = self->crowd,
     .announced = session != NULL ? self->session_time : 0,
     .rtt = rtt,
     .rtt_max = mcc_time_clamp (session != NULL ? session->rtt_max : 0, rtt, MCC_RTT_MAX),

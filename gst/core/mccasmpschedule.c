@@ -130,10 +130,11 @@ static void
 plan_first (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
 {
   MccTime wait = mcc_time_clamp (self->interval / 2, MCC_RTCP_MIN_INTERVAL, JOIN_MAX);
-  self->crowd = input->members == 0 || input->members > MCC_ASMP_FEW_RECEIVERS;
+  self->moves = input->moves;
+  self->crowd = input->moves || input->members == 0 || input->members > MCC_ASMP_FEW_RECEIVERS;
   self->uncounted = self->uncounted || (self->wary && input->members == 0);
   if (self->crowd) {
-    wait = input->members == 0 ? JOIN_UNKNOWN : JOIN_MAX;
+    wait = input->moves || input->members == 0 ? JOIN_UNKNOWN : JOIN_MAX;
     wait = mcc_suppress_wait_within (&self->rng, JOIN_CROWD, wait);
   } else {
     double u = mcc_rng_uniform (&self->rng);
@@ -141,6 +142,13 @@ plan_first (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
   }
   MccTime next = spaced (self, input->now + wait);
   self->next = self->next == MCC_TIME_NONE ? next : mcc_time_min (self->next, next);
+}
+
+/* Of this stream, and others' first ones come with it. */
+static bool
+is_first (const MccAsmpSchedule *self)
+{
+  return self->last == MCC_TIME_NONE || (self->moves && self->sent == 0);
 }
 
 /* The first report is due, but more others than the budget bears report for the first time, too
@@ -241,7 +249,7 @@ static bool
 wants_confirmation (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
 {
   return self->variant == MCC_VARIANT_ENHANCED && self->fixed == 0 && self->sent == 1
-         && input->nobody_limits;
+         && input->nobody_limits && !self->moves;
 }
 
 /* enhanced, RTCP rules: our rate is below the announced one. */
@@ -262,7 +270,7 @@ wants_early (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
     return false;
   /* The first rate of all is news, too: until then the sender may not rise. */
   if (self->last != MCC_TIME_NONE && self->reported_bps == UINT64_MAX
-      && members (self, input) <= MCC_ASMP_FEW_RECEIVERS)
+      && members (self, input) <= MCC_ASMP_FEW_RECEIVERS && !self->moves)
     return true;
   if (input->limiting && self->reported_bps != UINT64_MAX)
     return (double)input->rate_bps < FALL * (double)self->reported_bps;
@@ -333,7 +341,7 @@ mcc_asmp_schedule_update (MccAsmpSchedule *self, const MccAsmpScheduleInput *inp
   MccTime wait = 0;
   unsigned n = members (self, input);
   if (!input->limiting && !self->unconfirmed
-      && (n > MCC_ASMP_FEW_RECEIVERS || self->interval >= MCC_SUPPRESS_INTERVAL))
+      && (n > MCC_ASMP_FEW_RECEIVERS || self->moves || self->interval >= MCC_SUPPRESS_INTERVAL))
     wait = suppression_wait (self, input);
   else if (self->last == MCC_TIME_NONE && self->uncounted) /* as for plan_first() */
     wait = mcc_suppress_wait_within (&self->rng, JOIN_CROWD, JOIN_UNKNOWN);
@@ -359,7 +367,7 @@ MccScheduleVerdict
 mcc_asmp_schedule_handle_heard (MccAsmpSchedule *self, uint32_t ssrc, uint64_t rate_bps,
     bool no_limit, const MccAsmpScheduleInput *input)
 {
-  if (self->last == MCC_TIME_NONE)
+  if (is_first (self))
     count_joiner (self, ssrc);
   if (no_limit)
     return MCC_SCHEDULE_WAIT;
@@ -395,9 +403,9 @@ mcc_asmp_schedule_handle_timeout (MccAsmpSchedule *self, const MccAsmpScheduleIn
   if (input->now < self->next)
     return MCC_SCHEDULE_WAIT;
 
-  if (self->last == MCC_TIME_NONE ? postpone_first (self, input) : postpone_regular (self, input))
+  if (is_first (self) ? postpone_first (self, input) : postpone_regular (self, input))
     return MCC_SCHEDULE_WAIT;
-  if (self->last != MCC_TIME_NONE && !self->waiting && !self->skipped && !limits (self, input)
+  if (!is_first (self) && !self->waiting && !self->skipped && !limits (self, input)
       && self->interval > MCC_SUPPRESS_INTERVAL) {
     self->waiting = true;
     self->heard_bps = UINT64_MAX;

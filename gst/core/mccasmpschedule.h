@@ -15,7 +15,7 @@
  *    ask for it may be lost in the very queue that overflows.
  *  - First: at once in a small group; else nearly a second after the start, and while more others
  *    report for the first time than the budget bears, later by what these take (timer
- *    reconsideration, RFC 3550 6.3.3).
+ *    reconsideration, RFC 3550 6.3.3). So do many who move from one stream to another together.
  *  - Early (enhanced): the rate fell below the announced target. At once in a small group, else
  *    after mcc_suppress_wait(), and not at all when a heard report, or the round's suppressing rate
  *    that the sender announces, covers it.
@@ -39,6 +39,7 @@ typedef struct {
   unsigned members;     /* announced receivers */
   bool limiting;        /* the sender names us as the limiting one */
   bool nobody_limits;   /* ... or nobody */
+  bool moves;           /* from another stream of this sender, and many may do so with us */
   MccTime announced;    /* when that was heard; 0 = never */
   MccTime rtt, rtt_max;
   MccTime announce_interval; /* smoothed */
@@ -77,6 +78,7 @@ typedef struct {
   bool wary;             /* several streams: whoever joins does so with everybody */
   bool uncounted;        /* ... and joined before a sender counted anybody */
   bool crowd;            /* the first report waits as if many joined */
+  bool moves;            /* ... from another stream */
   uint64_t reported_bps; /* UINT64_MAX: no limit */
   uint64_t heard_bps;    /* lowest lately heard; UINT64_MAX none */
   uint32_t heard_ssrc;

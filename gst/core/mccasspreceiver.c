@@ -109,7 +109,7 @@ mcc_assp_receiver_new (const MccAsspReceiverConfig *config, MccTime now)
   if (config->asmp.compound_bytes == 0)
     self->config.asmp.compound_bytes = COMPOUND_BYTES;
   self->now = now;
-  self->stream = self->to = self->home = self->led_to = MCC_ASSP_NO_STREAM;
+  self->stream = self->to = self->home = self->led_to = self->company = MCC_ASSP_NO_STREAM;
   self->deadline = self->key_next = self->left = MCC_TIME_NONE;
   mcc_assp_level_init (&self->level, config->asmp.variant, &self->config.factors);
   if (mcc_assp_factors_valid (&self->config.factors))
@@ -187,6 +187,10 @@ watch (MccAsspReceiver *self)
   if (mcc_assp_receiver_is_led (self)) {
     mcc_assp_receiver_begin (self, self->led_to, MCC_ASSP_REASON_TROUBLE);
     self->led_to = MCC_ASSP_NO_STREAM;
+    return;
+  }
+  if (mcc_assp_receiver_has_company (self)) {
+    mcc_assp_receiver_join_company (self);
     return;
   }
   if (self->now - self->heard >= SILENCE) { /* is no rate */

@@ -6,6 +6,10 @@
 #define LED_ONSET MCC_SECOND      /* one queue is seen by all behind it */
 #define TRIAL_TIME                                                                                 \
   (4 * MCC_SECOND) /* one who went up knows by then; and what it did to us is over */
+#define COMPANY_TIME (4 * MCC_SECOND) /* one who is in a higher stream counts so long */
+#define COMPANY_WAIT                                                                               \
+  (20 * MCC_SECOND) /* between two ups to company; twice as long after a failure */
+#define COMPANY_WAIT_MAX (320 * MCC_SECOND)
 #define TRIAL_REST (30 * MCC_SECOND) /* trials follow each other: no more patience before */
 
 /* One of ours has gone up, or come back: what we suffer now may be its trial, on our link. */
@@ -28,6 +32,49 @@ mcc_assp_receiver_is_patient (const MccAsspReceiver *self)
   return self->now < self->trial_until;
 }
 
+/* @stream comes over the queue that we have, too: where we are in it our link has less to carry,
+ * not more. It has been measured: whoever says so is not trying any more. */
+static void
+note_company (MccAsspReceiver *self, unsigned stream, uint32_t ssrc, const MccAppReport *report)
+{
+  unsigned own = mcc_assp_receiver_current (self);
+  if (own >= self->streams.count || !mcc_assp_streams_open (&self->streams, stream)
+      || !mcc_assp_streams_lower (&self->streams, own, stream)
+      || (report->flags & MCC_REPORT_NO_LIMIT)
+      || report->rate_bps < self->streams.stream[stream].low_bps
+      || !mcc_asmp_receiver_shares_queue (self->asmp, ssrc, report))
+    return;
+  self->company = stream;
+  self->company_bps = report->rate_bps;
+  self->company_loss = report->loss_ratio;
+  self->company_until = self->now + COMPANY_TIME;
+}
+
+bool
+mcc_assp_receiver_has_company (const MccAsspReceiver *self)
+{
+  return self->company != MCC_ASSP_NO_STREAM && self->now < self->company_until
+         && self->now >= self->company_not_before
+         && mcc_assp_streams_open (&self->streams, self->company)
+         && mcc_assp_streams_lower (&self->streams, self->stream, self->company);
+}
+
+void
+mcc_assp_receiver_join_company (MccAsspReceiver *self)
+{
+  bool again = self->joined_company > 0
+               && self->now - self->joined_company < MCC_ASSP_UP_PROOF + self->company_wait;
+  self->company_wait
+      = again ? mcc_time_min (2 * self->company_wait, COMPANY_WAIT_MAX) : COMPANY_WAIT;
+  self->company_not_before = self->now + self->company_wait;
+  self->joined_company = self->now;
+  self->joins_company = true;
+  mcc_assp_receiver_begin (self, self->company, MCC_ASSP_REASON_UP);
+  self->joins_company = false;
+  mcc_asmp_receiver_adopt (self->asmp, self->company_bps, self->company_loss, self->now);
+  self->company = MCC_ASSP_NO_STREAM;
+}
+
 static bool
 is_pressed (const MccAsspReceiver *self)
 {
@@ -45,6 +92,7 @@ mcc_assp_receiver_note_other (
     return; /* it will say where it is */
   self->other[place].ssrc = ssrc;
   self->other[place].stream = stream;
+  note_company (self, stream, ssrc, report);
   if (known && from != stream && own < self->streams.count && from < self->streams.count
       && mcc_assp_streams_open (&self->streams, stream))
     note_trial (self, from, stream, own);

@@ -29,6 +29,12 @@ struct MccAsspReceiver {
   MccTime led_until;
   bool led_onset;                  /* we were not pressed when that one went */
   MccTime trial_until, trial_rest; /* what another one's up does to us is waited for; not again */
+  /* One behind our queue is in a higher stream, which our link carries anyway. */
+  unsigned company; /* that stream; MCC_ASSP_NO_STREAM: none lately */
+  MccTime company_until, joined_company, company_not_before, company_wait; /* 0: never, none */
+  bool joins_company;
+  uint64_t company_bps; /* what it says that it can take there, and meets */
+  double company_loss;
   /* What we could take, as far as known. */
   bool unlimited;
   double known_bps; /* 0: nothing */
@@ -122,5 +128,8 @@ void mcc_assp_receiver_note_other (
     MccAsspReceiver *self, unsigned stream, uint32_t ssrc, const MccAppReport *report);
 /* Whether a trouble may be another one's trial, which will soon be over. */
 bool mcc_assp_receiver_is_patient (const MccAsspReceiver *self);
+/* Whether to go up to `company`. */
+bool mcc_assp_receiver_has_company (const MccAsspReceiver *self);
+void mcc_assp_receiver_join_company (MccAsspReceiver *self);
 /* Whether to go down to `led_to` because others did. */
 bool mcc_assp_receiver_is_led (MccAsspReceiver *self);

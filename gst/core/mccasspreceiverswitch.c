@@ -48,6 +48,8 @@ take_leave (MccAsspReceiver *self, unsigned stream)
   MccAsspReceiverAction action
       = { .type = MCC_ASSP_RECEIVER_ASMP, .stream = stream, .from = stream };
   action.asmp.type = MCC_RECEIVER_SEND_REPORT;
+  if (!mcc_asmp_receiver_is_awaited (self->asmp))
+    return;
   mcc_asmp_receiver_leave (self->asmp, &action.asmp.report, self->now);
   mcc_assp_receiver_push (self, &action);
 }
@@ -148,7 +150,8 @@ mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reaso
   unsigned from = self->stream;
   bool alone = from == MCC_ASSP_NO_STREAM;
   self->overlap = !alone && reason != MCC_ASSP_REASON_TROUBLE && from != to
-                  && from < self->streams.count && has_room (self, from, to);
+                  && from < self->streams.count
+                  && (self->joins_company || has_room (self, from, to));
   self->reason = reason;
   self->home = alone ? self->home : from;
   self->begun = self->now;

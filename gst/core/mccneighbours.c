@@ -112,8 +112,7 @@ median (const MccNeighbours *self)
 }
 
 bool
-mcc_neighbours_handle_rtt (MccNeighbours *self, uint32_t ssrc, uint32_t number, MccTime rtt,
-    MccTime *out, MccTimeDelta *out_transit)
+mcc_neighbours_is_near (const MccNeighbours *self, uint32_t ssrc, uint32_t number, MccTime rtt)
 {
   unsigned place = ssrc % MCC_NEIGHBOURS_HEARD;
   if (!self->heard[place].any || self->heard[place].ssrc != ssrc
@@ -121,7 +120,16 @@ mcc_neighbours_handle_rtt (MccNeighbours *self, uint32_t ssrc, uint32_t number, 
     return false;
   MccTimeDelta away = self->heard[place].away;
   double near = MCC_NEIGHBOURS_NEAR * (double)rtt;
-  if (away < -(MccTimeDelta)BEHIND || (away > (MccTimeDelta)ALWAYS_NEAR && (double)away > near))
+  return away >= -(MccTimeDelta)BEHIND
+         && (away <= (MccTimeDelta)ALWAYS_NEAR || (double)away <= near);
+}
+
+bool
+mcc_neighbours_handle_rtt (MccNeighbours *self, uint32_t ssrc, uint32_t number, MccTime rtt,
+    MccTime *out, MccTimeDelta *out_transit)
+{
+  unsigned place = ssrc % MCC_NEIGHBOURS_HEARD;
+  if (!mcc_neighbours_is_near (self, ssrc, number, rtt))
     return false;
   self->heard[place].any = false;
   unsigned newest = find_voice (self, ssrc);

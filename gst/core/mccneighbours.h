@@ -63,6 +63,9 @@ void mcc_neighbours_handle_packet (
  * packet sent at @echo would have had, had it come when this report came, less its hold. */
 void mcc_neighbours_handle_report (MccNeighbours *self, uint32_t ssrc, uint32_t number,
     uint32_t echo, MccTimeDelta transit, MccTime queue, MccTime own_queue);
+/* Whether @ssrc, whose report @number was just handled and says @rtt, is near. */
+bool mcc_neighbours_is_near (
+    const MccNeighbours *self, uint32_t ssrc, uint32_t number, MccTime rtt);
 /* The sender measured @rtt from report @number of @ssrc. True: *out is about ours, and belongs to
  * our transit *out_transit. */
 bool mcc_neighbours_handle_rtt (MccNeighbours *self, uint32_t ssrc, uint32_t number, MccTime rtt,

@@ -23,6 +23,8 @@ typedef struct {
   bool lossy;                      /* every second packet is lost */
   bool cuts;                       /* at the first packet of what is joined */
   unsigned to;                     /* joined last */
+  uint32_t members;                /* of each stream, as announced; 0: 3 */
+  MccTime queue;
   unsigned joins, leaves, switched, failed, key_units, ladders;
   MccAsspReceiverAction join, leave, change, failure; /* newest of each */
   bool left_before_join;
@@ -149,7 +151,7 @@ announce (Fixture *self)
       .max_bps = 10000000,
       .start_bps = 150000,
       .session_bandwidth_bps = 1000000,
-      .receivers = 3,
+      .receivers = self->members > 0 ? self->members : 3,
       .suppress_bps = UINT64_MAX,
       .media_ssrc = ssrc,
       .payload_type = 96,
@@ -181,7 +183,7 @@ send_packet (Fixture *self, unsigned j)
     .seq = ++self->seq[j],
     .bytes = 1250 * (j + 1),
     .has_send_time = true,
-    .send_time = mcc_abs_send_time (self->now - 15 * MCC_MSECOND) };
+    .send_time = mcc_abs_send_time (self->now - 15 * MCC_MSECOND - self->queue) };
   if (self->lossy && self->seq[j] % 2 == 0)
     return;
   MccDrop drop = mcc_assp_receiver_handle_rtp (self->receiver, j, &packet, NULL, self->now);
@@ -655,6 +657,72 @@ test_led (void)
   }
 }
 
+/* Many behind one link move together: no report of each in its queue. */
+static void
+test_crowd (void)
+{
+  for (unsigned crowd = 0; crowd < 2; crowd++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+    self.members = crowd ? 100 : 10;
+    run (&self, 15 * MCC_SECOND);
+    unsigned before = self.reports;
+    lock (&self, 1);
+    run (&self, 200 * MCC_MSECOND);
+    g_assert_cmpuint (self.leaves, ==, 1);
+    g_assert_cmpuint (self.reports - before, ==, crowd ? 0 : 1); /* that it leaves */
+    run (&self, 20 * MCC_SECOND);
+    g_assert_true (self.has_first);
+    g_assert_cmpuint (self.report_stream, ==, 1);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
+/* A stream that one behind the same queue is in costs our link nothing. */
+static void
+test_company (void)
+{
+  static const struct {
+    const char *name;
+    unsigned stream, more_flags;
+    uint64_t bps;
+    MccTime queue, away;
+    bool joins;
+  } table[] = {
+    { "near", 1, 0, 2500000, 60 * MCC_MSECOND, 0, true },
+    { "and two streams up", 2, 0, 3500000, 60 * MCC_MSECOND, 0, true },
+    { "far away", 1, 0, 2500000, 60 * MCC_MSECOND, 80 * MCC_MSECOND, false },
+    { "behind another queue", 1, 0, 2500000, 120 * MCC_MSECOND, 0, false },
+    { "has just come", 1, MCC_REPORT_NO_LIMIT, 2500000, 60 * MCC_MSECOND, 0, false },
+    { "leaves", 1, MCC_REPORT_LEAVING, 2500000, 60 * MCC_MSECOND, 0, false },
+    { "has trouble there", 1, 0, 1500000, 60 * MCC_MSECOND, 0, false },
+    { "no queue stands", 1, 0, 2500000, 0, 0, false },
+  };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, -1);
+    run (&self, 5 * MCC_SECOND);
+    self.queue = table[row].queue > 0 ? 60 * MCC_MSECOND : 0;
+    run (&self, 2 * MCC_SECOND);
+    g_assert_cmpuint (self.joins, ==, 1);
+    MccAsspApp app = { .ssrc = 4711, .subtype = MCC_APP_REPORT, .stream = table[row].stream };
+    app.asmp = (MccApp){ .ssrc = app.ssrc, .subtype = MCC_APP_REPORT };
+    app.asmp.report = (MccAppReport){ .number = 1,
+      .flags = MCC_REPORT_RTT_MEASURED | MCC_REPORT_ECHO | table[row].more_flags,
+      .rate_bps = table[row].bps,
+      .queue_delay = table[row].queue,
+      .rtt = 120 * MCC_MSECOND,
+      .echo = mcc_abs_send_time (self.now - 15 * MCC_MSECOND - self.queue - table[row].away) };
+    g_test_message ("%s", table[row].name);
+    mcc_assp_receiver_handle_app (self.receiver, &app, self.now);
+    run (&self, MCC_SECOND);
+    g_assert_cmpuint (self.joins, ==, table[row].joins ? 2 : 1);
+    if (table[row].joins) {
+      g_assert_cmpuint (self.join.stream, ==, table[row].stream);
+      g_assert_true (self.join.overlap);
+    }
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
 static void
 test_leave (void)
 {
@@ -697,6 +765,8 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-receiver/own-packets", test_own);
   g_test_add_func ("/assp-receiver/waits-for-a-fellows-trial", test_trial);
   g_test_add_func ("/assp-receiver/led-by-who-suffers-with-it", test_led);
+  g_test_add_func ("/assp-receiver/a-crowd-does-not-report-at-once", test_crowd);
+  g_test_add_func ("/assp-receiver/goes-where-its-link-goes-anyway", test_company);
   g_test_add_func ("/assp-receiver/last-report", test_leave);
   g_test_add_func ("/assp-receiver/factors-out-of-range", test_bad_factors);
   return g_test_run ();
