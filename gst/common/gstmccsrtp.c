@@ -16,6 +16,7 @@
 /* SSRCs of one kind of packet that are kept: those who have the key, and no end of them might
  * come. */
 #define STREAMS_MAX 16384
+#define SENT_MAX 8 /* SSRCs of ours whose indexes are announced */
 
 enum { RTP, RTCP, KINDS };
 
@@ -329,10 +330,12 @@ note_sent_locked (GstMccSrtp *self, guint32 ssrc, guint16 seq)
 
   while (i < self->sent.count && self->sent.entry[i].ssrc != ssrc)
     i++;
-  if (i == MCC_INDEX_MAX)
-    return;
-  if (i == self->sent.count)
+  if (i == SENT_MAX) { /* the oldest is one that collided, or of an earlier start */
+    i--;
+    memmove (self->sent.entry, self->sent.entry + 1, i * sizeof self->sent.entry[0]);
+  } else if (i == self->sent.count) {
     self->sent.count++;
+  }
   srtp_get_stream_roc (self->out[RTP], ssrc, &roc);
   self->sent.entry[i] = (MccIndex){ ssrc, (guint64)roc << 16 | seq };
 }

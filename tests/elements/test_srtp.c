@@ -173,6 +173,25 @@ send_many (GstMccSrtp *sender, guint32 ssrc, guint16 first, guint n)
   return app;
 }
 
+/* Streams that begin anew under another SSRC do not crowd out those that are sent. */
+static void
+test_newest (void)
+{
+  GstMccSrtp *sender = make (TRUE, KEY_A);
+  MccIndexApp app;
+
+  for (guint32 ssrc = 1; ssrc <= 20; ssrc++)
+    rtp (sender, ssrc, (guint16)ssrc);
+  rtp (sender, 15, 16);
+  gst_mcc_srtp_get_indexes (sender, &app);
+  g_assert_cmpuint (app.count, ==, 8);
+  for (guint i = 0; i < app.count; i++) {
+    g_assert_cmpuint (app.entry[i].ssrc, ==, 13 + i);
+    g_assert_cmpuint (app.entry[i].index, ==, i == 2 ? 16 : 13 + i);
+  }
+  gst_mcc_srtp_free (sender);
+}
+
 /* Behind the first round of numbers, a newcomer can read once it knows which round it is; also when
  * the announcement is from before a wrap, and when rounds pass that it does not see. */
 static void
@@ -742,6 +761,7 @@ main (int argc, char **argv)
   g_test_add_func ("/srtp/ciphers", test_ciphers);
   g_test_add_func ("/srtp/new-keys", test_rekey);
   g_test_add_func ("/srtp/late-joiner", test_late_joiner);
+  g_test_add_func ("/srtp/indexes-of-the-newest-streams", test_newest);
   g_test_add_func ("/srtp/false-index", test_false_index);
   g_test_add_func ("/srtp/errors-name-the-line-not-the-key", test_key_errors);
   g_test_add_func ("/srtp/flood-of-ssrcs", test_flood);
