@@ -239,6 +239,21 @@ test_announcement_bounds (void)
   g_free (longest);
 }
 
+/* Encrypted: the profile says so; the key is not there. */
+static void
+test_encrypted (void)
+{
+  GstMccSessionSettings s = settings4 ();
+  gchar key[] = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwd", *text;
+
+  s.srtp_key = key;
+  s.encrypted = TRUE;
+  text = text_of (&s, H264);
+  g_assert_nonnull (strstr (text, "m=video 5004 RTP/SAVPF 96"));
+  g_assert_null (strstr (text, key));
+  g_free (text);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -253,5 +268,6 @@ main (int argc, char **argv)
   g_test_add_func ("/announcement/round-trip", test_announcement);
   g_test_add_func ("/announcement/layers-order-fits", test_announcement_order);
   g_test_add_func ("/announcement/bounds", test_announcement_bounds);
+  g_test_add_func ("/sdp/encrypted", test_encrypted);
   return g_test_run ();
 }

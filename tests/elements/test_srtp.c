@@ -224,6 +224,27 @@ test_late_joiner (void)
   gst_mcc_srtp_free (sender);
 }
 
+/* Who has come late gets new keys as the others do: the round stays known. */
+static void
+test_late_rekey (void)
+{
+  static const gchar both[] = "1 " KEY_A "\n2 " KEY_B;
+  GstMccSrtp *sender = make (TRUE, "1 " KEY_A), *receiver = make (FALSE, "1 " KEY_A);
+  MccIndexApp app = send_many (sender, 1, 1, 65536 + 10);
+
+  gst_mcc_srtp_set_indexes (receiver, &app);
+  g_assert_cmpint (take (receiver, FALSE, rtp (sender, 1, 11)), ==, MCC_DROP_NONE);
+  set (receiver, both);
+  g_assert_cmpint (take (receiver, FALSE, rtp (sender, 1, 12)), ==, MCC_DROP_NONE);
+  set (sender, both);
+  g_assert_cmpint (take (receiver, FALSE, rtp (sender, 1, 13)), ==, MCC_DROP_NONE);
+  set (sender, "2 " KEY_B);
+  set (receiver, "2 " KEY_B);
+  g_assert_cmpint (take (receiver, FALSE, rtp (sender, 1, 14)), ==, MCC_DROP_NONE);
+  gst_mcc_srtp_free (receiver);
+  gst_mcc_srtp_free (sender);
+}
+
 /* A member that lies about the index, with a stranger's help, locks nobody out; nor does an old
  * announcement that is heard again turn the window back. */
 static void
@@ -760,7 +781,8 @@ main (int argc, char **argv)
   g_test_add_func ("/srtp/packets", test_packets);
   g_test_add_func ("/srtp/ciphers", test_ciphers);
   g_test_add_func ("/srtp/new-keys", test_rekey);
-  g_test_add_func ("/srtp/late-joiner", test_late_joiner);
+  g_test_add_func ("/srtp/late-joiner/round", test_late_joiner);
+  g_test_add_func ("/srtp/late-joiner/new-keys", test_late_rekey);
   g_test_add_func ("/srtp/indexes-of-the-newest-streams", test_newest);
   g_test_add_func ("/srtp/false-index", test_false_index);
   g_test_add_func ("/srtp/errors-name-the-line-not-the-key", test_key_errors);
