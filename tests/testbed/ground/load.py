@@ -20,6 +20,7 @@ import time
 
 CLONE_NEWNET = 0x40000000
 BURST = 8  # segments a write
+READ_AT = 32768  # bytes: we need not be there for each segment
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -88,6 +89,9 @@ class Load:
     def accept(self, listener):
         accepted, _ = listener.accept()
         accepted.setblocking(False)
+        # Where more than this waits to be read the kernel acknowledges less often than every second
+        # segment, and TCP comes in bursts: of how busy the machine is, not of the network.
+        accepted.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, READ_AT)
         self.watch(accepted, select.EPOLLIN, self.drain)
 
     def drain(self, sock):
