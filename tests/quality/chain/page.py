@@ -156,14 +156,23 @@ def mos_cases(evaluated, variant):
     for found in evaluated.plans:
         for index, group in enumerate(found.groups):
             for kind in evaluated.contents:
-                if evaluated.reference(found, group, kind)["mos"] < 4:
+                reference = evaluated.reference(found, group, kind)
+                if reference["mos"] < 4:
                     continue
                 cell = evaluated.cell(found, variant, group, kind)
                 if cell.mos() >= 4:
                     reached += 1
                 else:
-                    psnr = cell.mean("psnr", "mean")
-                    missed.append(f"{found.id} {NAMES[index]}, {kind} motion ({psnr:.1f} dB)")
+                    missed.append(
+                        [
+                            f"{found.id} {NAMES[index]}",
+                            kind,
+                            f"{cell.mean('psnr', 'mean'):.1f}",
+                            kbps(cell.mean("rate_bps")),
+                            kbps(reference["rate_bps"]),
+                            percent(cell.mean("damaged")),
+                        ]
+                    )
     return reached, missed
 
 
@@ -177,16 +186,24 @@ def verdict(evaluated):
             variant == last
         )
         text = f"{head}`{variant}` has 4 or 5 in {reached} of {reached + len(missed)} cases"
-        if missed and variant == last:
-            text += "; not in " + "; ".join(missed)
         lines.append(text + ".")
+        if variant == last:
+            misses = missed
     reached, missed = goals(evaluated, last)
     lines.append(
         f"`{last}` reaches the goal for frame loss in {len(reached)} of "
         f"{len(reached) + len(missed)} groups"
         + (f"; not in {'; '.join(missed)}." if missed else ".")
     )
-    out = " ".join(lines) + "\n\nFrame loss, %, of the low / medium / high stream:\n\n"
+    out = " ".join(lines)
+    if misses:
+        out += (
+            f"\n\nWhere `{last}` has less, at which rate of the loss-free encode's, and how many "
+        )
+        out += "pictures its losses spoilt:\n\n"
+        columns = ["stream", "motion", "PSNR, dB", "kb/s", "... of loss-free", "damaged, %"]
+        out += table(columns, misses)
+    out += "\n\nFrame loss, %, of the low / medium / high stream:\n\n"
     return out + "\n".join(scenario_line(found, evaluated) for found in evaluated.plans)
 
 

@@ -199,8 +199,8 @@ def main(doc):
         "COMMAND": command(arguments),
         "COMMIT": cli.commit(),
         "SECTIONS": page.sections(evaluated) + large,
-        "FFMPEG": compare.version(arguments.ffmpeg),
-        "VMAF": "" if vmaf else " It has no libvmaf, so there is no VMAF here.",
+        "FFMPEG": compare.version(),
+        "VMAF": f"; 1280x720 by {compare.version(arguments.ffmpeg)}" * bool(large),
         "SEEDS": f"means over {len(arguments.seeds)} seeds" if arguments.seeds[1:] else "one seed",
     }
     text = page.fill(TEMPLATE.read_text(), words)

@@ -211,6 +211,8 @@ def counted(which):
 def command(arguments):
     words = ["tests/quality/which-one", *arguments.scenarios]
     words += ["--seeds", ",".join(map(str, arguments.seeds))]
+    if arguments.protocols != list(PROTOCOLS):
+        words += ["--protocols", ",".join(arguments.protocols)]
     words += ["--duration", f"{arguments.duration:g}"] if arguments.duration else []
     return " ".join(words)
 
