@@ -4,8 +4,8 @@
 import math
 import re
 
-from . import measure
-from .table import mean_text, paper_text
+from . import duel, measure
+from .table import mean_text, paper_text, row
 from .units import given, show
 
 DIFFERS = 0.10  # from the paper, in what is a ratio: to be explained
@@ -16,7 +16,6 @@ COMMON = {
     "elm": ("published", "enhanced", "rlc", "tcp"),
     "which-one": ("asmp", "assp", "elm", "tfmcc", "smcc", "rlc"),
 }
-RIVALS = ("published", "enhanced", "smcc")
 
 
 class PageError(Exception):
@@ -30,14 +29,6 @@ def unit(entry):
 def natural(name):
     """A key by which scale-100 stands before scale-1000."""
     return [int(part) if part.isdigit() else part for part in re.split(r"([0-9]+)", name)]
-
-
-def escaped(text):
-    return text.replace("|", "\\|")
-
-
-def row(cells):
-    return "| " + " | ".join(escaped(str(cell)) for cell in cells) + " |"
 
 
 def papers(entry, variants):
@@ -187,81 +178,8 @@ def overview(outcomes, stem):
     return "\n".join(lines)
 
 
-# column -> (kinds of measures, their unit, whether less is better)
-DUEL = {
-    "loss": (("loss",), "ratio", True),
-    "CoV": (("cov",), "number", True),
-    "switches a minute": (("switch_rate",), "number", True),
-    "utilisation": (("utilisation",), "ratio", False),
-    "Jain": (("jain",), "number", False),
-}
-SAME = 0.02  # of the better one: no difference
-
-
-def mean_of(outcome, kinds, variant):
-    """Mean of all measures of these kinds that are about multicast flows or links; or None."""
-    flows = {flow["id"]: flow["type"] for flow in outcome.plan.scenario.data["flows"]}
-    values = [
-        outcome.summary(entry, variant).mean
-        for entry in outcome.measures
-        if entry["what"] in kinds and flows.get(entry.get("flow"), "multicast") == "multicast"
-    ]  # jain is about flows, utilisation about a link: they name no flow
-    values = [value for value in values if not math.isnan(value)]
-    return sum(values) / len(values) if values else None
-
-
-def duel_cell(outcome, kinds, unit_, less):
-    """'published / enhanced / smcc'; enhanced in bold where one of the others is better."""
-    values = {
-        name: mean_of(outcome, kinds, name) for name in RIVALS if name in outcome.plan.variants
-    }
-    own = values.get("enhanced")
-    others = [value for name, value in values.items() if name != "enhanced" and value is not None]
-    texts = []
-    for name in RIVALS:
-        value = values.get(name)
-        text = "-" if value is None else show(value, unit_)
-        behind = (
-            name == "enhanced"
-            and own is not None
-            and any(
-                own > other * (1 + SAME) if less else own < other * (1 - SAME) for other in others
-            )
-        )
-        texts.append(f"**{text}**" if behind else text)
-    return " / ".join(texts)
-
-
-def duel(outcomes):
-    """A row for each scenario: loss, smoothness, changes, utilisation and fairness of published,
-    enhanced and smcc, each the mean of the scenario's measures of that kind."""
-    lines = [row(["published / enhanced / smcc", *DUEL]), "|" + "---|" * (len(DUEL) + 1)]
-    for outcome in outcomes:
-        if "enhanced" not in outcome.plan.variants:
-            continue
-        name = outcome.plan.scenario.id
-        cells = [duel_cell(outcome, *what) for what in DUEL.values()]
-        lines.append(row([f"[{name}](#{name})", *cells]))
-    return "\n".join(lines)
-
-
-def behind(outcomes):
-    """Where another one of the rivals is better than enhanced, as a sentence for each kind."""
-    lines = []
-    for what, (kinds, unit_, less) in DUEL.items():
-        places = []
-        for outcome in outcomes:
-            if "**" in duel_cell(outcome, kinds, unit_, less):
-                places.append(outcome.plan.scenario.id)
-        if places:
-            lines.append(f"- {what}: {', '.join(places)}")
-    if not lines:
-        return "`enhanced` is behind neither of the others in any of these."
-    return "Where `enhanced` is behind `published` or SMCC (table below):\n\n" + "\n".join(lines)
-
-
 def fill(template, outcomes, pictures, command, stem="asmp"):
-    """The page. Slots: @COMMAND@, @OVERVIEW@, @DUEL@, @BEHIND@, @SCENARIOS:PREFIX@, and
+    """The page. Slots: @COMMAND@, @OVERVIEW@, @DUEL@, @BEHIND@, @DIFFERENCES@, @SCENARIOS:PREFIX@, and
     @SCENARIO/MEASURE/VARIANT@ for one figure in the text."""
     by_id = {outcome.plan.scenario.id: outcome for outcome in outcomes}
 
@@ -282,7 +200,8 @@ def fill(template, outcomes, pictures, command, stem="asmp"):
         return "\n".join(texts) or "None of them was run.\n"
 
     text = template.replace("@COMMAND@", command).replace("@OVERVIEW@", overview(outcomes, stem))
-    text = text.replace("@DUEL@", duel(outcomes)).replace("@BEHIND@", behind(outcomes))
+    text = text.replace("@DUEL@", duel.table(outcomes)).replace("@BEHIND@", duel.behind(outcomes))
+    text = text.replace("@DIFFERENCES@", duel.differences(outcomes))
     text = re.sub(r"@SCENARIOS:([a-z0-9-]+)@\n?", sections, text)
     text = SLOT.sub(figure, text)
     left = re.search(r"@[A-Z][A-Z:a-z0-9-]*@", text)

@@ -84,3 +84,11 @@ def out_of_band(outcome):
         names = (outcome.plan.scenario.id, variant, entry["id"])
         rows.append((*names, mean, f"{low} .. {high}", verdict.upper()))
     return rows
+
+
+def escaped(text):
+    return text.replace("|", "\\|")
+
+
+def row(cells):
+    return "| " + " | ".join(escaped(str(cell)) for cell in cells) + " |"

@@ -12,10 +12,11 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 from pathlib import Path
 
 import tap
-from lab import cli, page
+from lab import cli, duel, page
 
 SCRIPTS = tap.HERE.parent
 
@@ -312,6 +313,33 @@ def test_the_report_writes_a_page_for_each_protocol():
         (directory / "asmp.md").unlink()
         one.run("report", one.file("asmp-a"), one.file("assp-b"), "--page", "assp")
         assert not (directory / "asmp.md").exists()
+
+
+class Duel:
+    """An outcome of @values: variant -> a loss a seed."""
+
+    def __init__(self, **values):
+        self.values = values
+        self.measures = [{"id": "loss", "what": "loss", "flow": "m"}]
+        self.plan = types.SimpleNamespace(seeds=[1, 2, 3], variants=list(values))
+        data = {"flows": [{"id": "m", "type": "multicast"}]}
+        self.plan.scenario = types.SimpleNamespace(id="assp-a", data=data)
+
+    def value(self, entry, variant, seed):
+        assert entry["id"] == "loss"
+        return self.values[variant][seed - 1]
+
+
+def test_differences_are_of_the_same_seeds():
+    # Apart by much from seed to seed, by little and surely in each.
+    sure = Duel(published=[0.01, 0.05, 0.09], enhanced=[0.02, 0.061, 0.099], smcc=[0.5, 0.5, 0.5])
+    assert "- loss: assp-a" in duel.behind([sure])
+    assert "| loss | **1.00 ±0.25 %** |  |" in duel.differences([sure])
+    unsure = Duel(published=[0.01, 0.05, 0.09], enhanced=[0.09, 0.05, 0.02])
+    assert "nowhere behind" in duel.behind([unsure])
+    assert "| loss | 0.333 ±19 % |  |" in duel.differences([unsure])
+    ahead = Duel(published=[0.02, 0.02, 0.02], enhanced=[0.01, 0.01, 0.01])
+    assert "in none" in duel.differences([ahead])
 
 
 def test_the_templates_ask_for_what_there_is():
