@@ -16,7 +16,7 @@ from . import outcome
 APART = 0.15  # between reality and simulation: to be explained
 SIMULATED = "simulated"
 OURS = ("asmp", "assp", "elm")
-SLOT = re.compile(r"@([A-Za-z0-9_-]+)/([A-Za-z0-9_-]+)/([A-Za-z0-9_-]+)@")
+SLOT = re.compile(r"@([A-Za-z0-9_-]+)/([A-Za-z0-9_-]+)/([A-Za-z0-9_=-]+)@")
 
 
 class PageError(Exception):
