@@ -179,8 +179,8 @@ def overview(outcomes, stem):
 
 
 def fill(template, outcomes, pictures, command, stem="asmp"):
-    """The page. Slots: @COMMAND@, @OVERVIEW@, @DUEL@, @BEHIND@, @DIFFERENCES@, @SCENARIOS:PREFIX@, and
-    @SCENARIO/MEASURE/VARIANT@ for one figure in the text."""
+    """The page. Slots: @COMMAND@, @OVERVIEW@, @DUEL@, @BEHIND@, @DIFFERENCES@,
+    @SCENARIOS:PREFIX@, and @SCENARIO/MEASURE/VARIANT@ for one figure in the text."""
     by_id = {outcome.plan.scenario.id: outcome for outcome in outcomes}
 
     def figure(match):
