@@ -2,8 +2,8 @@
 """What viewers saw: the pictures that screens recorded against the film that was sent.
 
 For each picture of the film from FROM_S on, what stands on the screen in its place: it, or, where
-it never came, the one before. SSIM and PSNR of light by FFmpeg (tests/quality). Delays and stops are
-of the time at which the screen showed each picture, by the number in it.
+it never came, the one before. SSIM and PSNR of light by FFmpeg (tests/quality). Delays and stops
+are of the time at which the screen showed each picture, by the number in it.
 """
 
 import bisect
