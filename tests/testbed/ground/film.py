@@ -62,7 +62,8 @@ class Camera:
         return self.gst.PadProbeReturn.OK
 
     def run(self):
-        while self.pipeline.get_state(0)[1] != self.gst.State.PLAYING:
+        # Not the pipeline's state: a sink may wait for the first picture.
+        while self.source.get_state(0)[1] != self.gst.State.PLAYING:
             time.sleep(0.005)
         clock, base = self.pipeline.get_clock(), self.pipeline.get_base_time()
         begin = clock.get_time() - base

@@ -23,5 +23,6 @@ def obstacle(data, flow):
             continue
         has = [each for each in ("streams", "layers") if entry[each]]
         if len(has) == 1 and kind != has[0]:
-            return f"'{entry['id']}' has {has[0]}, which are for {'assp' if entry['streams'] else 'elm'}"
+            whose = {"streams": "assp", "layers": "elm"}[has[0]]
+            return f"'{entry['id']}' has {has[0]}, which are for {whose}"
     return FLOWS[name].cannot(data)
