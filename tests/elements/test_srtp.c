@@ -485,30 +485,36 @@ open_rtcp (void)
   return socket;
 }
 
-/* From a port of its own. */
-static void
-say (const guint8 *data, gsize size)
+/* Somebody who may send to the group. */
+static GSocket *
+open_stranger (void)
 {
   GSocket *socket
       = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
-  GInetAddress *address = g_inet_address_new_from_string (group);
-  GSocketAddress *to = g_inet_socket_address_new (address, (guint16)(port + 1));
   GInetAddress *lo = g_inet_address_new_loopback (G_SOCKET_FAMILY_IPV4);
   GSocketAddress *from = g_inet_socket_address_new (lo, 0);
 
-  g_socket_bind (socket, from, FALSE, NULL);
-  g_assert_cmpint (
-      g_socket_send_to (socket, to, (const gchar *)data, size, NULL, NULL), ==, (gssize)size);
+  g_assert_true (g_socket_bind (socket, from, FALSE, NULL));
   g_object_unref (from);
   g_object_unref (lo);
+  return socket;
+}
+
+static void
+say (GSocket *socket, const guint8 *data, gsize size)
+{
+  GInetAddress *address = g_inet_address_new_from_string (group);
+  GSocketAddress *to = g_inet_socket_address_new (address, (guint16)(port + 1));
+
+  g_assert_cmpint (
+      g_socket_send_to (socket, to, (const gchar *)data, size, NULL, NULL), ==, (gssize)size);
   g_object_unref (to);
   g_object_unref (address);
-  g_object_unref (socket);
 }
 
 /* A plain report that asks for next to nothing. */
 static void
-say_forged (guint32 number)
+say_forged (GSocket *socket, guint32 number)
 {
   guint8 data[128] = { 0x80, 201, 0, 1 };
   MccApp app = { .ssrc = FORGER,
@@ -519,7 +525,7 @@ say_forged (guint32 number)
   GST_WRITE_UINT32_BE (data + 4, FORGER);
 
   g_assert_cmpuint (size, >, 0);
-  say (data, 8 + size);
+  say (socket, data, 8 + size);
 }
 
 /* The right key: it plays, the sender hears the reports. Forged ones in the clear, and the
@@ -527,7 +533,7 @@ say_forged (guint32 number)
 static void
 test_pair (void)
 {
-  GSocket *spy = open_rtcp ();
+  GSocket *spy = open_rtcp (), *stranger = open_stranger ();
   Side sender, receiver;
   guint64 unauthentic, lost;
   guint8 heard[2048];
@@ -539,7 +545,7 @@ test_pair (void)
   g_assert_true (wait_figure (&sender, "num-receivers", 1));
 
   for (guint i = 0; i < 50; i++)
-    say_forged (i);
+    say_forged (stranger, i);
   g_assert_true (wait_figure (&sender, "dropped-unauthentic", 50));
   g_assert_cmpuint (figure (&sender, "num-receivers"), ==, 1);
   g_assert_cmpuint (figure (&sender, "target-bitrate"), >, 1000);
@@ -550,7 +556,7 @@ test_pair (void)
 
     if (size > 8 && GST_READ_UINT32_BE (heard + 4) != FORGER) {
       g_assert_cmpuint (size % 4, ==, 2); /* index, MKI and 80 bits: nothing went plain */
-      say (heard, (gsize)size);
+      say (stranger, heard, (gsize)size);
       resent++;
     }
   }
@@ -571,6 +577,37 @@ test_pair (void)
   side_stop (&receiver);
   side_stop (&sender);
   g_object_unref (spy);
+  g_object_unref (stranger);
+}
+
+/* What a forged report does where there is no key, it does not where there is one. */
+static void
+test_forged (void)
+{
+  for (guint keyed = 0; keyed < 2; keyed++) {
+    GSocket *stranger = open_stranger ();
+    guint64 before;
+    Side sender;
+
+    send_start (&sender, keyed ? KEY_A : NULL);
+    gst_util_set_object_arg (G_OBJECT (sender.element), "no-feedback", "hold");
+    g_usleep (G_USEC_PER_SEC);
+    before = figure (&sender, "target-bitrate");
+    for (guint i = 0; i < 20; i++) {
+      say_forged (stranger, i);
+      g_usleep (50000);
+    }
+    if (keyed) {
+      g_assert_true (wait_figure (&sender, "dropped-unauthentic", 20));
+      g_assert_cmpuint (figure (&sender, "num-receivers"), ==, 0);
+      g_assert_cmpuint (figure (&sender, "target-bitrate"), ==, before);
+    } else {
+      g_assert_true (wait_figure (&sender, "num-receivers", 1));
+      g_assert_cmpuint (figure (&sender, "target-bitrate"), <, before);
+    }
+    side_stop (&sender);
+    g_object_unref (stranger);
+  }
 }
 
 /* Numbers have wrapped before the receiver comes: the announcement says so. */
@@ -790,6 +827,7 @@ main (int argc, char **argv)
   g_test_add_func ("/srtp/elements/files", test_files);
   g_test_add_func ("/srtp/elements/secret", test_secret);
   g_test_add_func ("/srtp/elements/pair", test_pair);
+  g_test_add_func ("/srtp/elements/forged-reports", test_forged);
   g_test_add_func ("/srtp/elements/late-joiner", test_late);
   g_test_add_func ("/srtp/elements/streams-and-layers", test_several);
   g_test_add_func ("/srtp/elements/wrong-keys", test_wrong);
