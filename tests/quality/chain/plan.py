@@ -136,8 +136,26 @@ def tcp_beside(plan, group):
     return out[:1]
 
 
+def there(plan, variants, seeds, builddir, directory, packets):
+    """Whether all of it is in @directory already, no older than the laboratory and the scenario."""
+    made = []
+    for variant in variants:
+        for seed in seeds:
+            made.append(Path(directory) / f"{plan.id}-{variant}-{seed}.json.gz")
+            if packets:
+                made += [trace_path(directory, plan, variant, seed, one) for one in plan.groups]
+    lab = TOP / "tests" / "sim" / "lab"
+    from_ = [Path(builddir) / "tests/sim/mccsim", plan.file, *lab.glob("*.py")]
+    if not all(path.exists() for path in (*made, *from_)):
+        return False
+    oldest = min(path.stat().st_mtime for path in made)
+    return oldest >= max(path.stat().st_mtime for path in from_)
+
+
 def simulate(plan, variants, seeds, builddir, directory, packets=True):
     """Results, and traces, in @directory, by the laboratory; runs done before are not repeated."""
+    if there(plan, variants, seeds, builddir, directory, packets):
+        return
     members = ",".join(f"{group.flow}/{group.receiver}" for group in plan.groups)
     words = [sys.executable, str(TOP / "tests" / "sim" / "run"), str(plan.file)]
     words += ["--variant", ",".join(variants), "--seeds", ",".join(map(str, seeds)) + ","]

@@ -47,7 +47,8 @@ class Plan(plans.Plan):
             raise plans.Wrong(f"{name} has no line of layers")
         directory.mkdir(parents=True, exist_ok=True)
         self.file = directory / f"{name}.yaml"
-        self.file.write_text(text)
+        if not self.file.exists() or self.file.read_text() != text:
+            self.file.write_text(text)
         self.counts = {entry["id"]: entry.get("count", 1) or 1 for entry in self.flow["receivers"]}
 
     def members(self, group):

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -28,6 +29,24 @@ def test_fair_rates_are_what_the_flows_leave():
         assert [group.fair_bps for group in found.groups] == expected, name
         streams = [found.stream_of(0.9 * group.fair_bps) for group in found.groups]
         assert streams == [0, 1, 2], (name, streams)
+
+
+def test_what_is_there_is_not_run_again():
+    found = plan.Plan("assp-subscription")
+    with tempfile.TemporaryDirectory(prefix="quality-there-") as folder:
+        given = (found, ["enhanced"], [1], folder, folder, True)
+        program = Path(folder) / "tests" / "sim" / "mccsim"
+        program.parent.mkdir(parents=True)
+        program.touch()
+        (Path(folder) / "assp-subscription-enhanced-1.json.gz").touch()
+        assert not plan.there(*given)  # no traces yet
+        for group in found.groups:
+            plan.trace_path(folder, found, "enhanced", 1, group).touch()
+        assert plan.there(*given)
+        assert not plan.there(found, ["enhanced"], [1, 2], folder, folder, True)
+        later = time.time() + 5
+        os.utime(program, (later, later))  # built anew
+        assert not plan.there(*given)
 
 
 def test_the_report_in_short():
