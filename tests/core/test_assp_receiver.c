@@ -723,6 +723,39 @@ test_company (void)
   }
 }
 
+/* Once in 20 s, where it was in vain: company may have another bottleneck after all. */
+static void
+test_company_again (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, -1);
+  MccTime first = 0, second = 0;
+  run (&self, 5 * MCC_SECOND);
+  self.queue = 60 * MCC_MSECOND;
+  run (&self, 2 * MCC_SECOND);
+  for (unsigned i = 0; i < 400 && second == 0; i++) {
+    MccAsspApp app = { .ssrc = 4711, .subtype = MCC_APP_REPORT, .stream = 1 };
+    app.asmp = (MccApp){ .ssrc = app.ssrc, .subtype = MCC_APP_REPORT };
+    app.asmp.report = (MccAppReport){ .number = i,
+      .flags = MCC_REPORT_RTT_MEASURED | MCC_REPORT_ECHO,
+      .rate_bps = 2500000,
+      .queue_delay = self.queue,
+      .rtt = 120 * MCC_MSECOND,
+      .echo = mcc_abs_send_time (self.now - 15 * MCC_MSECOND - self.queue) };
+    mcc_assp_receiver_handle_app (self.receiver, &app, self.now);
+    run (&self, 100 * MCC_MSECOND);
+    if (self.joins == 2 && first == 0) {
+      first = self.now;
+      lock (&self, 0);
+    }
+    if (first > 0 && self.joins == 3)
+      lock (&self, -1);
+    second = self.joins == 4 ? self.now : 0;
+  }
+  g_assert_cmpuint (second, >, first + 19 * MCC_SECOND);
+  g_assert_cmpuint (second, <, first + 25 * MCC_SECOND);
+  mcc_assp_receiver_free (self.receiver);
+}
+
 static void
 test_leave (void)
 {
@@ -767,6 +800,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-receiver/led-by-who-suffers-with-it", test_led);
   g_test_add_func ("/assp-receiver/a-crowd-does-not-report-at-once", test_crowd);
   g_test_add_func ("/assp-receiver/goes-where-its-link-goes-anyway", test_company);
+  g_test_add_func ("/assp-receiver/goes-there-again-later", test_company_again);
   g_test_add_func ("/assp-receiver/last-report", test_leave);
   g_test_add_func ("/assp-receiver/factors-out-of-range", test_bad_factors);
   return g_test_run ();
