@@ -47,7 +47,8 @@ mcc_index_app_encode (const MccIndexApp *app, uint8_t *data, size_t size)
   data[1] = PT_APP;
   mcc_app_put (data + 2, 2, bytes / 4 - 1);
   mcc_app_put (data + 4, 4, app->ssrc);
-  memcpy (data + 8, MCC_INDEX_NAME, 4);
+  for (unsigned i = 0; i < 4; i++)
+    data[8 + i] = (uint8_t)MCC_INDEX_NAME[i];
   for (unsigned i = 0; i < app->count; i++) {
     uint8_t *at = data + MCC_INDEX_BYTES (i);
 
