@@ -567,6 +567,15 @@ test_own (void)
   mcc_assp_receiver_free (self.receiver);
 }
 
+/* A report of a fellow in @stream. */
+static void
+hear (Fixture *self, unsigned stream, const MccAppReport *report)
+{
+  MccAsspApp app = { .ssrc = 4711, .subtype = MCC_APP_REPORT, .stream = stream };
+  app.asmp = (MccApp){ .ssrc = app.ssrc, .subtype = MCC_APP_REPORT, .report = *report };
+  mcc_assp_receiver_handle_app (self->receiver, &app, self->now);
+}
+
 /* What a fellow's up does to us is waited for, till it is back or settled; not again and again. */
 static void
 test_trial (void)
@@ -599,11 +608,8 @@ test_trial (void)
     while (self.now < begin + 12 * MCC_SECOND) {
       while (next < 4 && (next == 0 || table[row].other[next].at > 0)
              && self.now >= begin + table[row].other[next].at) {
-        MccAsspApp app = { .ssrc = 4711, .subtype = MCC_APP_REPORT };
-        app.stream = table[row].other[next++].stream;
-        app.asmp = (MccApp){ .ssrc = app.ssrc, .subtype = MCC_APP_REPORT };
-        app.asmp.report.number = next;
-        mcc_assp_receiver_handle_app (self.receiver, &app, self.now);
+        hear (&self, table[row].other[next].stream, &(MccAppReport){ .number = next + 1 });
+        next++;
       }
       if (mcc_assp_receiver_is_patient (self.receiver))
         last = self.now - begin;
@@ -616,15 +622,6 @@ test_trial (void)
           mcc_time_to_seconds (last), mcc_time_to_seconds (table[row].patient_until), 0.25);
     mcc_assp_receiver_free (self.receiver);
   }
-}
-
-/* A report of a fellow in @stream. */
-static void
-hear (Fixture *self, uint32_t number, unsigned stream)
-{
-  MccAsspApp app = { .ssrc = 4711, .subtype = MCC_APP_REPORT, .stream = stream };
-  app.asmp = (MccApp){ .ssrc = app.ssrc, .subtype = MCC_APP_REPORT, .report.number = number };
-  mcc_assp_receiver_handle_app (self->receiver, &app, self->now);
 }
 
 /* One who goes down takes along who suffers with it, not who suffers for itself later. */
@@ -640,12 +637,12 @@ test_led (void)
     bool led = false, gone = false;
     run (&self, 5 * MCC_SECOND);
     MccTime begin = self.now;
-    hear (&self, 1, 1);
+    hear (&self, 1, &(MccAppReport){ .number = 1 });
     while (self.now < begin + 8 * MCC_SECOND) {
       MccTime t = self.now - begin;
       self.lossy = t >= table[row].losses && t < table[row].losses + 300 * MCC_MSECOND;
       if (t >= 2 * MCC_SECOND && !gone) {
-        hear (&self, 2, 0);
+        hear (&self, 0, &(MccAppReport){ .number = 2 });
         gone = true;
       }
       led = led || mcc_assp_receiver_is_led (self.receiver);
@@ -677,6 +674,20 @@ test_crowd (void)
   }
 }
 
+/* One says that it is in @stream, behind a queue of @queue, @away from where our paths part. */
+static void
+hear_company (
+    Fixture *self, unsigned stream, uint32_t flags, uint64_t bps, MccTime queue, MccTime away)
+{
+  hear (self, stream,
+      &(MccAppReport){ .number = 1,
+          .flags = MCC_REPORT_RTT_MEASURED | MCC_REPORT_ECHO | flags,
+          .rate_bps = bps,
+          .queue_delay = queue,
+          .rtt = 120 * MCC_MSECOND,
+          .echo = mcc_abs_send_time (self->now - 15 * MCC_MSECOND - self->queue - away) });
+}
+
 /* A stream that one behind the same queue is in costs our link nothing. */
 static void
 test_company (void)
@@ -703,22 +714,13 @@ test_company (void)
     self.queue = table[row].queue > 0 ? 60 * MCC_MSECOND : 0;
     run (&self, 2 * MCC_SECOND);
     g_assert_cmpuint (self.joins, ==, 1);
-    MccAsspApp app = { .ssrc = 4711, .subtype = MCC_APP_REPORT, .stream = table[row].stream };
-    app.asmp = (MccApp){ .ssrc = app.ssrc, .subtype = MCC_APP_REPORT };
-    app.asmp.report = (MccAppReport){ .number = 1,
-      .flags = MCC_REPORT_RTT_MEASURED | MCC_REPORT_ECHO | table[row].more_flags,
-      .rate_bps = table[row].bps,
-      .queue_delay = table[row].queue,
-      .rtt = 120 * MCC_MSECOND,
-      .echo = mcc_abs_send_time (self.now - 15 * MCC_MSECOND - self.queue - table[row].away) };
     g_test_message ("%s", table[row].name);
-    mcc_assp_receiver_handle_app (self.receiver, &app, self.now);
+    hear_company (&self, table[row].stream, table[row].more_flags, table[row].bps, table[row].queue,
+        table[row].away);
     run (&self, MCC_SECOND);
     g_assert_cmpuint (self.joins, ==, table[row].joins ? 2 : 1);
-    if (table[row].joins) {
-      g_assert_cmpuint (self.join.stream, ==, table[row].stream);
-      g_assert_true (self.join.overlap);
-    }
+    g_assert_cmpuint (self.join.stream, ==, table[row].joins ? table[row].stream : 0);
+    g_assert_cmpint (self.join.overlap, ==, table[row].joins);
     mcc_assp_receiver_free (self.receiver);
   }
 }
@@ -733,15 +735,7 @@ test_company_again (void)
   self.queue = 60 * MCC_MSECOND;
   run (&self, 2 * MCC_SECOND);
   for (unsigned i = 0; i < 400 && second == 0; i++) {
-    MccAsspApp app = { .ssrc = 4711, .subtype = MCC_APP_REPORT, .stream = 1 };
-    app.asmp = (MccApp){ .ssrc = app.ssrc, .subtype = MCC_APP_REPORT };
-    app.asmp.report = (MccAppReport){ .number = i,
-      .flags = MCC_REPORT_RTT_MEASURED | MCC_REPORT_ECHO,
-      .rate_bps = 2500000,
-      .queue_delay = self.queue,
-      .rtt = 120 * MCC_MSECOND,
-      .echo = mcc_abs_send_time (self.now - 15 * MCC_MSECOND - self.queue) };
-    mcc_assp_receiver_handle_app (self.receiver, &app, self.now);
+    hear_company (&self, 1, 0, 2500000, self.queue, 0);
     run (&self, 100 * MCC_MSECOND);
     if (self.joins == 2 && first == 0) {
       first = self.now;
@@ -751,8 +745,7 @@ test_company_again (void)
       lock (&self, -1);
     second = self.joins == 4 ? self.now : 0;
   }
-  g_assert_cmpuint (second, >, first + 19 * MCC_SECOND);
-  g_assert_cmpuint (second, <, first + 25 * MCC_SECOND);
+  g_assert_cmpfloat_with_epsilon (mcc_time_to_seconds (second - first), 22.0, 3.0);
   mcc_assp_receiver_free (self.receiver);
 }
 
