@@ -36,7 +36,7 @@ CPUS = len(os.sched_getaffinity(0))
 # Suites that run together: name, suites, processes, nice. What stands nowhere computes.
 WAITING = ("waiting", ("elements",), 2 * CPUS, 0)
 MEASURING = ("measuring", ("testbed", "bench"), CPUS, 0)
-STREAMING = ("streaming", ("e2e",), min(2, CPUS), 0)
+STREAMING = ("streaming", ("e2e", "faults"), min(2, CPUS), 0)
 COMPUTING = ("computing", None, CPUS, 19)
 ROUNDS = ((WAITING, COMPUTING), (MEASURING,), (STREAMING,))
 
