@@ -174,7 +174,8 @@ gst_asmp_sink_act (GstMccSender *sender, GstMccSenderTodo *todo)
       act_session (sender, todo);
       break;
     case MCC_SENDER_RECEIVER:
-      gst_mcc_sender_tell_receiver (sender, -1, action->state, action->ssrc, &action->address);
+      gst_mcc_sender_tell_receiver (
+          sender, -1, action->state, action->quarantine, action->ssrc, &action->address);
       break;
     case MCC_SENDER_FEEDBACK_LOST:
     case MCC_SENDER_FEEDBACK_FOUND:

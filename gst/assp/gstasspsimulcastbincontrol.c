@@ -314,8 +314,8 @@ act_stream (GstAsspSimulcastBin *self, guint i, GstMccSenderTodo *todo)
       act_session (self, i, todo);
       break;
     case MCC_SENDER_RECEIVER:
-      gst_mcc_sender_tell_receiver (
-          GST_MCC_SENDER (self), (gint)i, action->state, action->ssrc, &action->address);
+      gst_mcc_sender_tell_receiver (GST_MCC_SENDER (self), (gint)i, action->state,
+          action->quarantine, action->ssrc, &action->address);
       break;
     case MCC_SENDER_KEY_UNIT:
       gst_mcc_send_stream_request_key_unit (self->stream[i].send);

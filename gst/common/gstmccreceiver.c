@@ -158,6 +158,18 @@ on_rate (GstMccReceiver *self, guint64 rate_bps)
   g_object_notify (G_OBJECT (self), "estimated-bitrate");
 }
 
+/* The circuit breaker: out of the groups, BYE, and no way back but by a new start. */
+static void
+on_cease (GstMccReceiver *self, MccBreakerVerdict verdict)
+{
+  gst_mcc_session_cease (self->session);
+  GST_ELEMENT_ERROR (self, RESOURCE, READ,
+      ("The network path does not carry the lowest rate that the sender offers (%s); left the "
+       "group. Lower min-bitrate on the sender, or offer lower streams or layers.",
+          mcc_breaker_verdict_name (verdict)),
+      (NULL));
+}
+
 static void
 act_asmp (GstMccReceiver *self, guint stream, const MccReceiverAction *action)
 {
@@ -182,6 +194,9 @@ act_asmp (GstMccReceiver *self, guint stream, const MccReceiverAction *action)
       break;
     case MCC_RECEIVER_RATE:
       on_rate (self, action->rate_bps);
+      break;
+    case MCC_RECEIVER_CEASE:
+      on_cease (self, action->breaker);
       break;
   }
 }

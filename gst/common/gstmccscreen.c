@@ -32,6 +32,7 @@ struct _GstMccScreen {
   guint n_own;
   guint16 own_port;
   guint32 followed;
+  MccAddress host;     /* ... of its RTP */
   MccBucket strangers; /* sources that rtpsession does not know yet */
   gboolean begun;      /* ... is valid */
   MccTime collision;   /* the last one passed on */
@@ -75,9 +76,10 @@ gst_mcc_screen_set_own (GstMccScreen *self, const guint32 *ssrcs, guint n, guint
 }
 
 void
-gst_mcc_screen_set_followed (GstMccScreen *self, guint32 ssrc)
+gst_mcc_screen_set_followed (GstMccScreen *self, guint32 ssrc, const MccAddress *host)
 {
   self->followed = ssrc;
+  self->host = *host;
 }
 
 static void
@@ -456,6 +458,11 @@ gst_mcc_screen_handle (GstMccScreen *self, const guint8 *data, gsize size, const
   own = is_own (self, ssrc, from, now, &pass);
   if (own && !pass)
     return 0;
+  if (self->followed != 0 && ssrc == self->followed && self->host.family != 0
+      && !mcc_address_same_host (&self->host, from)) {
+    drop (self, MCC_DROP_ADDRESS, ssrc);
+    return 0;
+  }
   if (!own) {
     Source *source = find_source (self, ssrc, from, now);
 

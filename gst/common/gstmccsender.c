@@ -75,8 +75,8 @@ gst_mcc_sender_drain (GstMccSender *self)
 }
 
 void
-gst_mcc_sender_tell_receiver (GstMccSender *self, gint stream, MccReceiverState state, guint32 ssrc,
-    const MccAddress *address)
+gst_mcc_sender_tell_receiver (GstMccSender *self, gint stream, MccReceiverState state,
+    MccQuarantine quarantine, guint32 ssrc, const MccAddress *address)
 {
   const gchar *name, *reason;
 
@@ -92,6 +92,10 @@ gst_mcc_sender_tell_receiver (GstMccSender *self, gint stream, MccReceiverState 
     case MCC_RECEIVER_TIMED_OUT:
       name = "timed out";
       reason = "silence";
+      break;
+    case MCC_RECEIVER_QUARANTINED:
+      name = "quarantined";
+      reason = mcc_quarantine_name (quarantine);
       break;
     default:
       return;

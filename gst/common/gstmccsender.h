@@ -156,7 +156,7 @@ void gst_mcc_sender_copy_session (
     GstMccSenderTodo *todo, const MccAppSession *session, const MccAppRttList *rtt);
 /* For _act. @stream: of several, -1: there is one. */
 void gst_mcc_sender_tell_receiver (GstMccSender *self, gint stream, MccReceiverState state,
-    guint32 ssrc, const MccAddress *address);
+    MccQuarantine quarantine, guint32 ssrc, const MccAddress *address);
 void gst_mcc_sender_tell_feedback (GstMccSender *self, gboolean found);
 gboolean gst_mcc_sender_has_ended (GstMccSender *self, guint stream);
 

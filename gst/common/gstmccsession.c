@@ -338,6 +338,7 @@ on_datagram (gpointer owner, const guint8 *data, gsize size, const MccAddress *f
   GstMccSession *self = owner;
   guint8 forward[GST_MCC_SCREEN_BYTES], plain[GST_MCC_SCREEN_BYTES + GST_MCC_SRTP_ROOM];
   guint32 own[GST_MCC_STREAMS_MAX], followed;
+  MccAddress host;
   GstBuffer *buffer;
   gsize bytes;
 
@@ -352,9 +353,10 @@ on_datagram (gpointer owner, const guint8 *data, gsize size, const MccAddress *f
   for (guint i = 0; i < self->n_streams; i++)
     own[i] = self->stream[i].ssrc;
   followed = self->source_ssrc;
+  host = self->source_address;
   g_mutex_unlock (&self->lock);
   learn_destination (self, data, size, from);
-  gst_mcc_screen_set_followed (self->screen, followed);
+  gst_mcc_screen_set_followed (self->screen, followed, &host);
   gst_mcc_screen_set_own (self->screen, own, self->n_streams, self->sockets.rtcp_port);
   bytes = gst_mcc_screen_handle (self->screen, data, size, from, gst_mcc_session_clock (), forward);
   if (self->merge || self->layers)

@@ -162,6 +162,8 @@ gboolean gst_mcc_session_join_layer (
     GstMccSession *self, guint layer, MccPlace place, GError **error);
 /* Leaves it at once. */
 void gst_mcc_session_leave_layer (GstMccSession *self, guint layer);
+/* Receiver: out of all groups, with a BYE; RTCP goes on until the session stops. */
+void gst_mcc_session_cease (GstMccSession *self);
 /* What comes is from another sender, whose base layer has @ssrc. */
 void gst_mcc_session_restart_layers (GstMccSession *self, guint32 ssrc);
 /* What the layers carry, and the id of their order's header extension. */

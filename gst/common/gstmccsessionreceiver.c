@@ -465,6 +465,15 @@ leave_all (GstMccSession *self)
 }
 
 void
+gst_mcc_session_cease (GstMccSession *self)
+{
+  if (self->sockets.rtp)
+    gst_mcc_sockets_leave (&self->sockets);
+  leave_all (self);
+  gst_mcc_session_send (self, 0, NULL, 0, TRUE);
+}
+
+void
 gst_mcc_session_close_receiver (GstMccSession *self)
 {
   GstMccSource *source;
@@ -568,6 +577,7 @@ gst_mcc_session_follow (GstMccSession *self, guint32 ssrc)
   g_mutex_lock (&self->lock);
   if (self->source_ssrc != ssrc) {
     self->source_ssrc = ssrc;
+    self->source_address.family = 0; /* until its RTP comes */
     gst_mcc_reception_reset (&self->reception, ssrc);
   }
   g_mutex_unlock (&self->lock);
@@ -707,6 +717,7 @@ gst_mcc_session_reset_source (GstMccSession *self, guint32 ssrc)
   g_mutex_lock (&self->lock);
   if (self->source_ssrc != ssrc) {
     self->source_ssrc = ssrc;
+    self->source_address.family = 0; /* until its RTP comes */
     gst_mcc_reception_reset (&self->reception, ssrc);
     memset (&self->learned, 0, sizeof self->learned);
   }

@@ -58,7 +58,8 @@ set_receivers (GstStructure *s, const MccReceiverInfo *receivers, guint n_receiv
         r->rtt, "rtt-measured", G_TYPE_BOOLEAN, (gboolean)r->rtt_measured, "jitter", G_TYPE_UINT64,
         r->jitter, "age", G_TYPE_UINT64, r->age, "state", G_TYPE_STRING,
         mcc_receiver_state_name (r->state), "no-limit", G_TYPE_BOOLEAN, (gboolean)r->no_limit,
-        "plain", G_TYPE_BOOLEAN, (gboolean)r->plain, NULL);
+        "plain", G_TYPE_BOOLEAN, (gboolean)r->plain, "quarantine", G_TYPE_STRING,
+        mcc_quarantine_name (r->quarantine), NULL);
 
     g_free (address);
     g_value_init (&item, GST_TYPE_STRUCTURE);
@@ -78,9 +79,10 @@ gst_mcc_stats_new_sender (const MccAsmpSenderStats *stats, const GstMccSenderExt
       G_TYPE_UINT64, stats->sent_bps, "reason", G_TYPE_STRING,
       mcc_target_reason_name (stats->reason), "limiting-ssrc", G_TYPE_UINT, stats->limiting_ssrc,
       "limiting-address", G_TYPE_STRING, limiting, "num-receivers", G_TYPE_UINT, stats->receivers,
-      "max-rtt", G_TYPE_UINT64, stats->rtt_max, "reports", G_TYPE_UINT64, stats->reports,
-      "pacer-delay", G_TYPE_UINT64, extra->pacer_delay, "pacer-overruns", G_TYPE_UINT64,
-      extra->pacer_overruns, "ecn", G_TYPE_BOOLEAN, (gboolean)stats->ect, NULL);
+      "num-quarantined", G_TYPE_UINT, stats->quarantined, "max-rtt", G_TYPE_UINT64, stats->rtt_max,
+      "reports", G_TYPE_UINT64, stats->reports, "pacer-delay", G_TYPE_UINT64, extra->pacer_delay,
+      "pacer-overruns", G_TYPE_UINT64, extra->pacer_overruns, "ecn", G_TYPE_BOOLEAN,
+      (gboolean)stats->ect, NULL);
 
   g_free (limiting);
   set_receivers (s, receivers, n_receivers);

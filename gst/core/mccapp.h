@@ -82,6 +82,7 @@ typedef struct {
 #define MCC_SESSION_STOPPED 0x01u  /* no-feedback=stop has stopped the media */
 #define MCC_SESSION_ENHANCED 0x02u /* the sender's variant */
 #define MCC_SESSION_ECT 0x04u      /* media packets are sent as ECT(0) */
+#define MCC_SESSION_LEAVE 0x08u    /* limiting_ssrc, whose path does not bear min, is to leave */
 
 #define MCC_APP_ENCODING_MAX 32
 #define MCC_APP_MEDIA_MAX 16

@@ -2,7 +2,10 @@
 #include "mccasmpreceiverprivate.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
+
+#include "mcctcp.h"
 
 #define AT_FLOOR 1.05      /* times the stream's lower bound: nobody could ask for less */
 #define START_BPS 150000   /* ASMP: start rate */
@@ -76,7 +79,7 @@ mcc_asmp_receiver_note_verdict (MccAsmpReceiver *self, MccScheduleVerdict verdic
 void
 mcc_asmp_receiver_activate (MccAsmpReceiver *self)
 {
-  if (!self->schedule.active) {
+  if (!self->schedule.active && !self->ceased) {
     MccAsmpScheduleInput input = mcc_asmp_receiver_schedule_input (self);
     mcc_asmp_schedule_start (&self->schedule, &input);
   }
@@ -105,6 +108,45 @@ notice_slump (MccAsmpReceiver *self, MccRateInput *input)
   input->received_now_bps = bps;
   input->queue_delay = mcc_time_max (input->queue_delay, self->path.queue_newest);
   self->slumped = self->now;
+}
+
+void
+mcc_asmp_receiver_cease (MccAsmpReceiver *self, MccBreakerVerdict verdict)
+{
+  self->ceased = true;
+  mcc_asmp_receiver_stop (self);
+  mcc_asmp_receiver_push (
+      self, &(MccReceiverAction){
+                .type = MCC_RECEIVER_CEASE, .ssrc = self->source.ssrc, .breaker = verdict });
+}
+
+void
+mcc_asmp_receiver_set_lowest (MccAsmpReceiver *self, bool lowest)
+{
+  self->not_lowest = !lowest;
+}
+
+/* RFC 8083, where nothing lower can be asked for. */
+static void
+look_at_breaker (MccAsmpReceiver *self, const MccRateInput *input)
+{
+  const MccAppSession *session = &self->session;
+  bool lost = input->loss_ratio > 0.0 && input->packet_bytes > 0.0;
+  MccBreakerInput seen = { .now = self->now,
+    .received = mcc_loss_packets_received (self->path.loss),
+    .lost = mcc_loss_packets_lost (self->path.loss),
+    .received_bps = input->received_bps,
+    .allowed_bps = lost ? mcc_tcp_rate_bps (&mcc_tcp_model_default, input->packet_bytes,
+                       mcc_time_to_seconds (input->rtt), input->loss_ratio)
+                        : INFINITY,
+    .asked_bps = mcc_asmp_receiver_stated_bps (self),
+    .least_bps = mcc_asmp_receiver_is_enhanced (self) && self->has_session && !self->not_lowest
+                     ? session->min_bps
+                     : 0 };
+  self->allowed_bps = seen.allowed_bps;
+  MccBreakerVerdict verdict = mcc_breaker_look (&self->breaker, &seen);
+  if (verdict != MCC_BREAKER_CLOSED && !self->ceased)
+    mcc_asmp_receiver_cease (self, verdict);
 }
 
 /* Of a sender's streams: what it sends in this one is not what we asked for. */
@@ -145,6 +187,7 @@ decide (MccAsmpReceiver *self)
       input.gamma = 1.0;
   }
   mcc_asmp_path_decide (&self->path, &input, self->now);
+  look_at_breaker (self, &input);
   notice_slump (self, &input);
   self->loss_ratio = input.loss_ratio;
   mcc_rate_decide (self->rate, &input);
@@ -229,7 +272,7 @@ void
 mcc_asmp_receiver_resume (MccAsmpReceiver *self)
 {
   mcc_asmp_receiver_activate (self);
-  if (mcc_asmp_receiver_is_enhanced (self) && self->next_decision == MCC_TIME_NONE)
+  if (mcc_asmp_receiver_is_enhanced (self) && !self->ceased && self->next_decision == MCC_TIME_NONE)
     self->next_decision = mcc_time_max (self->now + DECISION_MIN, self->hold_until);
 }
 
@@ -242,7 +285,8 @@ follow_new_source (MccAsmpReceiver *self, uint32_t ssrc)
     if (self->has_other && self->other.media_ssrc == ssrc)
       mcc_asmp_receiver_adopt_session (self, self->other_ssrc, &self->other);
   }
-  self->has_other = false;
+  self->has_other = self->ceased = false;
+  mcc_breaker_init (&self->breaker);
   if (!self->spliced) {
     /* What the announcements of this very sender measured (RTT) stays. */
     if (!announced || self->path.last != MCC_TIME_NONE)
@@ -364,7 +408,8 @@ mcc_asmp_receiver_handle_timeout (MccAsmpReceiver *self, MccTime now)
   if (now >= self->next_decision) {
     decide (self);
     MccTime rtt = mcc_asmp_path_base_rtt (&self->path);
-    self->next_decision = now + mcc_time_clamp (rtt, DECISION_MIN, DECISION_MAX);
+    self->next_decision
+        = self->ceased ? MCC_TIME_NONE : now + mcc_time_clamp (rtt, DECISION_MIN, DECISION_MAX);
     mcc_asmp_receiver_update_schedule (self);
   }
   MccAsmpScheduleInput input = mcc_asmp_receiver_schedule_input (self);

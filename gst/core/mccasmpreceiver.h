@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include "mccbreaker.h"
 #include "mccapp.h"
 #include "mccecn.h"
 #include "mccloss.h"
@@ -52,13 +53,16 @@ typedef enum {
   MCC_RECEIVER_SOURCE_LOST,  /* ssrc: BYE or silence */
   MCC_RECEIVER_OTHER_SENDER, /* ssrc: a second sender on the group is ignored (said once each) */
   MCC_RECEIVER_SESSION,      /* session: announcement that changed something beyond the rate */
-  MCC_RECEIVER_RATE          /* rate_bps: the estimate changed */
+  MCC_RECEIVER_RATE,         /* rate_bps: the estimate changed */
+  MCC_RECEIVER_CEASE         /* breaker: leave the group, say BYE, and do not come back by yourself;
+                                there are no more reports */
 } MccReceiverActionType;
 
 typedef struct {
   MccReceiverActionType type;
   uint32_t ssrc;
   uint64_t rate_bps;
+  MccBreakerVerdict breaker;
   MccAppReport report;
   const MccAppSession *session; /* valid until the next call */
 } MccReceiverAction;
@@ -133,6 +137,8 @@ bool mcc_asmp_receiver_is_pressed (const MccAsmpReceiver *self);
 void mcc_asmp_receiver_handle_host_dropped (MccAsmpReceiver *self, uint64_t packets, MccTime now);
 /* A decoded APP packet: the sender's lists and announcements, other receivers' reports. */
 MccDrop mcc_asmp_receiver_handle_app (MccAsmpReceiver *self, const MccApp *app, MccTime now);
+/* Of several streams: whether this is the lowest, so that nothing lower can be asked for. */
+void mcc_asmp_receiver_set_lowest (MccAsmpReceiver *self, bool lowest);
 /* BYE of @ssrc. */
 void mcc_asmp_receiver_handle_bye (MccAsmpReceiver *self, uint32_t ssrc, MccTime now);
 /* Our SSRC changed (collision). */

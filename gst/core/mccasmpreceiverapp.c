@@ -48,6 +48,16 @@ session_is_ours (const MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession
          || self->now - self->session_time >= MCC_ASMP_SOURCE_TIMEOUT;
 }
 
+/* The sender asks whose path does not bear the least to leave. Only who finds so itself obeys: a
+ * forger shall not send anybody away. */
+static bool
+asked_to_leave (const MccAsmpReceiver *self, const MccAppSession *session)
+{
+  return (session->flags & MCC_SESSION_LEAVE) && session->limiting_ssrc == self->config.ssrc
+         && mcc_asmp_receiver_is_enhanced (self) && !self->ceased && !self->not_lowest
+         && self->allowed_bps < (double)session->min_bps;
+}
+
 static MccDrop
 handle_session (MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession *announced)
 {
@@ -89,6 +99,8 @@ handle_session (MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession *annou
   }
   mcc_asmp_receiver_activate (self);
   mcc_asmp_receiver_update_schedule (self);
+  if (asked_to_leave (self, session))
+    mcc_asmp_receiver_cease (self, MCC_BREAKER_ASKED);
   return MCC_DROP_NONE;
 }
 

@@ -57,7 +57,11 @@ struct MccAsmpReceiver {
   uint64_t lost_reported;
   uint64_t reported_bps;
   bool key_unit;
-  MccTime event; /* loss event whose end waits for the sender's reaction; MCC_TIME_NONE */
+  MccBreaker breaker;
+  double allowed_bps; /* by the equation, as of the last decision; INFINITY: no losses */
+  bool not_lowest;    /* of several streams there is a lower one */
+  bool ceased;        /* has left for good, until another sender comes */
+  MccTime event;      /* loss event whose end waits for the sender's reaction; MCC_TIME_NONE */
   MccReceiverAction action[MCC_ASMP_ACTIONS];
   unsigned action_head, action_count;
   MccTrace trace;
@@ -89,6 +93,8 @@ void mcc_asmp_receiver_activate (MccAsmpReceiver *self);
 void mcc_asmp_receiver_resume (MccAsmpReceiver *self);
 void mcc_asmp_receiver_update_schedule (MccAsmpReceiver *self);
 void mcc_asmp_receiver_note_verdict (MccAsmpReceiver *self, MccScheduleVerdict verdict);
+/* The path does not bear the least: no more reports, and the host leaves. */
+void mcc_asmp_receiver_cease (MccAsmpReceiver *self, MccBreakerVerdict verdict);
 /* No more decisions and reports. */
 void mcc_asmp_receiver_stop (MccAsmpReceiver *self);
 

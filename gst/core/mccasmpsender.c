@@ -21,8 +21,15 @@ mcc_target_reason_name (MccTargetReason reason)
 const char *
 mcc_receiver_state_name (MccReceiverState state)
 {
-  static const char *const names[] = { "probation", "active", "left", "timed-out" };
+  static const char *const names[] = { "probation", "active", "left", "timed-out", "quarantined" };
   return (unsigned)state < sizeof names / sizeof names[0] ? names[state] : "unknown";
+}
+
+const char *
+mcc_quarantine_name (MccQuarantine quarantine)
+{
+  static const char *const names[] = { "none", "contradicted", "below-minimum" };
+  return (unsigned)quarantine < sizeof names / sizeof names[0] ? names[quarantine] : "unknown";
 }
 
 static void
@@ -58,6 +65,12 @@ mcc_asmp_sender_new (const MccAsmpSenderConfig *config, MccTime now)
     self->config.max_receivers = MCC_SENDER_MAX_RECEIVERS;
   mcc_rng_init (&self->rng, config->seed);
   mcc_receivers_init (&self->receivers, self->config.max_receivers, mcc_rng_next (&self->rng));
+  /* of its own, so that the other random numbers stay what they are */
+  MccRng hosts;
+  mcc_rng_init (&hosts, ~config->seed);
+  self->host_seed = mcc_rng_next (&hosts);
+  for (unsigned i = 0; i < MCC_SENDER_HOSTS; i++)
+    mcc_bucket_init (&self->host[i], MCC_SENDER_HOST_PER_S, MCC_SENDER_HOST_BURST, now);
   mcc_meter_init (&self->sent, MCC_SENDER_APP_WINDOW);
   mcc_key_unit_init (&self->key_unit);
   self->packet_bytes = MCC_SENDER_PACKET_BYTES;
@@ -241,9 +254,13 @@ mcc_asmp_sender_push_target (MccAsmpSender *self, uint64_t previous_bps)
 void
 mcc_asmp_sender_push_receiver (MccAsmpSender *self, const MccReceiver *receiver)
 {
-  MccTraceEvent event = {
-    .type = MCC_TRACE_RECEIVER, .time = self->now, .ssrc = receiver->ssrc, .i = receiver->state
-  };
+  MccQuarantine quarantine = (MccQuarantine)receiver->quarantine;
+  MccReceiverState state
+      = receiver->state == MCC_RECEIVER_ACTIVE && quarantine != MCC_QUARANTINE_NONE
+            ? MCC_RECEIVER_QUARANTINED
+            : (MccReceiverState)receiver->state;
+  MccTraceEvent event
+      = { .type = MCC_TRACE_RECEIVER, .time = self->now, .ssrc = receiver->ssrc, .i = state };
   mcc_trace_add (&self->trace, &event);
   if (self->receiver_changes == MCC_SENDER_RECEIVERS) {
     self->receiver_first = (self->receiver_first + 1) % MCC_SENDER_RECEIVERS;
@@ -251,7 +268,7 @@ mcc_asmp_sender_push_receiver (MccAsmpSender *self, const MccReceiver *receiver)
   }
   unsigned last = (self->receiver_first + self->receiver_changes++) % MCC_SENDER_RECEIVERS;
   self->receiver_change[last] = (MccReceiverChange){
-    .ssrc = receiver->ssrc, .address = receiver->address, .state = (MccReceiverState)receiver->state
+    .ssrc = receiver->ssrc, .address = receiver->address, .state = state, .quarantine = quarantine
   };
 }
 
@@ -301,6 +318,7 @@ mcc_asmp_sender_poll (MccAsmpSender *self, MccSenderAction *out)
     out->ssrc = change->ssrc;
     out->address = change->address;
     out->state = change->state;
+    out->quarantine = change->quarantine;
     self->receiver_first = (self->receiver_first + 1) % MCC_SENDER_RECEIVERS;
     self->receiver_changes--;
     return true;

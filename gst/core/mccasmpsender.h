@@ -61,6 +61,7 @@ typedef struct {
   bool ecn;            /* enhanced: media may be sent as ECT(0); mcc_asmp_sender_ect() */
   MccAddress feedback; /* announced; family 0 = none */
   uint8_t ttl;
+  bool keeps_slow;     /* who is below min_bps slows nobody (ELM): it is not asked to leave */
   uint32_t more_bytes; /* of what the host adds to each announcement: the budget pays for it */
 } MccAsmpSenderConfig;
 
@@ -81,8 +82,18 @@ typedef enum {
   MCC_RECEIVER_PROBATION,
   MCC_RECEIVER_ACTIVE,
   MCC_RECEIVER_LEFT,
-  MCC_RECEIVER_TIMED_OUT
+  MCC_RECEIVER_TIMED_OUT,
+  MCC_RECEIVER_QUARANTINED /* a member, but its claims do not count: MccQuarantine says why */
 } MccReceiverState;
+
+/* Why a receiver's claims do not count (enhanced); mccasmpsendertrust.c. */
+typedef enum {
+  MCC_QUARANTINE_NONE,
+  MCC_QUARANTINE_CONTRADICTED, /* its own loss, RTT and queue contradict what it claims */
+  MCC_QUARANTINE_BELOW_MINIMUM /* its path does not bear min_bps; it was asked to leave */
+} MccQuarantine;
+
+const char *mcc_quarantine_name (MccQuarantine quarantine);
 
 const char *mcc_receiver_state_name (MccReceiverState state);
 
@@ -90,7 +101,7 @@ typedef enum {
   MCC_SENDER_TARGET,         /* target_bps, previous_bps, reason, ssrc = limiting */
   MCC_SENDER_SEND_SESSION,   /* session (and rtt when rtt->count > 0): send SR + SDES + APP now; the
                                 host fills in send_time and media_ssrc */
-  MCC_SENDER_RECEIVER,       /* ssrc, address, state */
+  MCC_SENDER_RECEIVER,       /* ssrc, address, state, quarantine */
   MCC_SENDER_FEEDBACK_LOST,  /* no feedback (any more) */
   MCC_SENDER_FEEDBACK_FOUND, /* first or again */
   MCC_SENDER_STOP,           /* no-feedback=stop: stop media, keep announcing */
@@ -103,6 +114,7 @@ typedef struct {
   uint32_t ssrc;
   MccAddress address;
   MccReceiverState state;
+  MccQuarantine quarantine;
   uint64_t target_bps, previous_bps;
   MccTargetReason reason;
   const MccAppSession *session; /* valid until the next call */
@@ -114,6 +126,7 @@ typedef struct {
   uint32_t ssrc;
   MccAddress address;
   MccReceiverState state;
+  MccQuarantine quarantine;
   bool no_limit;
   uint64_t rate_bps, received_bps;
   uint64_t potential_bps; /* ASSP: what it could take; 0 = not known; MCC_APP_RATE_MAX = any rate */
@@ -132,6 +145,7 @@ typedef struct {
   uint32_t limiting_ssrc; /* 0 = nobody */
   MccAddress limiting_address;
   uint32_t receivers;
+  uint32_t quarantined; /* ... of them */
   MccTime rtt_max;
   uint64_t reports; /* accepted */
   bool ect;         /* mcc_asmp_sender_ect() */

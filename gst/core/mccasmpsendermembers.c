@@ -2,11 +2,8 @@
  *
  * mccasmpsendermembers: who is a receiver of the ASMP sender, and for how long.
  */
-#include <math.h>
-
 #include "mccasmpsenderprivate.h"
 #include "mccrtcp.h"
-#include "mcctcp.h"
 
 MccTime
 mcc_asmp_sender_receiver_rtt (const MccReceiver *receiver)
@@ -37,7 +34,7 @@ mcc_asmp_sender_group_interval (const MccAsmpSender *self)
   const double ours = MCC_RTCP_RECEIVER_SHARE * (1.0 - MCC_RTCP_REGULAR_SHARE);
   bool enhanced = mcc_asmp_sender_enhanced (self);
   MccTime interval = mcc_rtcp_interval (self->target_bps, self->config.session_bandwidth_bps,
-      enhanced ? ours - MCC_RTCP_LIMITING_SHARE : ours, self->receivers.count + 1,
+      enhanced ? ours - MCC_RTCP_LIMITING_SHARE : ours, mcc_asmp_sender_group (self) + 1,
       MCC_SENDER_REPORT_BYTES);
   interval = mcc_time_max (interval, self->report_interval);
   return enhanced ? interval : mcc_time_max (interval, MCC_SENDER_RTCP_INTERVAL);
@@ -109,8 +106,10 @@ mcc_asmp_sender_touch (MccAsmpSender *self, MccReceiver *receiver)
   receiver->last_report = self->now;
   mcc_receivers_set_key (
       &self->receivers, receiver, MCC_ORDER_EXPIRY, self->now + life (self, receiver));
-  mcc_receivers_set_key (&self->receivers, receiver, MCC_ORDER_RTT,
-      UINT64_MAX - mcc_asmp_sender_receiver_rtt (receiver));
+  /* Who is not believed slows nobody either. */
+  MccTime rtt
+      = receiver->quarantine == MCC_QUARANTINE_NONE ? mcc_asmp_sender_receiver_rtt (receiver) : 0;
+  mcc_receivers_set_key (&self->receivers, receiver, MCC_ORDER_RTT, UINT64_MAX - rtt);
 }
 
 void
@@ -121,6 +120,20 @@ mcc_asmp_sender_keep (MccAsmpSender *self, MccReceiver *receiver)
     mcc_receivers_set_key (&self->receivers, receiver, MCC_ORDER_EXPIRY, expires);
 }
 
+/* One host may bring so many names and no more: a flood of them is no audience. */
+static bool
+host_may (MccAsmpSender *self, const MccAddress *from)
+{
+  uint64_t hash = self->host_seed, word;
+  for (unsigned i = 0; i < sizeof from->bytes; i += sizeof word) {
+    memcpy (&word, from->bytes + i, sizeof word);
+    hash = (hash ^ word) * UINT64_C (0x9e3779b97f4a7c15);
+    hash ^= hash >> 29;
+  }
+  return from->family == 0
+         || mcc_bucket_take (&self->host[(hash >> 32) % MCC_SENDER_HOSTS], self->now);
+}
+
 MccReceiver *
 mcc_asmp_sender_admit (MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccDrop *drop)
 {
@@ -129,11 +142,16 @@ mcc_asmp_sender_admit (MccAsmpSender *self, uint32_t ssrc, const MccAddress *fro
     *drop = MCC_DROP_ADDRESS;
     return NULL;
   }
+  if (!host_may (self, from)) {
+    *drop = MCC_DROP_RATE_LIMITED;
+    return NULL;
+  }
   MccReceiver *receiver = mcc_receivers_add (&self->receivers, ssrc, from);
   if (receiver == NULL) {
-    /* Somebody may now be unheard: fail closed. */
-    self->full_until = self->now + MCC_SENDER_FULL_HOLD;
     MccReceiver *oldest = mcc_receivers_head (&self->receivers, MCC_LIST_PROBATION);
+    /* Somebody may now be unheard: fail closed; but not for one who had time for two reports. */
+    if (oldest == NULL || self->now - oldest->last_report < MCC_SENDER_PROBATION_TIME)
+      self->full_until = self->now + MCC_SENDER_FULL_HOLD;
     if (oldest != NULL) {
       mcc_asmp_sender_remove (self, oldest, MCC_RECEIVER_TIMED_OUT);
       receiver = mcc_receivers_add (&self->receivers, ssrc, from);
@@ -144,56 +162,24 @@ mcc_asmp_sender_admit (MccAsmpSender *self, uint32_t ssrc, const MccAddress *fro
     return NULL;
   }
   receiver->state = MCC_RECEIVER_PROBATION;
+  self->unproven++;
   mcc_receivers_append (&self->receivers, receiver, MCC_LIST_PROBATION);
   return receiver;
 }
 
-static double
-equation_bps (const MccAsmpSender *self, const MccReceiver *receiver, uint32_t rtt_us)
-{
-  return mcc_tcp_rate_bps (
-      &mcc_tcp_model_default, self->packet_bytes, rtt_us * 1e-6, (double)receiver->loss_ratio);
-}
-
-/* A receiver without an RTT has losses and reports what the equation gives for the initial one: the
- * same for the RTT that we measured (RFC 4654 3.3). */
-static bool
-assumes_rtt (const MccAsmpSender *self, const MccReceiver *receiver)
-{
-  return !receiver->rtt_measured && receiver->effective_us > 0
-         && receiver->rtt_us > receiver->effective_us
-         && (double)receiver->rate_bps
-                > MCC_SENDER_ASSUMED * equation_bps (self, receiver, receiver->rtt_us);
-}
-
-/* What its own loss and RTT make credible of a rate that a receiver claims. */
-static uint64_t
-credible_bps (const MccAsmpSender *self, const MccReceiver *receiver)
-{
-  uint32_t rtt_us = receiver->effective_us; /* ours, rather than its own */
-  if (rtt_us == 0 && receiver->rtt_measured)
-    rtt_us = receiver->rtt_us;
-  if (!mcc_asmp_sender_enhanced (self) || receiver->plain || rtt_us == 0
-      || !(receiver->loss_ratio > 0.0f))
-    return receiver->rate_bps;
-  if (assumes_rtt (self, receiver))
-    return (uint64_t)fmax (1.0, equation_bps (self, receiver, receiver->effective_us));
-  double bound = MCC_SENDER_BREAKER * equation_bps (self, receiver, rtt_us);
-  return (double)receiver->rate_bps > bound ? (uint64_t)fmax (bound, 1.0) : receiver->rate_bps;
-}
-
 void
-mcc_asmp_sender_apply_limit (MccAsmpSender *self, MccReceiver *receiver)
+mcc_asmp_sender_prove (MccAsmpSender *self, MccReceiver *receiver)
 {
-  bool limits = receiver->state == MCC_RECEIVER_ACTIVE && !receiver->no_limit;
-  mcc_receivers_set_key (&self->receivers, receiver, MCC_ORDER_RATE,
-      limits ? credible_bps (self, receiver) : MCC_RECEIVERS_NO_KEY);
+  self->unproven -= !receiver->proven;
+  receiver->proven = true;
 }
 
 static void
 activate (MccAsmpSender *self, MccReceiver *receiver)
 {
+  mcc_asmp_sender_prove (self, receiver);
   receiver->state = MCC_RECEIVER_ACTIVE;
+  mcc_asmp_sender_inherit (self, receiver);
   mcc_asmp_sender_apply_limit (self, receiver);
   mcc_receivers_set_key (
       &self->receivers, receiver, MCC_ORDER_EXPIRY, receiver->last_report + life (self, receiver));
@@ -251,11 +237,13 @@ mcc_asmp_sender_remove (MccAsmpSender *self, MccReceiver *receiver, MccReceiverS
 
   if (receiver == mcc_asmp_sender_limiting (self))
     mcc_asmp_sender_limit_gone (self);
+  self->unproven -= !receiver->proven;
   receiver->state = (uint8_t)state;
   if (active) {
     self->active--;
     self->active_plain -= receiver->plain;
     self->active_deaf -= receiver->deaf;
+    self->quarantined -= receiver->quarantine != MCC_QUARANTINE_NONE;
     mcc_asmp_sender_push_receiver (self, receiver);
   }
   mcc_receivers_remove (&self->receivers, receiver);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "mccasmpsender.h"
+#include "mccbucket.h"
 #include "mcckeyunit.h"
 #include "mccmeter.h"
 #include "mccreceivers.h"
@@ -63,6 +64,29 @@
 #define MCC_SENDER_RTT_LEAST 4              /* ... but so many RTTs at least */
 #define MCC_SENDER_RTT_LEAST_NEW 16         /* ... while some of a large group never got one */
 
+/* Trust; docs/deviations.md. */
+#define MCC_SENDER_CONTRADICTION 2.0       /* times its claim arrive, and its loss and RTT allow */
+#define MCC_SENDER_CONTRADICTION_KEPT 1.25 /* ... of one in quarantine */
+#define MCC_SENDER_CONTRADICTED_S 20.0     /* so long */
+#define MCC_SENDER_PINNED_S 20.0      /* or so long without a rise, with neither loss nor queue */
+#define MCC_SENDER_PINNED_AGAIN_S 5.0 /* ... of a suspect's host */
+#define MCC_SENDER_PINNED_RISE 1.02
+#define MCC_SENDER_QUEUELESS (2 * MCC_MSECOND)
+#define MCC_SENDER_REPENT 0.25       /* of the time without contradiction makes up for it */
+#define MCC_SENDER_LEAVE_S 20.0      /* below the minimum: asked to leave */
+#define MCC_SENDER_LEAVE_ALLOWED 0.5 /* of the minimum, by loss and RTT */
+#define MCC_SENDER_LEFT_S 25.0       /* ... and counted no more */
+#define MCC_SENDER_LEAVE_OTHERS 1.25 /* times the minimum: what another one could have */
+#define MCC_SENDER_JUDGED_MAX (8 * MCC_SECOND) /* that one report stands for */
+#define MCC_SENDER_HOSTS 1024
+#define MCC_SENDER_HOST_PER_S 4.0 /* newcomers of one host */
+#define MCC_SENDER_HOST_BURST 64.0
+#define MCC_SENDER_PROBATION_TIME (2 * MCC_SECOND) /* enough for a second report */
+#define MCC_SENDER_SUSPECTS 32
+#define MCC_SENDER_SUSPECT_TIME (300 * MCC_SECOND)
+#define MCC_SENDER_STUCK_REPORTS 5 /* RFC 8083 4.2 */
+#define MCC_SENDER_STUCK_TIME (5 * MCC_SECOND)
+
 #define MCC_SENDER_TARGETS 16 /* queued actions of each kind */
 #define MCC_SENDER_RECEIVERS 64
 
@@ -84,14 +108,23 @@ typedef struct {
   uint32_t ssrc;
   MccAddress address;
   MccReceiverState state;
+  MccQuarantine quarantine;
 } MccReceiverChange;
+
+/* A host whose receiver was quarantined: a new name does not help it. */
+typedef struct {
+  MccAddress host; /* port 0 */
+  MccQuarantine quarantine;
+  MccTime until;
+} MccSuspect;
 
 struct MccAsmpSender {
   MccAsmpSenderConfig config;
   MccTime now; /* of the newest call */
   MccRng rng;
   MccReceivers receivers;
-  uint32_t active, active_plain;
+  uint32_t active, active_plain, quarantined;
+  uint32_t unproven;    /* nobody has seen that they hear us: no members yet */
   uint32_t active_deaf; /* ... that do not heed ECN marks */
 
   /* Target. */
@@ -116,6 +149,11 @@ struct MccAsmpSender {
   MccTime absent_until;    /* nobody expires, no RTT is measured before */
   bool heard, lost, stopped;
   bool told_heard, told_lost, told_stopped;
+
+  MccBucket host[MCC_SENDER_HOSTS]; /* newcomers, by a hash of their host */
+  uint64_t host_seed;
+  MccSuspect suspect[MCC_SENDER_SUSPECTS];
+  unsigned suspect_next;
 
   /* Sent. */
   MccMeter sent;
@@ -162,6 +200,14 @@ mcc_asmp_sender_limiting (const MccAsmpSender *self)
   return self->limiting != MCC_RECEIVERS_NONE ? &self->receivers.slot[self->limiting] : NULL;
 }
 
+/* Who counts in intervals and laws of large groups: whoever forges reports without hearing us must
+ * not make a group large. */
+static inline uint32_t
+mcc_asmp_sender_group (const MccAsmpSender *self)
+{
+  return self->receivers.count - self->unproven;
+}
+
 /* Whose rate the target is (or would be, were it not below min): who is told of as limiting. */
 static inline const MccReceiver *
 mcc_asmp_sender_named (const MccAsmpSender *self)
@@ -184,12 +230,12 @@ MccTime mcc_asmp_sender_rtt_max (const MccAsmpSender *self);        /* 0 = none 
 MccTime mcc_asmp_sender_group_interval (const MccAsmpSender *self);
 /* How often @receiver reports, about: its own spacing, and what the budget gives it. */
 MccTime mcc_asmp_sender_interval (const MccAsmpSender *self, const MccReceiver *receiver);
+/* @receiver is one. */
+void mcc_asmp_sender_prove (MccAsmpSender *self, MccReceiver *receiver);
 /* A valid report of @receiver came: spacing, expiry, probation. */
 void mcc_asmp_sender_touch (MccAsmpSender *self, MccReceiver *receiver);
 /* Its RR without a report came: it lives. */
 void mcc_asmp_sender_keep (MccAsmpSender *self, MccReceiver *receiver);
-/* Enters what it reported into the order of rates, if it counts. */
-void mcc_asmp_sender_apply_limit (MccAsmpSender *self, MccReceiver *receiver);
 /* Room for a newcomer; NULL: *drop says why. */
 MccReceiver *mcc_asmp_sender_admit (
     MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccDrop *drop);
@@ -199,7 +245,24 @@ void mcc_asmp_sender_remove (MccAsmpSender *self, MccReceiver *receiver, MccRece
 void mcc_asmp_sender_expire (MccAsmpSender *self);
 MccTime mcc_asmp_sender_next_expiry (const MccAsmpSender *self);
 
+/* mccasmpsendertrust.c: what is believed of a receiver. */
+/* Enters what it reported into the order of rates, if it counts. */
+void mcc_asmp_sender_apply_limit (MccAsmpSender *self, MccReceiver *receiver);
+/* Its report of what it has received: is that more than the last time? */
+void mcc_asmp_sender_note_progress (
+    MccAsmpSender *self, MccReceiver *receiver, uint32_t highest_seq);
+/* The active @receiver has reported, @since after its last report: is that credible? */
+void mcc_asmp_sender_judge (MccAsmpSender *self, MccReceiver *receiver, MccTime since);
+/* @receiver becomes active. */
+void mcc_asmp_sender_inherit (MccAsmpSender *self, MccReceiver *receiver);
+/* Whether what it says is feedback (RFC 8083 4.1, 4.2). */
+bool mcc_asmp_sender_is_feedback (const MccAsmpSender *self, const MccReceiver *receiver);
+/* Whether the limiting receiver is asked to leave. */
+bool mcc_asmp_sender_asks_to_leave (const MccAsmpSender *self);
+
 /* mccasmpsendertarget.c: the target's laws. */
+/* The rate sent over the last 2 s. */
+uint64_t mcc_asmp_sender_sent_lately_bps (const MccAsmpSender *self);
 void mcc_asmp_sender_update_target (MccAsmpSender *self);
 void mcc_asmp_sender_feedback (MccAsmpSender *self, const MccReceiver *receiver);
 void mcc_asmp_sender_plain_rise (MccAsmpSender *self, const MccReceiver *receiver);

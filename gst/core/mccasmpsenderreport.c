@@ -72,6 +72,9 @@ take_report (MccAsmpSender *self, MccReceiver *receiver, const MccAppReport *rep
   receiver->jitter_us = saturate_us (report->jitter);
   receiver->leaving = (report->flags & MCC_REPORT_LEAVING) != 0;
   receiver->no_caps = (report->flags & MCC_REPORT_NO_CAPS) != 0;
+  receiver->queueless = report->queue_delay <= MCC_SENDER_QUEUELESS
+                        && (report->flags & (MCC_REPORT_CONGESTED | MCC_REPORT_LOSS)) == 0;
+  mcc_asmp_sender_note_progress (self, receiver, report->highest_seq);
 }
 
 static void
@@ -91,6 +94,7 @@ trace_report (MccAsmpSender *self, const MccReceiver *receiver)
 static MccDrop
 use_report (MccAsmpSender *self, MccReceiver *receiver, bool known)
 {
+  MccTime since = receiver->reports > 0 ? self->now - receiver->last_report : 0;
   mcc_asmp_sender_touch (self, receiver);
   bool was_active = receiver->state == MCC_RECEIVER_ACTIVE, first = receiver->reports == 1;
   if (known && receiver->reports < MCC_SENDER_PROBATION_REPORTS)
@@ -106,10 +110,11 @@ use_report (MccAsmpSender *self, MccReceiver *receiver, bool known)
   if (drop != MCC_DROP_NONE)
     return mcc_asmp_sender_drop (self, drop, receiver->ssrc);
   if (was_active)
-    mcc_asmp_sender_apply_limit (self, receiver);
+    mcc_asmp_sender_judge (self, receiver, since);
   self->reports++;
   trace_report (self, receiver);
-  mcc_asmp_sender_feedback (self, receiver);
+  if (mcc_asmp_sender_is_feedback (self, receiver))
+    mcc_asmp_sender_feedback (self, receiver);
   mcc_asmp_sender_round_report (self, receiver);
   mcc_asmp_sender_update_target (self);
   return MCC_DROP_NONE;
@@ -227,6 +232,7 @@ mcc_asmp_sender_handle_plain_report (MccAsmpSender *self, uint32_t ssrc, double 
     return MCC_DROP_NONE;
   }
   take_plain_report (self, receiver, fraction_lost, rtt);
+  mcc_asmp_sender_note_progress (self, receiver, highest_seq);
   drop = use_report (self, receiver, false);
   if (drop == MCC_DROP_NONE && receiver->loss_ratio <= 0.0f)
     mcc_asmp_sender_plain_rise (self, receiver);

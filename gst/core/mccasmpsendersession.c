@@ -34,14 +34,15 @@ fill_in (const MccAsmpSender *self, MccAppSession *session, bool strings)
 
   session->flags = (self->stopped ? MCC_SESSION_STOPPED : 0)
                    | (mcc_asmp_sender_enhanced (self) ? MCC_SESSION_ENHANCED : 0)
-                   | (mcc_asmp_sender_wants_ect (self) ? MCC_SESSION_ECT : 0);
+                   | (mcc_asmp_sender_wants_ect (self) ? MCC_SESSION_ECT : 0)
+                   | (mcc_asmp_sender_asks_to_leave (self) ? MCC_SESSION_LEAVE : 0);
   session->send_time = mcc_abs_send_time (self->now);
   session->target_bps = self->target_bps;
   session->min_bps = self->config.min_bps;
   session->max_bps = self->config.max_bps;
   session->start_bps = self->start_bps;
   session->session_bandwidth_bps = self->config.session_bandwidth_bps;
-  session->receivers = self->receivers.count;
+  session->receivers = mcc_asmp_sender_group (self);
   session->limiting_ssrc = limiting != NULL ? limiting->ssrc : 0;
   session->rtt_max = mcc_asmp_sender_rtt_max (self);
   if (session->rtt_max == 0)
@@ -134,7 +135,7 @@ static double
 budget (const MccAsmpSender *self)
 {
   /* While there is nobody to report, the receivers' share is the sender's. */
-  double share = self->receivers.count == 0 ? 1.0 - MCC_RTCP_REGULAR_SHARE : SENDER_SHARE;
+  double share = mcc_asmp_sender_group (self) == 0 ? 1.0 - MCC_RTCP_REGULAR_SHARE : SENDER_SHARE;
   uint64_t base_bps = mcc_rtcp_base_bps (self->target_bps, self->config.session_bandwidth_bps);
   return fmax (MCC_RTCP_FRACTION * share * (double)base_bps / 8.0, BUDGET_MIN);
 }
@@ -170,7 +171,8 @@ void
 mcc_asmp_sender_round_report (MccAsmpSender *self, const MccReceiver *receiver)
 {
   advance_round (self);
-  if (!receiver->no_limit && receiver->rate_bps < self->suppress_bps)
+  bool counts = !receiver->no_limit && receiver->quarantine == MCC_QUARANTINE_NONE;
+  if (counts && receiver->rate_bps < self->suppress_bps)
     self->suppress_bps = receiver->rate_bps;
 }
 
@@ -195,6 +197,7 @@ mcc_asmp_sender_measure (MccAsmpSender *self, MccReceiver *receiver, const MccAp
   if (receiver->effective_us == 0)
     receiver->effective_us = 1;
   receiver->effective_number = report->number;
+  mcc_asmp_sender_prove (self, receiver);
   if (receiver->answered == 0 && !receiver->in_list[MCC_LIST_NEW])
     mcc_receivers_append (&self->receivers, receiver, MCC_LIST_NEW);
   else if (receiver->answered != 0)
@@ -231,7 +234,7 @@ urgency (const MccAsmpSender *self)
     return MCC_SENDER_SESSION_BORROW;
   bool announced_ect = (self->session.flags & MCC_SESSION_ECT) != 0;
   if (self->session_urgent || mcc_asmp_sender_wants_ect (self) != announced_ect)
-    return self->receivers.count > MCC_SENDER_LARGE ? 1 : MCC_SENDER_SESSION_BORROW;
+    return mcc_asmp_sender_group (self) > MCC_SENDER_LARGE ? 1 : MCC_SENDER_SESSION_BORROW;
   return 0;
 }
 
@@ -283,7 +286,7 @@ borrows (const MccAsmpSender *self)
 static unsigned
 rtt_list_room (const MccAsmpSender *self)
 {
-  bool many_new = self->receivers.count > MCC_SENDER_LARGE
+  bool many_new = mcc_asmp_sender_group (self) > MCC_SENDER_LARGE
                   && mcc_receivers_head (&self->receivers, MCC_LIST_NEW) != NULL;
   unsigned least = many_new ? MCC_SENDER_RTT_LEAST_NEW : MCC_SENDER_RTT_LEAST;
   double bytes = mcc_time_to_seconds (MCC_SENDER_RTT_LIST_TIME) * budget (self) - self->short_bytes

@@ -19,6 +19,7 @@ mcc_asmp_sender_get_stats (const MccAsmpSender *self, MccTime now, MccAsmpSender
     out->limiting_address = limiting->address;
   }
   out->receivers = self->active;
+  out->quarantined = self->quarantined;
   out->rtt_max = mcc_asmp_sender_rtt_max (self);
   out->reports = self->reports;
   out->ect = mcc_asmp_sender_ect (self);
@@ -55,7 +56,9 @@ fill_info (const MccReceiver *receiver, MccTime now, MccReceiverInfo *out)
 {
   *out = (MccReceiverInfo){ .ssrc = receiver->ssrc,
     .address = receiver->address,
-    .state = (MccReceiverState)receiver->state,
+    .state = receiver->quarantine != MCC_QUARANTINE_NONE ? MCC_RECEIVER_QUARANTINED
+                                                         : (MccReceiverState)receiver->state,
+    .quarantine = (MccQuarantine)receiver->quarantine,
     .no_limit = receiver->no_limit,
     .rate_bps = receiver->rate_bps,
     .received_bps = receiver->received_bps,

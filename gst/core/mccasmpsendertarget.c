@@ -64,7 +64,7 @@ rtt_max_of_others (const MccAsmpSender *self)
 {
   const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
   MccTime rtt = 0;
-  if (self->receivers.count > MCC_SENDER_LARGE || self->receivers.count < 2)
+  if (mcc_asmp_sender_group (self) > MCC_SENDER_LARGE || self->receivers.count < 2)
     return mcc_asmp_sender_rtt_max (self);
   for (unsigned i = 0; i < self->receivers.count; i++) {
     const MccReceiver *receiver = mcc_receivers_get (&self->receivers, MCC_ORDER_RTT, i);
@@ -105,7 +105,7 @@ forget_old_limits (MccAsmpSender *self)
 static void
 update_limiting (MccAsmpSender *self)
 {
-  if (mcc_asmp_sender_enhanced (self) && self->receivers.count > MCC_SENDER_LARGE)
+  if (mcc_asmp_sender_enhanced (self) && mcc_asmp_sender_group (self) > MCC_SENDER_LARGE)
     forget_old_limits (self);
   MccReceiver *first = mcc_receivers_first (&self->receivers, MCC_ORDER_RATE);
   const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
@@ -128,8 +128,8 @@ update_limiting (MccAsmpSender *self)
 /* The rate sent lately: over MCC_SENDER_APP_WINDOW, or over its last part where that is more, for a
  * mean over all of it would hold back a doubling rate. At the start over MCC_SENDER_APP_MIN at
  * least, since one key unit sent at once is no rate. */
-static uint64_t
-sent_lately_bps (const MccAsmpSender *self)
+uint64_t
+mcc_asmp_sender_sent_lately_bps (const MccAsmpSender *self)
 {
   uint64_t all_bps = mcc_meter_rate_bps (&self->sent, MCC_SENDER_APP_WINDOW, self->now);
   uint64_t last_bps = mcc_meter_rate_bps (&self->sent, MCC_SENDER_APP_LAST, self->now);
@@ -159,7 +159,7 @@ allowed_bps (MccAsmpSender *self, MccTargetReason *reason)
     *reason = self->reason == MCC_TARGET_RECEIVER ? MCC_TARGET_START : self->reason;
 
   if (mcc_asmp_sender_enhanced (self)) {
-    uint64_t sent_bps = sent_lately_bps (self);
+    uint64_t sent_bps = mcc_asmp_sender_sent_lately_bps (self);
     uint64_t cap_bps = 2 * sent_bps > self->start_bps ? 2 * sent_bps : self->start_bps;
     self->app_next = self->now + MCC_SENDER_APP_PERIOD;
     if (cap_bps < allowed) {
@@ -253,7 +253,7 @@ mcc_asmp_sender_plain_rise (MccAsmpSender *self, const MccReceiver *receiver)
     step_bps = self->target_bps / 8;
   self->plain_rise_next = self->now + mcc_time_max (rtt, MCC_SENDER_PLAIN_RISE_PERIOD);
   uint64_t target_bps = clamp_bps (self, self->target_bps + step_bps);
-  uint64_t sent_bps = sent_lately_bps (self);
+  uint64_t sent_bps = mcc_asmp_sender_sent_lately_bps (self);
   if (target_bps <= self->start_bps || target_bps <= 2 * sent_bps)
     set_target (
         self, target_bps, target_bps == self->config.max_bps ? MCC_TARGET_MAX : MCC_TARGET_START);

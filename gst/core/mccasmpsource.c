@@ -86,11 +86,23 @@ follow (MccAsmpSource *self, uint32_t ssrc, const MccAddress *from, MccTime now)
   memset (self->candidate, 0, sizeof self->candidate);
 }
 
+/* Our sender's SSRC from another host, while it is heard. */
+static bool
+is_impostor (const MccAsmpSource *self, const MccAddress *from, MccTime now)
+{
+  return self->has_address && from != NULL && !self->lost && now - self->last < self->timeout
+         && !mcc_address_same_host (&self->address, from);
+}
+
 MccSourceVerdict
 mcc_asmp_source_handle_packet (
     MccAsmpSource *self, const MccRtpPacket *packet, const MccAddress *from, MccTime now)
 {
   if (self->following && packet->ssrc == self->ssrc) {
+    if (is_impostor (self, from, now))
+      return MCC_SOURCE_OTHER;
+    if (from != NULL)
+      self->address = *from;
     MccTime gap = mcc_time_min (now - self->last, self->timeout);
     self->interval += gap / 16;
     self->interval -= self->interval / 16;

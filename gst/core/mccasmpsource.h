@@ -9,6 +9,7 @@
  *  - Another sender takes over only when the present one was silent for @timeout, said BYE, or
  *    restarted: the new one is on the same host, was first heard after the present one's last
  *    packet, and that is MCC_ASMP_SOURCE_RESTART or 3 packet intervals ago.
+ *  - Packets with its SSRC from another host are another sender's, as long as it is heard itself.
  *  - Packets that are read in the MCC_ASMP_SOURCE_BYE_GRACE after a BYE do not undo it: they
  *    overtook each other in two sockets.
  *  - At most MCC_ASMP_SOURCE_TOLD other senders are told of, each once.

@@ -92,6 +92,9 @@ advance (MccAsspReceiver *self, MccTime now)
 {
   assert (now >= self->now && now != MCC_TIME_NONE);
   self->now = now;
+  if (self->has_streams) /* else it would be asked for a lower stream first */
+    mcc_asmp_receiver_set_lowest (
+        self->asmp, mcc_assp_receiver_current (self) == mcc_assp_streams_lowest (&self->streams));
 }
 
 MccAsspReceiver *

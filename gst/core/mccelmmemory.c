@@ -27,16 +27,21 @@ wait (MccElmMemory *self, unsigned layer, bool failure, MccTime now)
 bool
 mcc_elm_memory_left (MccElmMemory *self, unsigned layer, MccTime now)
 {
+  self->learned[layer] = false;
   bool failure = self->newest == layer && now - self->joined < MCC_ELM_KEPT + self->wait[layer];
   self->newest = 0;
   wait (self, layer, failure, now);
   return failure;
 }
 
-void
+bool
 mcc_elm_memory_learn (MccElmMemory *self, unsigned layer, MccTime now)
 {
+  if (self->learned[layer] && now < self->retry[layer])
+    return false;
+  self->learned[layer] = true;
   wait (self, layer, true, now);
+  return true;
 }
 
 bool

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "mccelmreceiverprivate.h"
+#include "mcctcp.h"
 
 #include <assert.h>
 #include <math.h>
@@ -249,6 +250,31 @@ look_for_sender (MccElmReceiver *self)
   }
 }
 
+/* RFC 8083, at the base layer: there is nothing lower. */
+static void
+look_at_breaker (MccElmReceiver *self)
+{
+  double loss = mcc_loss_ratio (self->path.loss);
+  double packet_bytes = mcc_loss_mean_packet_bytes (self->path.loss);
+  MccBreakerInput seen = { .now = self->now,
+    .received = mcc_loss_packets_received (self->path.loss),
+    .lost = mcc_loss_packets_lost (self->path.loss),
+    .received_bps = mcc_asmp_path_received_bps (&self->path, self->now),
+    .allowed_bps = loss > 0.0 && packet_bytes > 0.0 ? mcc_tcp_rate_bps (&mcc_tcp_model_default,
+                       packet_bytes, mcc_time_to_seconds (mcc_elm_receiver_rtt (self)), loss)
+                                                    : INFINITY,
+    .least_bps
+    = mcc_elm_receiver_is_enhanced (self) && self->level == 0 && self->wanted == 0 && !self->lost };
+  MccBreakerVerdict verdict = mcc_breaker_look (&self->breaker, &seen);
+  if (verdict == MCC_BREAKER_CLOSED || self->ceased)
+    return;
+  self->ceased = true;
+  self->reporting = false;
+  mcc_elm_receiver_push (self,
+      &(MccElmReceiverAction){
+          .type = MCC_ELM_RECEIVER_CEASE, .ssrc = self->layers.layer[0].ssrc, .breaker = verdict });
+}
+
 void
 mcc_elm_receiver_handle_timeout (MccElmReceiver *self, MccTime now)
 {
@@ -259,6 +285,7 @@ mcc_elm_receiver_handle_timeout (MccElmReceiver *self, MccTime now)
   if (now >= self->join_deadline)
     mcc_elm_receiver_drop_layer (self, MCC_ELM_REASON_ABSENT);
   mcc_elm_receiver_decide (self);
+  look_at_breaker (self);
   mcc_elm_receiver_report_timeout (self);
   if (now >= self->key_next) {
     self->key_next = now + self->key_wait;

@@ -30,6 +30,7 @@
  */
 #pragma once
 
+#include "mccbreaker.h"
 #include "mccelmapp.h"
 #include "mccelmrate.h"
 #include "mccelmstrategy.h"
@@ -73,7 +74,9 @@ typedef enum {
   MCC_ELM_RECEIVER_SOURCE,   /* ssrc: base layer of the sender that is followed from now on */
   MCC_ELM_RECEIVER_LOST,     /* ssrc: its sender said BYE, or fell silent */
   MCC_ELM_RECEIVER_OTHER,    /* ssrc: another sender on the group is ignored (said once each) */
-  MCC_ELM_RECEIVER_RATE      /* rate_bps: the smoothed X changed by more than a tenth */
+  MCC_ELM_RECEIVER_RATE,     /* rate_bps: the smoothed X changed by more than a tenth */
+  MCC_ELM_RECEIVER_CEASE     /* breaker: the path does not bear the base layer: leave, say BYE, and
+                                do not come back by yourself; there are no more reports */
 } MccElmReceiverActionType;
 
 typedef enum {
@@ -98,6 +101,7 @@ typedef struct {
   MccElmReason reason;
   MccTime duration; /* from JOIN to LEVEL */
   uint32_t ssrc;
+  MccBreakerVerdict breaker;
   uint64_t rate_bps;
   MccElmApp app;
   const MccElmLayers *layers;   /* valid until the next call */

@@ -206,8 +206,7 @@ note_failure (MccElmReceiver *self, uint32_t ssrc, unsigned layer)
                   && ssrc == self->trial_ssrc && self->path.skipped != self->trial_skipped;
   if (!suffered || (int)layer != self->level + 1)
     return;
-  mcc_elm_memory_learn (&self->memory, layer, self->now);
-  self->stats.learned++;
+  self->stats.learned += mcc_elm_memory_learn (&self->memory, layer, self->now);
 }
 
 static MccDrop

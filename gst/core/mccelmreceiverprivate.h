@@ -48,6 +48,8 @@ struct MccElmReceiver {
   MccSeq base_seq; /* of the base layer's own numbers */
   MccElmRate rate;
   MccElmFair fair, fair_before; /* enhanced: X; of before the join */
+  MccBreaker breaker;
+  bool ceased; /* has left for good */
   bool has_rtt;
   uint32_t rtt_number; /* newest report whose RTT came */
   double calculated_bps;

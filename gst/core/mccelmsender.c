@@ -57,6 +57,7 @@ static MccAsmpSender *
 new_asmp (const MccElmSender *self, uint64_t seed)
 {
   MccAsmpSenderConfig asmp = { .variant = self->config.variant,
+    .keeps_slow = true,
     .ssrc = self->layers.layer[0].ssrc,
     .seed = seed,
     .min_bps = mcc_elm_sender_base_bps (self),
@@ -262,6 +263,7 @@ translate (MccElmSender *self, const MccSenderAction *asmp, MccElmSenderAction *
   out->ssrc = asmp->ssrc;
   out->address = asmp->address;
   out->state = asmp->state;
+  out->quarantine = asmp->quarantine;
   switch (asmp->type) {
     case MCC_SENDER_SEND_SESSION:
       self->layers.number++;

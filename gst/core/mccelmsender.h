@@ -67,6 +67,7 @@ typedef struct {
   uint32_t ssrc;
   MccAddress address;
   MccReceiverState state;
+  MccQuarantine quarantine;
   unsigned level;
   uint64_t target_bps;
 } MccElmSenderAction;

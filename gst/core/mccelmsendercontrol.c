@@ -95,7 +95,8 @@ count_members (MccElmSender *self)
   for (uint32_t i = mcc_asmp_sender_members (self->asmp); i-- > 0;) {
     MccReceiverInfo info;
     mcc_asmp_sender_get_receiver (self->asmp, i, self->now, &info);
-    if (info.state == MCC_RECEIVER_ACTIVE && info.level < MCC_ELM_LAYERS_MAX)
+    bool member = info.state == MCC_RECEIVER_ACTIVE || info.state == MCC_RECEIVER_QUARANTINED;
+    if (member && info.level < MCC_ELM_LAYERS_MAX)
       members[info.level]++;
   }
   self->tell_members

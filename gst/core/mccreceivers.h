@@ -40,11 +40,15 @@ typedef struct {
   uint64_t key[MCC_ORDER_COUNT];
   uint64_t rate_bps, received_bps, potential_bps;
   MccTime last_report;
+  MccTime progress;  /* its highest_seq went on, or nothing was sent */
   uint64_t answered; /* its RTT was the so many-th to be sent; 0 = never */
   uint32_t position[MCC_ORDER_COUNT];
   uint32_t next[MCC_LIST_COUNT], previous[MCC_LIST_COUNT];
   uint32_t ssrc;
   MccAddress address;
+  uint32_t highest_seq;                    /* as reported */
+  float contradicted_s, pinned_s, below_s; /* mccasmpsendertrust.c */
+  float pinned_bps;
   uint32_t number;    /* newest report */
   uint32_t candidate; /* newest report of what may be a restart */
   uint32_t effective_number;
@@ -61,7 +65,11 @@ typedef struct {
   bool in_list[MCC_LIST_COUNT];
   uint8_t marked_share; /* of loss_ratio, 255ths */
   bool deaf;            /* does not heed ECN marks, or its path's say nothing */
+  uint8_t quarantine;   /* MccQuarantine */
+  uint8_t stuck;        /* reports since `progress`, saturates */
   bool has_candidate, no_limit, rtt_measured, plain, leaving, no_caps;
+  bool proven;    /* active, or has echoed a send time of lately: it hears us */
+  bool queueless; /* reports no queue and no congestion */
 } MccReceiver;
 
 typedef struct {

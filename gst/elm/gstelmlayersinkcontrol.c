@@ -185,7 +185,8 @@ gst_elm_layer_sink_act (GstMccSender *sender, GstMccSenderTodo *todo)
       act_announce (self, todo);
       break;
     case MCC_ELM_SENDER_RECEIVER:
-      gst_mcc_sender_tell_receiver (sender, -1, action->state, action->ssrc, &action->address);
+      gst_mcc_sender_tell_receiver (
+          sender, -1, action->state, action->quarantine, action->ssrc, &action->address);
       break;
     case MCC_ELM_SENDER_KEY_UNIT:
       gst_mcc_send_stream_request_key_unit (self->send);

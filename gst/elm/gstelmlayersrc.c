@@ -245,6 +245,10 @@ machine_poll (gpointer data, MccAsspReceiverAction *out)
       out->asmp.type = MCC_RECEIVER_RATE;
       out->asmp.rate_bps = action.rate_bps;
       break;
+    case MCC_ELM_RECEIVER_CEASE:
+      out->asmp.type = MCC_RECEIVER_CEASE;
+      out->asmp.breaker = action.breaker;
+      break;
     default:
       action.layers = NULL; /* valid now only */
       action.session = NULL;

@@ -213,6 +213,7 @@ typedef struct {
   double loss_ratio;
   unsigned ecn; /* MccReportEcn */
   double marked_share;
+  bool queueless; /* else what limits it is the queue that it holds */
 } Peer;
 
 static inline MccDrop
@@ -227,6 +228,7 @@ peer_report (Fixture *self, Peer *peer)
     .ecn = peer->ecn,
     .marked_share = peer->marked_share,
     .rtt = peer->rtt,
+    .queue_delay = peer->queueless ? 0 : 20 * MCC_MSECOND,
     .echo = mcc_abs_send_time (self->now - peer->rtt - 5 * MCC_MSECOND),
     .hold = 5 * MCC_MSECOND };
   MccDrop drop

@@ -45,6 +45,24 @@ probation (void)
   g_assert_cmpint (packet (&source, 7, 10, &here, T0), ==, MCC_SOURCE_NEW);
 }
 
+/* Another host with our sender's SSRC: not ours while that is heard. */
+static void
+impostor (void)
+{
+  MccAsmpSource source;
+  MccTime now = T0 + 1010 * MCC_MSECOND;
+  follow (&source, 0);
+  for (guint16 i = 1; i <= 100; i++, now += 10 * MCC_MSECOND) {
+    g_assert_cmpint (packet (&source, 1, (guint16)(200 + i), &there, now), ==, MCC_SOURCE_OTHER);
+    g_assert_cmpint (packet (&source, 1, (guint16)(100 + i), &here, now), ==, MCC_SOURCE_OURS);
+  }
+  /* It has moved to another address: silent where it was. */
+  now += TIMEOUT;
+  g_assert_cmpint (packet (&source, 1, 201, &there, now), ==, MCC_SOURCE_OURS);
+  g_assert_cmpint (packet (&source, 1, 202, &there, now + 1), ==, MCC_SOURCE_OURS);
+  g_assert_cmpint (packet (&source, 1, 203, &here, now + 2), ==, MCC_SOURCE_OTHER);
+}
+
 static void
 wanted (void)
 {
@@ -184,5 +202,6 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpsource/bye-that-overtakes", bye_overtakes);
   g_test_add_func ("/asmpsource/bye-silence-return", bye_and_silence);
   g_test_add_func ("/asmpsource/told-once-and-boundedly", told_bounded);
+  g_test_add_func ("/asmpsource/impostor", impostor);
   return g_test_run ();
 }

@@ -132,7 +132,8 @@ report_number (Fixture *self, unsigned host, unsigned stream, uint64_t bps, uint
     .rate_bps = bps,
     .received_bps = bps,
     .ecn = host < G_N_ELEMENTS (self->ecn) ? self->ecn[host] : 0,
-    .rtt = 40 * MCC_MSECOND };
+    .rtt = 40 * MCC_MSECOND,
+    .queue_delay = 20 * MCC_MSECOND };
   if (host < G_N_ELEMENTS (self->said)) {
     self->said[host].there = true;
     self->said[host].stream = stream;

@@ -110,7 +110,9 @@ report (World *world, guint32 ssrc, guint32 number, unsigned level, guint64 rate
     .rate_bps = rate_bps,
     .rtt = 50 * MCC_MSECOND,
     .echo = mcc_abs_send_time (world->now - 50 * MCC_MSECOND) };
-  MccAddress from = { .family = 4, .port = 5005, .bytes = { 10, 0, 0, 1 } };
+  /* a host each of many */
+  uint8_t host = ssrc >= 1000 ? (uint8_t)ssrc : 0;
+  MccAddress from = { .family = 4, .port = 5005, .bytes = { 10, (uint8_t)(ssrc >> 8), host, 1 } };
   MccDrop drop = mcc_elm_sender_handle_report (world->sender, &app, &from, world->now);
   drain (world);
   return drop;

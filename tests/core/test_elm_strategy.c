@@ -236,8 +236,24 @@ test_memory_of_others (void)
   /* What others try in vain doubles ours too. */
   mcc_elm_memory_learn (&memory, 3, START);
   g_assert_cmpuint (memory.retry[3], ==, START + MCC_ELM_BACK_OFF_MIN);
-  mcc_elm_memory_learn (&memory, 3, START);
-  g_assert_cmpuint (memory.retry[3], ==, START + 2 * MCC_ELM_BACK_OFF_MIN);
+  /* ... not twice in one wait. */
+  g_assert_false (mcc_elm_memory_learn (&memory, 3, START + MCC_ELM_BACK_OFF_MIN - 1));
+  g_assert_true (mcc_elm_memory_learn (&memory, 3, START + MCC_ELM_BACK_OFF_MIN));
+  g_assert_cmpuint (memory.retry[3], ==, START + 3 * MCC_ELM_BACK_OFF_MIN);
+}
+
+/* Failures of others, as many as somebody may forge: one in a wait counts, as if each had been ours
+ * at the first moment that we may try. */
+static void
+test_forged_failures (void)
+{
+  MccElmMemory memory;
+  unsigned counted = 0;
+  mcc_elm_memory_init (&memory);
+  for (unsigned i = 0; i < 600; i++)
+    counted += mcc_elm_memory_learn (&memory, 2, 1000 * MCC_SECOND + i * 100 * MCC_MSECOND);
+  g_assert_cmpuint (counted, ==, 4); /* at 0, 8, 24 and 56 s */
+  g_assert_true (mcc_elm_memory_allows (&memory, 2, 1120 * MCC_SECOND));
 }
 
 int
@@ -252,5 +268,6 @@ main (int argc, char **argv)
   g_test_add_func ("/elm/slow-start/enhanced", test_slow_start_enhanced);
   g_test_add_func ("/elm/memory/back-off-doubles", test_memory);
   g_test_add_func ("/elm/memory/others", test_memory_of_others);
+  g_test_add_func ("/elm/memory/forged-failures", test_forged_failures);
   return g_test_run ();
 }

@@ -464,6 +464,7 @@ static void
 test_flood_of_speakers (void)
 {
   GstMccScreen *screen = make ();
+  MccAddress unknown = { 0 };
   Compound c = report (SSRC), media = report (SSRC + 1);
   MccTime now = START;
   guint forwarded = 0;
@@ -481,9 +482,34 @@ test_flood_of_speakers (void)
   g_assert_cmpuint (forwarded, >=, 200);
   g_assert_cmpuint (forwarded, <=, 226);
   g_assert_cmpuint (handle (screen, &c, address (1, 5005), now), >, 0);
-  gst_mcc_screen_set_followed (screen, SSRC + 1);
+  gst_mcc_screen_set_followed (screen, SSRC + 1, &unknown);
   handle (screen, &media, address (2, 5005), now);
   g_assert_cmpuint (handle (screen, &media, address (2, 5005), now), >, 0);
+  gst_mcc_screen_free (screen);
+}
+
+/* The sender that we follow is one host: whoever speaks in its name from another is not heard. */
+static void
+test_followed_host (void)
+{
+  GstMccScreen *screen = make ();
+  Compound said = report (SSRC), bye = { .size = 0 };
+  MccAddress host = address (1, 5004);
+
+  put_rr (&bye, SSRC, 0);
+  put_bye (&bye, SSRC);
+  gst_mcc_screen_set_followed (screen, SSRC, &host);
+  for (guint i = 0; i < 5; i++) {
+    g_assert_cmpuint (handle (screen, &said, address (3, 5005), START + i * MCC_SECOND), ==, 0);
+    g_assert_cmpuint (handle (screen, &bye, address (3, 5005), START + i * MCC_SECOND), ==, 0);
+  }
+  g_assert_cmpuint (seen.apps, ==, 0);
+  g_assert_cmpuint (seen.byes, ==, 0);
+  g_assert_cmpuint (seen.dropped[MCC_DROP_ADDRESS], ==, 10);
+  handle (screen, &said, address (1, 5005), START + 10 * MCC_SECOND);
+  handle (screen, &bye, address (1, 5005), START + 10 * MCC_SECOND);
+  g_assert_cmpuint (seen.apps, ==, 1);
+  g_assert_cmpuint (seen.byes, ==, 1);
   gst_mcc_screen_free (screen);
 }
 
@@ -590,6 +616,7 @@ main (int argc, char **argv)
   g_test_add_func ("/screen/flood-evicts-nobody-active", test_flood_evicts_nobody_active);
   g_test_add_func ("/screen/flood-of-speakers-is-held-back", test_flood_of_speakers);
   g_test_add_func ("/screen/4096-members", test_four_thousand_members);
+  g_test_add_func ("/screen/followed-host", test_followed_host);
   g_test_add_func ("/screen/key-units", test_key_units);
   g_test_add_func ("/screen/unknown-types-are-skipped", test_unknown_types_are_skipped);
   return g_test_run ();

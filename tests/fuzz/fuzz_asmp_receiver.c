@@ -85,6 +85,10 @@ check_action (Host *self, const MccReceiverAction *action)
       CHECK (action->session != NULL);
       note (self, action->session->number);
       break;
+    case MCC_RECEIVER_CEASE:
+      CHECK (action->breaker != MCC_BREAKER_CLOSED);
+      note (self, action->breaker);
+      break;
     case MCC_RECEIVER_RATE:
       CHECK (action->rate_bps <= RATE_MAX_BPS);
       note (self, action->rate_bps);

@@ -105,7 +105,7 @@ check_action (Host *self, const MccSenderAction *action)
       check_session (self, action);
       break;
     case MCC_SENDER_RECEIVER:
-      CHECK ((unsigned)action->state <= MCC_RECEIVER_TIMED_OUT);
+      CHECK ((unsigned)action->state <= MCC_RECEIVER_QUARANTINED);
       note (self, action->ssrc);
       break;
     case MCC_SENDER_FEEDBACK_LOST:

@@ -57,6 +57,7 @@ struct VnetReceiver {
   guint32 ssrc;
   MccAsmpReceiver *core;
   guint64 rtcp_bytes;
+  MccBreakerVerdict ceased;
 };
 
 static void
@@ -305,6 +306,8 @@ receiver_drain (VnetReceiver *self)
 {
   MccReceiverAction action;
   while (mcc_asmp_receiver_poll (self->core, &action)) {
+    if (action.type == MCC_RECEIVER_CEASE)
+      self->ceased = action.breaker;
     if (action.type != MCC_RECEIVER_SEND_REPORT)
       continue;
     MccApp app = { .ssrc = self->ssrc, .subtype = MCC_APP_REPORT, .report = action.report };
@@ -374,6 +377,12 @@ void
 vnet_receiver_crash (VnetReceiver *self)
 {
   vnet_remove_host (self->vnet, self->host);
+}
+
+MccBreakerVerdict
+vnet_receiver_ceased (const VnetReceiver *self)
+{
+  return self->ceased;
 }
 
 MccAsmpReceiver *

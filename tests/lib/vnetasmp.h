@@ -50,6 +50,8 @@ VnetReceiver *vnet_receiver_new (Vnet *vnet, int link, MccTime up_delay,
 void vnet_receiver_free (VnetReceiver *self);
 /* No packet and no report any more, without a word. */
 void vnet_receiver_crash (VnetReceiver *self);
+/* Why it wants to leave; the host's owner lets it crash. */
+MccBreakerVerdict vnet_receiver_ceased (const VnetReceiver *self);
 MccAsmpReceiver *vnet_receiver_core (VnetReceiver *self);
 void vnet_receiver_get_stats (VnetReceiver *self, MccAsmpReceiverStats *out);
 guint64 vnet_receiver_rtcp_bytes (const VnetReceiver *self);

@@ -273,6 +273,8 @@ AsmpReceiver::Drain ()
   while (mcc_asmp_receiver_poll (m_core.get (), &action))
     if (action.type == MCC_RECEIVER_SEND_REPORT)
       SendReport (action.report, false);
+    else if (action.type == MCC_RECEIVER_CEASE)
+      ns3::Simulator::ScheduleNow (&AsmpReceiver::Leave, this);
   RecordTrace ();
   m_timer.Set (mcc_asmp_receiver_next_timeout (m_core.get ()));
 }

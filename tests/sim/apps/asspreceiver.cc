@@ -414,6 +414,8 @@ AsspReceiver::Act (const MccAsspReceiverAction &action)
     case MCC_ASSP_RECEIVER_ASMP:
       if (action.asmp.type == MCC_RECEIVER_SEND_REPORT)
         SendReport (action.stream, action.asmp.report, false);
+      else if (action.asmp.type == MCC_RECEIVER_CEASE)
+        ns3::Simulator::ScheduleNow (&AsspReceiver::Leave, this);
       break;
   }
 }

@@ -324,6 +324,9 @@ ElmReceiver::Act (const MccElmReceiverAction &action)
     case MCC_ELM_RECEIVER_REPORT:
       SendReport (action.app, false);
       break;
+    case MCC_ELM_RECEIVER_CEASE:
+      ns3::Simulator::ScheduleNow (&ElmReceiver::Leave, this);
+      break;
     default:
       break;
   }
