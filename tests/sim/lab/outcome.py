@@ -75,10 +75,19 @@ class Outcome:
             return None
         return own / other
 
-    def summary(self, entry, variant):
+    def span(self, entry):
+        """What "never" counts as."""
         arguments, _ = self.arguments[entry["id"]]
-        span = (arguments or {}).get("to", 0) - (arguments or {}).get("event", 0)
-        return summarise([self.value(entry, variant, seed) for seed in self.plan.seeds], span)
+        return (arguments or {}).get("to", 0) - (arguments or {}).get("event", 0)
+
+    def summary(self, entry, variant):
+        values = [self.value(entry, variant, seed) for seed in self.plan.seeds]
+        return summarise(values, self.span(entry))
+
+    def finite_values(self, entry, variant):
+        """By seed, None where there was none; "never" as the span."""
+        values = [self.value(entry, variant, seed) for seed in self.plan.seeds]
+        return [self.span(entry) if value == math.inf else value for value in values]
 
     def band(self, entry, variant):
         """What the mean must lie in; None when there is none for a run like this."""

@@ -4,7 +4,7 @@
 import math
 import re
 
-from . import duel, measure
+from . import duel, measure, paired
 from .table import mean_text, paper_text, row
 from .units import given, show
 
@@ -179,7 +179,7 @@ def overview(outcomes, stem):
 
 
 def fill(template, outcomes, pictures, command, stem="asmp"):
-    """The page. Slots: @COMMAND@, @OVERVIEW@, @DUEL@, @BEHIND@, @DIFFERENCES@,
+    """The page. Slots: @COMMAND@, @OVERVIEW@, @DUEL@, @BEHIND@, @DIFFERENCES@, @PAIRED@,
     @SCENARIOS:PREFIX@, and @SCENARIO/MEASURE/VARIANT@ for one figure in the text."""
     by_id = {outcome.plan.scenario.id: outcome for outcome in outcomes}
 
@@ -202,6 +202,7 @@ def fill(template, outcomes, pictures, command, stem="asmp"):
     text = template.replace("@COMMAND@", command).replace("@OVERVIEW@", overview(outcomes, stem))
     text = text.replace("@DUEL@", duel.table(outcomes)).replace("@BEHIND@", duel.behind(outcomes))
     text = text.replace("@DIFFERENCES@", duel.differences(outcomes))
+    text = text.replace("@PAIRED@", paired.table(outcomes))
     text = re.sub(r"@SCENARIOS:([a-z0-9-]+)@\n?", sections, text)
     text = SLOT.sub(figure, text)
     left = re.search(r"@[A-Z][A-Z:a-z0-9-]*@", text)

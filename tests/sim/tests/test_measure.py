@@ -5,10 +5,11 @@
 import math
 import sys
 import tempfile
+from types import SimpleNamespace
 
 import numpy
 import tap
-from lab import measure, scenario, stats
+from lab import measure, paired, scenario, stats
 from lab.outcome import Outcome, Plan
 from lab.runner import Job
 from lab.series import Run, weighted_quantile
@@ -385,6 +386,9 @@ smoke: {duration: 20 s, seeds: 1}
 """  # noqa: E501
 
 
+VARIANTS = ("enhanced", "published")
+
+
 def outcome(smoke=False, duration=None):
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(FILE)
@@ -427,6 +431,47 @@ def test_short_runs_are_judged_by_what_they_hold():
     assert short.verdict(by_id["late"], "enhanced") is None
     assert short.summary(by_id["late"], "enhanced").count == 0
     assert short.verdict(by_id["half"], "enhanced") == "high"
+
+
+def test_differences_are_taken_seed_by_seed():
+    def entry(what):
+        return {"id": what, "what": what}
+
+    class Fake:  # four seeds that differ much, each a little worse in enhanced
+        def __init__(self, **values):
+            self.values = values
+            self.plan = SimpleNamespace(
+                variants=["published", "enhanced"],
+                scenario=SimpleNamespace(id="x"),
+            )
+            self.measures = [entry("share"), entry("cov"), entry("throughput"), entry("reach")]
+
+        def finite_values(self, measure, variant):
+            return self.values[measure["what"]][variant == "enhanced"]
+
+        def summary(self, measure, variant):
+            return stats.summarise(self.finite_values(measure, variant))
+
+    out = Fake(
+        share=([0.5, 1.0, 0.7, 0.9], [0.4, 0.9, 0.6, 0.81]),
+        cov=([0.2, 0.2, 0.2, 0.2], [0.1, 0.4, 0.1, 0.3]),
+        throughput=([1, 1, 1, 1], [0, 0, 0, 0]),
+        reach=([2.0, 2.1, 2.2, 2.0], [1.0, 1.1, 1.2, 1.1]),
+    )
+    sides = {e["id"]: (d, side) for _, e, d, side in paired.compared([out], *VARIANTS)}
+    assert sides.keys() == {"share", "cov", "reach"}  # a throughput is neither good nor bad
+    near(sides["share"][0].mean, -0.0975)
+    near(sides["share"][0].half, 3.1824 * 0.005 / 2)
+    assert [side for _, side in sides.values()] == [-1, -1, 1]
+    text = paired.table([out])
+    assert text.startswith("In 2 of 3 figures") and "in 1 of them" in text and "in 1 where" in text
+    assert "| **-9.75 ±0.80 points** | 4 |" in text and "| +0.0250 ±" in text, text
+
+    # Above the fair share there is nothing to be gained.
+    same = ([1, 1], [1, 1])
+    out = Fake(share=([1.3, 1.4], [1.1, 1.2]), cov=same, throughput=None, reach=same)
+    assert [side for *_, side in paired.compared([out], *VARIANTS)] == [0, 0, 0]
+    assert paired.table([out]).startswith("In none of 3 figures")
 
 
 def test_json_is_json():

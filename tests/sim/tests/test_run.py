@@ -295,6 +295,31 @@ def test_report():
         assert before == {path.name: path.read_bytes() for path in directory.iterdir()}
 
 
+def test_what_a_change_does_not_concern_is_taken_over():
+    with lab() as one:
+        file = one.file("asmp-a")
+        one.run("run", file)
+        before = one.builddir
+        one.builddir = one.directory / "next"
+        one.program(PROGRAM + "\n")  # another program, the same results
+        one.calls()
+        words = ["carry", file, "--from", before, "--variant", "tcp"]
+        out = one.run(*words, "--check", "1")
+        assert out.returncode == 0, out.stderr
+        assert out.stdout == "1 runs repeated, the same bytes; 2 taken over\n"
+        assert len(one.calls()) == 1
+        one.run("run", file)
+        assert {call.split()[1] for call in one.calls()} == {"enhanced"}
+
+        one.builddir = one.directory / "third"
+        one.program(PROGRAM.replace("[1000 *", "[1001 *"))
+        out = one.run(*words, "--check", "2")
+        assert out.returncode == 1 and "asmp-a tcp seed" in out.stdout, out.stdout
+        one.calls()
+        one.run("run", file)
+        assert len(one.calls()) == 4  # 6 less those repeated
+
+
 def test_the_report_writes_a_page_for_each_protocol():
     with lab() as one:
         out = one.run("report", one.file("asmp-a"), one.file("assp-b"), "--jobs", "2")
