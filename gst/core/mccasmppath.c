@@ -319,6 +319,7 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
       mcc_loss_seed (self->loss, first_loss_ratio (self, input));
   }
   input->loss_ratio = mcc_loss_ratio (self->loss);
+  input->remembered_ratio = mcc_loss_remembered_ratio (self->loss);
   input->marked_share = mcc_loss_marked_share (self->loss);
   input->capacity = &self->capacity;
   uint32_t sender_s = self->echo >> 18; /* 6.18: wraps after 64 s, four periods */

@@ -234,7 +234,8 @@ mcc_asmp_receiver_new (const MccAsmpReceiverConfig *config, MccTime now)
   if (loss.history == 0) {
     loss = mcc_loss_config_default;
     loss.history = enhanced ? HISTORY_ENHANCED : HISTORY_PUBLISHED;
-    loss.discounting = enhanced; /* a rival that has left is soon forgotten (RFC 5348 5.5) */
+    /* A rival that has left is soon forgotten (RFC 5348 5.5); so is a crowd that has settled. */
+    loss.discounting = loss.forgetting = enhanced;
   }
   const MccLossMeasure *measure = self->config.loss;
   if (measure == NULL)

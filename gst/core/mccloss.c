@@ -328,6 +328,14 @@ mcc_loss_ratio (const MccLoss *self)
 }
 
 double
+mcc_loss_remembered_ratio (const MccLoss *self)
+{
+  const MccLossMeasure *measure = self->measure;
+  return measure->remembered_ratio != NULL ? measure->remembered_ratio (self)
+                                           : measure->ratio (self);
+}
+
+double
 mcc_loss_marked_share (const MccLoss *self)
 {
   return self->marked > 0 ? self->measure->marked_share (self) : 0.0;

@@ -34,6 +34,8 @@ typedef struct {
   unsigned window;        /* W of the LIP/LAP window; 3 */
   uint32_t virtual_bytes; /* count in units of this many bytes (thesis 4.3.4); 0 = packets */
   bool discounting;       /* RFC 5348 5.5 history discounting (LIP only) */
+  bool forgetting; /* ... without end where the open interval is as good as impossible (ours):
+                      above max (5 means, the longest), by exp (-excess / mean) */
 } MccLossConfig;
 
 extern const MccLossConfig mcc_loss_config_default;
@@ -54,6 +56,8 @@ struct MccLossMeasure {
   /* A report interval ends (interval loss only; may be NULL). */
   void (*handle_interval) (MccLoss *self);
   double (*ratio) (const MccLoss *self);
+  /* ... with nothing forgotten for the open interval's sake; NULL: the same. */
+  double (*remembered_ratio) (const MccLoss *self);
   /* Which part of the ratio marks alone made, 0..1. */
   double (*marked_share) (const MccLoss *self);
   /* Replace the history by one interval that gives @loss_ratio; may be NULL. */
@@ -92,6 +96,8 @@ void mcc_loss_extend_event (MccLoss *self, MccTime until);
 
 /* Smoothed loss 0..1, as the equation takes it; 0 = no loss and no mark yet. */
 double mcc_loss_ratio (const MccLoss *self);
+/* How often losses came, however long there has been none: without @forgetting. */
+double mcc_loss_remembered_ratio (const MccLoss *self);
 /* The part of it for which no packet was lost, 0..1: by the weights of the events without a loss
  * (interval loss: marked / (marked + lost)). 0 without marks. */
 double mcc_loss_marked_share (const MccLoss *self);

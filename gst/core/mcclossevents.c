@@ -2,11 +2,15 @@
 #include "mcclossprivate.h"
 
 #include <assert.h>
+#include <math.h>
 
 /* RFC 5348 5.5, RFC 4654 5.5: discount when the open interval exceeds twice the mean, by a half at
  * most. */
 #define DISCOUNT_ABOVE 2.0
 #define DISCOUNT_MIN 0.5
+
+/* Ours: in a Poisson process one interval in 150 is longer than this times the mean. */
+#define FORGET_ABOVE 5.0
 
 /* Ours: so many measured intervals replace a seed so many times as long. */
 #define SEED_UNTIL 2
@@ -83,20 +87,44 @@ open_mean (const MccLossEvents *self, bool discounting, double discount)
 }
 
 static double
-present_discount (const MccLossEvents *self, double mean)
+longest (const MccLossEvents *self)
+{
+  double out = 0.0;
+  for (unsigned i = 0; i < mcc_loss_events_in_use (self); i++) {
+    const MccLossEvent *event = mcc_loss_events_get (self, i);
+    if (!event->seeded)
+      out = fmax (out, event->interval);
+  }
+  return out;
+}
+
+/* The probability of the rest of the open interval, were losses what they were. Intervals that vary
+ * more than a Poisson process's are their own measure. */
+static double
+forgotten (const MccLossEvents *self, double mean)
+{
+  double likely = FORGET_ABOVE * mean;
+  if (self->open <= likely)
+    return 1.0;
+  likely = fmax (likely, longest (self));
+  return self->open > likely ? exp (-(self->open - likely) / mean) : 1.0;
+}
+
+static double
+present_discount (const MccLossEvents *self, double mean, bool forgetting)
 {
   if (self->open <= DISCOUNT_ABOVE * mean)
     return 1.0;
 
-  double discount = DISCOUNT_ABOVE * mean / self->open;
-  return discount < DISCOUNT_MIN ? DISCOUNT_MIN : discount;
+  double discount = fmax (DISCOUNT_ABOVE * mean / self->open, DISCOUNT_MIN);
+  return forgetting ? discount * forgotten (self, mean) : discount;
 }
 
 double
-mcc_loss_events_mean_interval (const MccLossEvents *self, bool discounting)
+mcc_loss_events_mean_interval (const MccLossEvents *self, bool discounting, bool forgetting)
 {
   double closed = closed_mean (self, discounting);
-  double discount = discounting ? present_discount (self, closed) : 1.0;
+  double discount = discounting ? present_discount (self, closed, forgetting) : 1.0;
   double open = open_mean (self, discounting, discount);
 
   return open > closed ? open : closed;
@@ -130,7 +158,7 @@ mcc_loss_events_begin (MccLossEvents *self, uint64_t index, MccTime time, double
   double discount = 1.0;
 
   if (self->base.config.discounting && self->count > 0)
-    discount = present_discount (self, closed_mean (self, true));
+    discount = present_discount (self, closed_mean (self, true), self->base.config.forgetting);
   drop_seed (self);
   self->newest = (self->newest + 1) % MCC_LOSS_EVENTS_MAX;
   if (self->count < MCC_LOSS_EVENTS_MAX)

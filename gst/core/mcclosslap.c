@@ -146,7 +146,7 @@ mcc_loss_lap_ratio (const MccLoss *loss)
   if (self->count == 0)
     return 0.0;
   double impact = mean_impact (self);
-  double interval = mcc_loss_events_mean_interval (self, false);
+  double interval = mcc_loss_events_mean_interval (self, false, false);
   return impact < interval ? impact / interval : 1.0;
 }
 

@@ -58,14 +58,26 @@ handle_repaired (MccLoss *loss, uint64_t index)
 }
 
 static double
-ratio (const MccLoss *loss)
+ratio_of (const MccLoss *loss, bool forgetting)
 {
   const MccLossEvents *self = (const MccLossEvents *)loss;
 
   if (self->count == 0)
     return 0.0;
-  double interval = mcc_loss_events_mean_interval (self, loss->config.discounting);
+  double interval = mcc_loss_events_mean_interval (self, loss->config.discounting, forgetting);
   return interval > 1.0 ? 1.0 / interval : 1.0;
+}
+
+static double
+ratio (const MccLoss *loss)
+{
+  return ratio_of (loss, loss->config.forgetting);
+}
+
+static double
+remembered_ratio (const MccLoss *loss)
+{
+  return ratio_of (loss, false);
 }
 
 const MccLossMeasure mcc_loss_lip = {
@@ -77,6 +89,7 @@ const MccLossMeasure mcc_loss_lip = {
   .handle_lost = handle_lost,
   .handle_repaired = handle_repaired,
   .ratio = ratio,
+  .remembered_ratio = remembered_ratio,
   .marked_share = mcc_loss_events_marked_share,
   .seed = mcc_loss_events_seed,
 };

@@ -112,8 +112,9 @@ MccLossEvent *mcc_loss_events_begin (
 MccLossEvent *mcc_loss_events_find (const MccLossEvents *self, uint64_t index);
 /* One loss of @event is none; the last one takes the event with it. */
 void mcc_loss_events_take_loss (MccLossEvents *self, MccLossEvent *event);
-/* ELM eq. 10, with RFC 5348 5.5 when @discounting. Needs an event. */
-double mcc_loss_events_mean_interval (const MccLossEvents *self, bool discounting);
+/* ELM eq. 10, with RFC 5348 5.5 when @discounting, of the open interval without end when
+ * @forgetting. Needs an event. */
+double mcc_loss_events_mean_interval (const MccLossEvents *self, bool discounting, bool forgetting);
 void mcc_loss_events_seed (MccLoss *loss, double loss_ratio);
 double mcc_loss_events_marked_share (const MccLoss *loss);
 

@@ -16,6 +16,7 @@ typedef struct {
   MccTime rtt; /* smoothed; the initial one while !rtt_measured */
   bool rtt_measured;
   double loss_ratio;           /* of the loss measure, 0 = none yet */
+  double remembered_ratio;     /* ... without forgetting (mccloss.h); 0: the same */
   bool loss_in_interval;       /* losses, or marks (ECN), since the last decision */
   bool marked_alone;           /* ... marks, but no loss: a queue is not full, yet too long */
   MccTime last_loss_event;     /* MCC_TIME_NONE: never */

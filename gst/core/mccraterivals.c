@@ -77,7 +77,9 @@ foreign_losses (const MccRateEnhanced *self, const MccRateInput *input)
 {
   if (self->loss_foreign == MCC_TIME_NONE || !(input->loss_ratio > 0.0))
     return false;
-  double recent_s = FOREIGN_INTERVALS / input->loss_ratio * packet_s (input);
+  /* An interval that grew with the time since would never be over. */
+  double ratio = fmax (input->loss_ratio, input->remembered_ratio);
+  double recent_s = FOREIGN_INTERVALS / ratio * packet_s (input);
   MccTime recent = mcc_time_max (LOSS_RECENT, mcc_time_from_seconds (recent_s));
   return input->now - self->loss_foreign < recent;
 }

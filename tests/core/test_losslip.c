@@ -152,6 +152,52 @@ discounting (void)
   feed_free (&feed);
 }
 
+static double
+open_ratio (const double *closed, unsigned n, double open, double discount)
+{
+  double sum = open, weights = 1.0;
+  for (unsigned i = 1; i < n; i++) {
+    sum += weight (i, 8) * discount * closed[i - 1];
+    weights += weight (i, 8) * discount;
+  }
+  return weights / sum;
+}
+
+/* An interval of more than five means, and longer than any before, is no chance: the older ones
+ * count by its probability, also after it has closed. */
+static void
+forgetting (void)
+{
+  static const struct {
+    double closed[7]; /* newest first, one more than counts beside the open one */
+    unsigned open;
+    double discount;
+  } table[] = {
+    { { 10, 10, 10, 10, 10, 10, 10 }, 50, 0.5 },
+    { { 10, 10, 10, 10, 10, 10, 10 }, 80, 0.5 * exp (-3.0) },
+    { { 10, 10, 10, 10, 10, 10, 10 }, 300, 0.5 * exp (-25.0) },
+    { { 10, 10, 10, 10, 10, 10, 150 }, 150, 0.5 }, /* mean 24: there was one as long */
+  };
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    MccLossConfig config = mcc_loss_config_default;
+    config.discounting = config.forgetting = true;
+    Feed feed = feed_new (&mcc_loss_lip, &config);
+    const double *closed = table[row].closed;
+
+    feed_received (&feed, 1);
+    event_after (&feed, (unsigned)closed[6]);
+    for (int i = 6; i >= 0; i--)
+      event_after (&feed, (unsigned)closed[i]);
+    feed_received (&feed, table[row].open - 1);
+    assert_ratio (&feed, open_ratio (closed, 8, table[row].open, table[row].discount));
+    g_assert_cmpfloat_with_epsilon (
+        mcc_loss_remembered_ratio (feed.loss), open_ratio (closed, 8, table[row].open, 0.5), 1e-9);
+    feed_pattern (&feed, "x...");
+    assert_ratio (&feed, open_ratio (closed, 8, table[row].open, table[row].discount));
+    feed_free (&feed);
+  }
+}
+
 /* Two intervals of 1000-byte units from packets of 250. */
 static void
 virtual_packets (void)
@@ -247,6 +293,7 @@ main (int argc, char **argv)
   g_test_add_func ("/loss/lip/first-interval-starts-with-the-first-packet",
       first_interval_starts_with_the_first_packet);
   g_test_add_func ("/loss/lip/discounting", discounting);
+  g_test_add_func ("/loss/lip/forgetting", forgetting);
   g_test_add_func ("/loss/lip/virtual-packets", virtual_packets);
   g_test_add_func ("/loss/lip/seed-gives-way-to-measured-intervals", seed_gives_way);
   g_test_add_func ("/loss/lip/repair-after-the-seed-has-gone", repair_after_the_seed_has_gone);

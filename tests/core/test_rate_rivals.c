@@ -218,6 +218,7 @@ typedef struct {
   gboolean cut, loss; /* just before it; whether there is one */
   guint wait;         /* steps until the queue stands */
   gboolean others, marked;
+  double forgotten; /* the ratio falls to that; 0: it stays */
 } Foreign;
 
 /* The link's share alone says nothing (0.75, 0.83), nor do our cuts (there are none). */
@@ -225,20 +226,21 @@ static void
 foreign_losses (void)
 {
   static const Foreign table[] = {
-    { "foreign", 0.01, 75, 100, FALSE, TRUE, 30, TRUE, FALSE },
-    { "marked, perhaps by our own queue", 0.01, 75, 100, FALSE, TRUE, 30, FALSE, TRUE },
-    { "nearly the whole link", 0.01, 84, 100, FALSE, TRUE, 30, TRUE, FALSE },
-    { "the whole link", 0.01, 86, 100, FALSE, TRUE, 30, FALSE, FALSE },
-    { "no loss event", 0.01, 75, 100, FALSE, FALSE, 30, FALSE, FALSE },
-    { "nearly all arrives", 0.01, 75, 82, FALSE, TRUE, 30, TRUE, FALSE },
-    { "our overload", 0.01, 75, 78, FALSE, TRUE, 30, FALSE, FALSE },
-    { "a cut under way", 0.01, 75, 100, TRUE, TRUE, 30, FALSE, FALSE },
-    { "just below half of the equation", 0.014, 75, 100, FALSE, TRUE, 30, TRUE, FALSE },
-    { "just above", 0.02, 75, 100, FALSE, TRUE, 30, FALSE, FALSE },
-    { "5 s ago", 0.01, 75, 100, FALSE, TRUE, 41, TRUE, FALSE },
-    { "longer ago", 0.01, 75, 100, FALSE, TRUE, 51, FALSE, FALSE },
-    { "less than three intervals ago", 0.001, 75, 100, FALSE, TRUE, 270, TRUE, FALSE },
-    { "more", 0.001, 75, 100, FALSE, TRUE, 290, FALSE, FALSE },
+    { "foreign", 0.01, 75, 100, FALSE, TRUE, 30, TRUE, FALSE, 0.0 },
+    { "marked, perhaps by our own queue", 0.01, 75, 100, FALSE, TRUE, 30, FALSE, TRUE, 0.0 },
+    { "nearly the whole link", 0.01, 84, 100, FALSE, TRUE, 30, TRUE, FALSE, 0.0 },
+    { "the whole link", 0.01, 86, 100, FALSE, TRUE, 30, FALSE, FALSE, 0.0 },
+    { "no loss event", 0.01, 75, 100, FALSE, FALSE, 30, FALSE, FALSE, 0.0 },
+    { "nearly all arrives", 0.01, 75, 82, FALSE, TRUE, 30, TRUE, FALSE, 0.0 },
+    { "our overload", 0.01, 75, 78, FALSE, TRUE, 30, FALSE, FALSE, 0.0 },
+    { "a cut under way", 0.01, 75, 100, TRUE, TRUE, 30, FALSE, FALSE, 0.0 },
+    { "just below half of the equation", 0.014, 75, 100, FALSE, TRUE, 30, TRUE, FALSE, 0.0 },
+    { "just above", 0.02, 75, 100, FALSE, TRUE, 30, FALSE, FALSE, 0.0 },
+    { "5 s ago", 0.01, 75, 100, FALSE, TRUE, 41, TRUE, FALSE, 0.0 },
+    { "longer ago", 0.01, 75, 100, FALSE, TRUE, 51, FALSE, FALSE, 0.0 },
+    { "less than three intervals ago", 0.001, 75, 100, FALSE, TRUE, 270, TRUE, FALSE, 0.0 },
+    { "more", 0.001, 75, 100, FALSE, TRUE, 290, FALSE, FALSE, 0.0 },
+    { "more, of what they were", 0.001, 75, 100, FALSE, TRUE, 290, FALSE, FALSE, 0.0002 },
   };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
     const Foreign *t = &table[row];
@@ -258,7 +260,12 @@ foreign_losses (void)
       rate_lose (&f, t->loss_ratio);
     f.input.marked_alone = false;
     rate_receive (&f, MBPS);
-    rate_steps (&f, t->wait);
+    rate_step (&f);
+    if (t->forgotten > 0.0) {
+      f.input.remembered_ratio = f.input.loss_ratio;
+      f.input.loss_ratio = t->forgotten;
+    }
+    rate_steps (&f, t->wait - 1);
     g_assert_cmpuint (rate_bps (&f), ==, MBPS);
     f.least_bps = MBPS;
     rate_queue (&f, 80);
