@@ -94,7 +94,7 @@
 typedef enum {
   MCC_RISE_FREE,   /* at once: the limiting receiver raised its own rate */
   MCC_RISE_PACKET, /* one packet per RTT each RTT: the limit went away */
-  MCC_RISE_DOUBLE  /* doubling: feedback came back */
+  MCC_RISE_DOUBLE  /* doubling: feedback came back, or all others were heard */
 } MccRise;
 
 typedef struct {
