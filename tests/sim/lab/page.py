@@ -156,7 +156,8 @@ def section(outcome, picture):
 
 def overview(outcomes, stem):
     """A row for each scenario: its first figure, and how many goals and bands hold."""
-    common = COMMON[stem]
+    ran = {variant for outcome in outcomes for variant in outcome.plan.variants}
+    common = [variant for variant in COMMON[stem] if variant in ran]
     judged = any(goal_text(outcome, e)[0] for outcome in outcomes for e in outcome.measures)
     heads = ["scenario", "figure", *common, *(["goals of enhanced", "bands"] if judged else [])]
     lines = [row(heads), "|" + "---|" * len(heads)]

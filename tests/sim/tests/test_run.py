@@ -367,6 +367,18 @@ def test_differences_are_of_the_same_seeds():
     assert "in none" in duel.differences([ahead])
 
 
+def test_another_template():
+    with lab() as one:
+        words = ["--variant", "published,enhanced", "--template", "asmp-paired"]
+        out = one.run("report", one.file("asmp-a"), *words)
+        assert out.returncode == 0, out.stderr
+        directory = one.builddir / "report"
+        assert [path.name for path in directory.iterdir()] == ["asmp-paired.md"]
+        text = (directory / "asmp-paired.md").read_text()
+        assert "In none of 1 figures" in text and "--template asmp-paired" in text
+        assert "tfmcc" not in text.split("All scenarios")[1]
+
+
 def test_the_templates_ask_for_what_there_is():
     loaded = {scenario.id: scenario.data for scenario in cli.load([])}
     for stem in ("asmp", "assp", "elm"):
