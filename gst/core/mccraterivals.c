@@ -77,9 +77,9 @@ foreign_losses (const MccRateEnhanced *self, const MccRateInput *input)
 {
   if (self->loss_foreign == MCC_TIME_NONE || !(input->loss_ratio > 0.0))
     return false;
-  /* An interval that grew with the time since would never be over. */
-  double ratio = fmax (input->loss_ratio, input->remembered_ratio);
-  double recent_s = FOREIGN_INTERVALS / ratio * packet_s (input);
+  if (input->loss_ratio < input->remembered_ratio)
+    return false; /* what is forgotten is over */
+  double recent_s = FOREIGN_INTERVALS / input->loss_ratio * packet_s (input);
   MccTime recent = mcc_time_max (LOSS_RECENT, mcc_time_from_seconds (recent_s));
   return input->now - self->loss_foreign < recent;
 }
@@ -160,7 +160,8 @@ mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, 
    * rate drops at a queue was sent since: what arrives is of before. */
   bool ours = input->marked_alone && self->base.mode != MCC_RATE_TCP;
   if (self->base.mode == MCC_RATE_SLOW_START
-      && input->queue_peak > mcc_rate_enhanced_slow_start_queue (input))
+      && input->queue_peak > mcc_rate_enhanced_slow_start_queue (input)
+      && mcc_rate_enhanced_whole_link (self, input))
     ours = true;
   if (new_loss && !ours && received >= ALL_ARRIVES * visible && input->now >= self->hold_until)
     self->loss_foreign = input->now;

@@ -240,7 +240,7 @@ foreign_losses (void)
     { "longer ago", 0.01, 75, 100, FALSE, TRUE, 51, FALSE, FALSE, 0.0 },
     { "less than three intervals ago", 0.001, 75, 100, FALSE, TRUE, 270, TRUE, FALSE, 0.0 },
     { "more", 0.001, 75, 100, FALSE, TRUE, 290, FALSE, FALSE, 0.0 },
-    { "more, of what they were", 0.001, 75, 100, FALSE, TRUE, 290, FALSE, FALSE, 0.0002 },
+    { "forgotten", 0.001, 75, 100, FALSE, TRUE, 30, FALSE, FALSE, 0.0002 },
   };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
     const Foreign *t = &table[row];
