@@ -288,7 +288,8 @@ def saw(rows, first=0, last=99):
         return {"ssim": [1.0] * len(due), "psnr": [40.0] * len(due)}
 
     reel.compare = compare
-    return reel.figures("r", quality.in_order(rows), taken, list(range(first, last + 1))), stood
+    rows = quality.in_order(rows, taken)
+    return reel.figures("r", rows, taken, list(range(first, last + 1))), stood
 
 
 def test_all_pictures_in_time():
@@ -315,6 +316,12 @@ def test_a_number_that_cannot_be_read_is_what_was_due():
     rows[50] = (-1, rows[50][1])
     got, stood = saw(rows)
     assert got["lost"] == 0 and stood == list(range(100)), got
+    for wrong in (499, 90, 3):  # not taken yet, or long ago
+        rows = shown(range(100))
+        rows[50] = (wrong, rows[50][1])
+        got, stood = saw(rows)
+        assert got["lost"] == 0 and stood == list(range(100)), (wrong, got)
+        assert abs(got["delay_mean"] - 0.3) < 1e-6, got
 
 
 def test_tcp_flows_are_told_apart_by_port():

@@ -24,6 +24,7 @@ STOPS_S = (0.1, 0.2)
 CAMERA_LATE_S = 0.1  # between two pictures, above which a run is marked
 SIZE = content.SIZES["nhd"]
 GREY = bytes([128]) * (reel.LIGHT // 2)  # colour is not compared
+DELAY_MOST_S, DELAY_GUESS_S = 5.0, 0.5  # of a picture whose number was read well; of none
 RECORD_ROOM = 4 << 30  # bytes, to record in memory
 
 
@@ -49,7 +50,7 @@ class Film:
         taken = dict(read_times(self.times, zero))
         out = {}
         for name, opened in screens.items():
-            shown = in_order(read_times(Path(f"{self.record(name)}.txt"), zero))
+            shown = in_order(read_times(Path(f"{self.record(name)}.txt"), zero), taken)
             begin = opened + FROM_S
             due = [n for n in sorted(taken) if begin <= taken[n] < duration - 1.0]
             if not due:
@@ -90,7 +91,7 @@ class Film:
     def usual(shown, taken):
         """The usual delay, for where nothing was shown."""
         delays = [at - taken[n] for n, at in shown if n in taken]
-        return statistics.median(delays) if delays else 0.5
+        return statistics.median(delays) if delays else DELAY_GUESS_S
 
     def compare(self, name, stands, due):
         """Values of each picture that is due: what @stands, by its place in the record."""
@@ -118,15 +119,18 @@ def read_times(path, zero=0.0):
     return out
 
 
-def in_order(rows):
-    """What could not be read is what was due by its time; numbers never fall."""
-    out = []
+def in_order(rows, taken):
+    """What could not be read, or cannot be, is what was due by its time; numbers never fall.
+
+    A damaged picture may be read as one that was not taken yet, or long ago."""
+    good = [(n, at) for n, at in rows if n in taken and 0 < at - taken[n] < DELAY_MOST_S]
+    usual = statistics.median([at - taken[n] for n, at in good]) if good else DELAY_GUESS_S
+    first = min(taken, default=0)
+    good, out = set(good), []
     for number, at in rows:
-        if number < 0:
-            number = out[-1][0] + max(1, round((at - out[-1][1]) * reel.FPS)) if out else 0
-        if out and number < out[-1][0]:
-            number = out[-1][0]
-        out.append((number, at))
+        if (number, at) not in good or (out and number < out[-1][0]):
+            number = first + int((at - usual - taken.get(first, 0.0)) * reel.FPS + 0.5)
+        out.append((max(number, out[-1][0] if out else first), at))
     return out
 
 
