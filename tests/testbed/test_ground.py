@@ -640,6 +640,8 @@ def test_who_shows_more_than_the_best_fixed_rate_is_said():
     said = viewers.verdict(watched)
     assert "500 kb/s, mean SSIM 0.690" in said and "ASSP 0.800; not above: ELM 0.600" in said, said
     assert viewers.fill("@two-links/ssim/elm@", [watched], [], [], []) == "0.600"
+    watched.flows["elm"][0]["viewers"]["far"]["longest_stop"] = 0.7  # of any viewer, no mean
+    assert viewers.fill("@two-links/stop/elm@", [watched], [], [], []) == "700 ms"
     viewers.FROM_S = 0.0
     row = next(line for line in viewers.table(watched).splitlines() if "| near |" in line)
     assert "72.0 kb/s" in row and "10.0 %" in row, row
