@@ -5,11 +5,11 @@
     film.py --film FILE.yuv --times FILE ARGUMENT...   appsrc `camera`: I420, in real time, for ever
     film.py --record FILE ARGUMENT...                  appsink `screen`, in time with its clock
 
-Otherwise pipelines/node, which gets the other arguments. Each picture bears its number as a bar code
-(simplevideomark), which the screen reads (simplevideomarkdetect): so it is known which picture was
-shown when, whatever the way did to timestamps. FILE.yuv, the light of what was shown, and FILE.txt, a
-line `number time` each (CLOCK_MONOTONIC, s; -1: the number could not be read), are the record; of the
-camera there are such lines of when each picture was taken in --times.
+Otherwise pipelines/node, which gets the other arguments. Each picture bears its number as a bar
+code (simplevideomark), which the screen reads (simplevideomarkdetect): so it is known which
+picture was shown when, whatever the way did to timestamps. FILE.yuv, the light of what was shown,
+and FILE.txt, a line `number time` each (CLOCK_MONOTONIC, s; -1: the number could not be read),
+are the record; of the camera there are such lines of when each picture was taken in --times.
 """
 
 import argparse
