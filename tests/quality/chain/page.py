@@ -16,12 +16,14 @@ class Cell:
         self.results = results
 
     def mean(self, *keys):
+        """Of the seeds that have the figure; None where none has."""
         values = []
         for value in self.results:
             for key in keys:
                 value = value[key]
             values.append(value)
-        return mean(values)
+        values = [value for value in values if value is not None]
+        return mean(values) if values else None
 
     def mos(self):
         return score.mos(self.mean("psnr", "mean"))

@@ -130,7 +130,7 @@ class Which:
 
 
 def decibel(values):
-    return " / ".join(f"{value:.1f}" for value in values)
+    return " / ".join("-" if value is None else f"{value:.1f}" for value in values)
 
 
 def table(which, plan):

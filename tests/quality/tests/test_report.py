@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1] / "sim" / "tests"), str(HERE.parent)]
 
 import tap  # noqa: E402
-from chain import plan  # noqa: E402
+from chain import page, plan, which  # noqa: E402
 
 
 def test_fair_rates_are_what_the_flows_leave():
@@ -47,6 +47,12 @@ def test_what_is_there_is_not_run_again():
         later = time.time() + 5
         os.utime(program, (later, later))  # built anew
         assert not plan.there(*given)
+
+
+def test_a_group_that_saw_nothing_has_no_figure():
+    none, some = {"psnr_new": None}, {"psnr_new": 31.5}
+    cells = [page.Cell([none, none]), page.Cell([none, some]), page.Cell([some, some])]
+    assert which.decibel(cell.mean("psnr_new") for cell in cells) == "- / 31.5 / 31.5"
 
 
 def test_the_report_in_short():
