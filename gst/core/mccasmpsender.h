@@ -29,8 +29,7 @@
  *    (max (6 RTT, 500 ms)) when it left, and only while somebody reports; but as soon as all who
  *    stay, up to 16, have reported since it left: doubling per max (RTT, 250 ms). Nobody limits:
  *    no rise.
- *  - enhanced: target <= max (start, 2 x the rate really sent over the last 2 s, or over the last
- *    second where that is more: a target that is filled may double every 0.44 s).
+ *  - enhanced: target <= max (start, 2 x the rate really sent over the last 2 s).
  *  - No feedback (from the first packet on), or none any more: halve per max (4 report intervals,
  *    2 s) down to min; a message; or hold, or stop after one more period at min. Feedback that
  *    returns doubles the rate per max (RTT, 250 ms) at most, up to what is reported.

@@ -125,15 +125,12 @@ update_limiting (MccAsmpSender *self)
   }
 }
 
-/* The rate sent lately: over MCC_SENDER_APP_WINDOW, or over its last part where that is more, for a
- * mean over all of it would hold back a doubling rate. At the start over MCC_SENDER_APP_MIN at
- * least, since one key unit sent at once is no rate. */
+/* The rate sent lately; at the start over MCC_SENDER_APP_MIN at least, since one key unit sent at
+ * once is no rate. */
 uint64_t
 mcc_asmp_sender_sent_lately_bps (const MccAsmpSender *self)
 {
-  uint64_t all_bps = mcc_meter_rate_bps (&self->sent, MCC_SENDER_APP_WINDOW, self->now);
-  uint64_t last_bps = mcc_meter_rate_bps (&self->sent, MCC_SENDER_APP_LAST, self->now);
-  uint64_t sent_bps = all_bps > last_bps ? all_bps : last_bps;
+  uint64_t sent_bps = mcc_meter_rate_bps (&self->sent, MCC_SENDER_APP_WINDOW, self->now);
   if (self->sent.first == MCC_TIME_NONE || self->now - self->sent.first >= MCC_SENDER_APP_MIN)
     return sent_bps;
   MccTime measured = mcc_time_max (self->now - self->sent.first, self->sent.slot_length);
