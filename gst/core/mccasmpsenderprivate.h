@@ -134,6 +134,7 @@ struct MccAsmpSender {
   MccTime limiting_told; /* named in an announcement; MCC_TIME_NONE: not yet */
   MccRise rise;
   MccTime rise_since; /* the limit went away */
+  bool rise_doubted;  /* ... because it was not believed: no haste */
   MccTime rise_next;
   bool rising; /* the receivers allow more than the target */
   MccTime plain_rise_next;

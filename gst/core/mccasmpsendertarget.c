@@ -81,6 +81,7 @@ mcc_asmp_sender_limit_gone (MccAsmpSender *self)
    * heard first. */
   self->rise = MCC_RISE_PACKET;
   self->rise_since = self->now;
+  self->rise_doubted = false;
   self->rise_next = self->now + round_length (rtt_max_of_others (self));
   self->limiting = MCC_RECEIVERS_NONE;
 }
@@ -171,7 +172,8 @@ allowed_bps (MccAsmpSender *self, MccTargetReason *reason)
 static bool
 all_heard (const MccAsmpSender *self)
 {
-  if (self->rise_since == 0 || self->receivers.count > MCC_SENDER_LARGE || self->active == 0)
+  if (self->rise_since == 0 || self->rise_doubted || self->receivers.count > MCC_SENDER_LARGE
+      || self->active == 0)
     return false;
   for (unsigned i = 0; i < self->receivers.count; i++) {
     const MccReceiver *receiver = mcc_receivers_get (&self->receivers, MCC_ORDER_RTT, i);
