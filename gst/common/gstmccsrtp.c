@@ -457,8 +457,11 @@ static guint32
 read_mki (const GstMccSrtp *self, const guint8 *data, gsize size)
 {
   gsize tag = self->auth == GST_MCC_SRTP_HMAC_SHA1_32 ? TAG_32_BYTES : TAG_80_BYTES;
+  guint32 mki = 0; /* anywhere: payloads have any length */
 
-  return size >= tag + MKI_BYTES ? GST_READ_UINT32_BE (data + size - tag - MKI_BYTES) : 0;
+  if (size >= tag + MKI_BYTES)
+    memcpy (&mki, data + size - tag - MKI_BYTES, sizeof mki);
+  return GUINT32_FROM_BE (mki);
 }
 
 MccDrop
