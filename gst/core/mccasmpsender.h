@@ -26,9 +26,7 @@
  *  - published: the target follows the minimum at once. enhanced: falls at once; a rise that the
  *    limiting receiver itself reports at once; when the limit goes away (expiry, BYE, another
  *    receiver limits) at most one packet per RTT each RTT (RFC 4654 3.3), after one feedback round
- *    (max (6 RTT, 500 ms)) when it left, and only while somebody reports; but as soon as all who
- *    stay, up to 16, have reported since it left: doubling per max (RTT, 250 ms). Nobody limits:
- *    no rise.
+ *    (max (6 RTT, 500 ms)) when it left, and only while somebody reports. Nobody limits: no rise.
  *  - enhanced: target <= max (start, 2 x the rate really sent over the last 2 s).
  *  - No feedback (from the first packet on), or none any more: halve per max (4 report intervals,
  *    2 s) down to min; a message; or hold, or stop after one more period at min. Feedback that

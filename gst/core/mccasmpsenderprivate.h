@@ -93,7 +93,7 @@
 typedef enum {
   MCC_RISE_FREE,   /* at once: the limiting receiver raised its own rate */
   MCC_RISE_PACKET, /* one packet per RTT each RTT: the limit went away */
-  MCC_RISE_DOUBLE  /* doubling: feedback came back, or all others were heard */
+  MCC_RISE_DOUBLE  /* doubling: feedback came back */
 } MccRise;
 
 typedef struct {
@@ -134,7 +134,6 @@ struct MccAsmpSender {
   MccTime limiting_told; /* named in an announcement; MCC_TIME_NONE: not yet */
   MccRise rise;
   MccTime rise_since; /* the limit went away */
-  bool rise_doubted;  /* ... because it was not believed: no haste */
   MccTime rise_next;
   bool rising; /* the receivers allow more than the target */
   MccTime plain_rise_next;

@@ -81,7 +81,6 @@ mcc_asmp_sender_limit_gone (MccAsmpSender *self)
    * heard first. */
   self->rise = MCC_RISE_PACKET;
   self->rise_since = self->now;
-  self->rise_doubted = false;
   self->rise_next = self->now + round_length (rtt_max_of_others (self));
   self->limiting = MCC_RECEIVERS_NONE;
 }
@@ -168,21 +167,6 @@ allowed_bps (MccAsmpSender *self, MccTargetReason *reason)
   return allowed;
 }
 
-/* Whether each of a group in which all are known has reported since the limit went away. */
-static bool
-all_heard (const MccAsmpSender *self)
-{
-  if (self->rise_since == 0 || self->rise_doubted || self->receivers.count > MCC_SENDER_LARGE
-      || self->active == 0)
-    return false;
-  for (unsigned i = 0; i < self->receivers.count; i++) {
-    const MccReceiver *receiver = mcc_receivers_get (&self->receivers, MCC_ORDER_RTT, i);
-    if (receiver->last_report <= self->rise_since)
-      return false;
-  }
-  return true;
-}
-
 /* One step of a rise that is not free. */
 static void
 rise_step (MccAsmpSender *self, uint64_t allowed, MccTargetReason reason)
@@ -190,10 +174,6 @@ rise_step (MccAsmpSender *self, uint64_t allowed, MccTargetReason reason)
   MccTime rtt = pacing_rtt (self);
   uint64_t target_bps = self->target_bps;
 
-  if (self->rise == MCC_RISE_PACKET && all_heard (self)) {
-    self->rise = MCC_RISE_DOUBLE;
-    self->rise_next = self->now;
-  }
   if (self->now < self->rise_next)
     return;
   if (self->rise == MCC_RISE_DOUBLE) {

@@ -110,10 +110,8 @@ quarantine (MccAsmpSender *self, MccReceiver *receiver, MccQuarantine reason)
   self->quarantined += receiver->quarantine == MCC_QUARANTINE_NONE;
   receiver->quarantine = (uint8_t)reason;
   suspect (self, receiver);
-  if (limited) {
+  if (limited)
     mcc_asmp_sender_limit_gone (self);
-    self->rise_doubted = true;
-  }
   mcc_receivers_set_key (&self->receivers, receiver, MCC_ORDER_RTT, UINT64_MAX);
   mcc_asmp_sender_push_receiver (self, receiver);
 }
