@@ -132,6 +132,7 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
   mcc_meter_add (&self->fast, packet->bytes, now);
   mcc_meter_add (&self->slow, packet->bytes, now);
   mcc_capacity_handle_packet (&self->capacity, packet->bytes, now);
+  mcc_carried_add (&self->carried, packet->bytes, now);
   self->last = now;
   if (!packet->has_send_time)
     return true;
@@ -182,6 +183,7 @@ void
 mcc_asmp_path_splice (MccAsmpPath *self)
 {
   self->splice = self->seq.started;
+  self->carried = (MccCarried){ 0 };
   mcc_meter_init (&self->fast, FAST_SPAN);
   mcc_meter_init (&self->slow, SLOW_SPAN);
   mcc_slump_clear (&self->slump);
@@ -279,6 +281,26 @@ first_loss_ratio (const MccAsmpPath *self, const MccRateInput *input)
   return fmax (carried, 1.0 / (double)arrived);
 }
 
+/* Somebody has come: what was met before he did says nothing of what there is for us now. The rate
+ * that arrives stands for it until so much was measured. */
+static void
+notice_change (MccAsmpPath *self, const MccRateInput *input)
+{
+  uint64_t loss_events = mcc_loss_events (self->loss);
+  bool looked_at = loss_events == self->judged_events;
+
+  self->judged_events = loss_events;
+  if (self->variant != MCC_VARIANT_ENHANCED || !self->seeded || looked_at)
+    return;
+  unsigned newer = mcc_loss_changed (self->loss);
+  if (newer == 0 || input->held_down || input->received_now_bps == 0)
+    return;
+  double ratio = mcc_tcp_loss_ratio (&mcc_tcp_model_default, input->packet_bytes,
+      mcc_time_to_seconds (input->rtt), (double)input->received_now_bps);
+  if (ratio > mcc_loss_ratio (self->loss))
+    mcc_loss_reseed (self->loss, newer, ratio);
+}
+
 void
 mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
 {
@@ -318,10 +340,12 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
     if (loss_events - self->seed_after <= SEED_EVENTS)
       mcc_loss_seed (self->loss, first_loss_ratio (self, input));
   }
+  notice_change (self, input);
   input->loss_ratio = mcc_loss_ratio (self->loss);
   input->remembered_ratio = mcc_loss_remembered_ratio (self->loss);
   input->marked_share = mcc_loss_marked_share (self->loss);
   input->capacity = &self->capacity;
+  input->carried = &self->carried;
   uint32_t sender_s = self->echo >> 18; /* 6.18: wraps after 64 s, four periods */
   input->try_slot = self->has_echo && sender_s % TRY_PERIOD_S < TRY_SLOT_S;
 }

@@ -13,6 +13,7 @@
 
 #include "mccapp.h"
 #include "mcccapacity.h"
+#include "mcccarried.h"
 #include "mcccongestion.h"
 #include "mccecn.h"
 #include "mccjitter.h"
@@ -46,6 +47,7 @@ typedef struct {
   MccNeighbours neighbours;
   MccMeter fast, slow;
   MccCapacity capacity;
+  MccCarried carried;
   MccSlump slump;
   MccTime last; /* newest packet; MCC_TIME_NONE before the first */
   MccTime queue_newest;
@@ -56,7 +58,8 @@ typedef struct {
   uint64_t marked_before;
   uint64_t events; /* loss events known */
   bool seeded;
-  uint64_t seed_after; /* loss events that were none */
+  uint64_t seed_after;    /* loss events that were none */
+  uint64_t judged_events; /* looked at for a change */
   /* What a report echoes. */
   bool has_echo;
   uint32_t echo;

@@ -230,6 +230,7 @@ mcc_asmp_receiver_new (const MccAsmpReceiverConfig *config, MccTime now)
     self->config.start_bps = START_BPS;
   if (self->config.compound_bytes == 0)
     self->config.compound_bytes = COMPOUND_BYTES;
+  self->config.compound_bytes += config->srtcp_bytes;
   MccLossConfig loss = self->config.loss_config;
   if (loss.history == 0) {
     loss = mcc_loss_config_default;
@@ -256,6 +257,7 @@ mcc_asmp_receiver_new (const MccAsmpReceiverConfig *config, MccTime now)
     self->schedule.least = config->least_interval;
   self->now = now;
   self->next_decision = self->event = self->free_since = self->others_since = MCC_TIME_NONE;
+  mcc_swing_init (&self->swing);
   return self;
 }
 
@@ -314,9 +316,12 @@ begin_loss_event (MccAsmpReceiver *self)
                                    .ssrc = self->source.ssrc,
                                    .a = mcc_loss_events (self->path.loss),
                                    .x = mcc_loss_ratio (self->path.loss) });
-  /* The overflow goes on until the sender has heard of it: that is one event, not ten. */
-  if (mcc_asmp_receiver_is_enhanced (self) && mcc_rate_mode (self->rate) != MCC_RATE_TCP
-      && self->path.queue_newest > EVENT_QUEUE) {
+  /* Our overflow goes on until the sender has heard of it: that is one event, not ten. A queue that
+   * marks may be short, and ours. */
+  bool marked = mcc_loss_packets_marked (self->path.loss) > self->path.marked_before;
+  bool ours = mcc_rate_owns_queue (self->rate)
+              || (marked && mcc_rate_mode (self->rate) == MCC_RATE_DELAY);
+  if (ours && self->path.queue_newest > EVENT_QUEUE) {
     self->event = self->now;
     mcc_loss_extend_event (self->path.loss, self->now + MCC_ASMP_EVENT_MAX);
   }

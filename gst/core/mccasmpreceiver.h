@@ -40,6 +40,7 @@ typedef struct {
   MccTime least_interval;  /* published, RTCP rules: Td is at least this; 0 = 1 s; RFC 3550: 5 s */
   bool unsmoothed;         /* published, experiments: gamma = 1 in ASMP eq. 14 */
   uint32_t compound_bytes; /* IP bytes of one of our compounds; 0 = 152 */
+  uint32_t srtcp_bytes;    /* what SRTCP adds to each; 0 = no key */
   uint64_t start_bps;      /* until the sender announces one; 0 = 150000 */
   bool ecn;                /* the host reads the ECN bits of what comes */
   bool hears_group;        /* false with SSM or unicast feedback: nobody's reports are heard */
@@ -113,6 +114,8 @@ uint64_t mcc_asmp_receiver_stated_bps (const MccAsmpReceiver *self);
  * path limits it, what the TCP equation allows; UINT64_MAX: nothing speaks against any rate. 0: not
  * known yet. `published`: the rate. */
 uint64_t mcc_asmp_receiver_potential_bps (const MccAsmpReceiver *self);
+/* Others are on the path, as far as seen: it competes, or the queue is not ours. */
+bool mcc_asmp_receiver_has_rivals (const MccAsmpReceiver *self);
 /* The same as far as measured: without what only the present stream keeps us from. UINT64_MAX:
  * nothing speaks against any rate; 0: not known yet (`published`: never). */
 uint64_t mcc_asmp_receiver_known_bps (const MccAsmpReceiver *self);

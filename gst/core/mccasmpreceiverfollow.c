@@ -70,6 +70,7 @@ mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc, const MccA
     self->lost_reported = 0;
   }
   self->event = self->next_decision = self->free_since = self->others_since = MCC_TIME_NONE;
+  mcc_swing_splice (&self->swing);
   self->key_unit = true;
   mcc_asmp_schedule_stop (&self->schedule);
   if (session == NULL)
@@ -108,25 +109,51 @@ set_ceiling (MccAsmpReceiver *self, double bps)
   self->ceiling_time = self->now;
 }
 
+/* A slow link's queue stands by a packet. */
+static MccTime
+queue_of_ours (const MccAsmpReceiver *self, const MccRateInput *input)
+{
+  double bps = fmax ((double)input->received_now_bps, 1.0);
+  return QUEUE_FREE + mcc_time_from_seconds (8.0 * input->packet_bytes / bps);
+}
+
+/* Nothing but what arrives bounds us, and we would take far more. */
+static bool
+is_far_above (const MccAsmpReceiver *self)
+{
+  MccRateMode mode = mcc_rate_mode (self->rate);
+  return self->config.unbounded && self->has_session
+         && (mode == MCC_RATE_SLOW_START || mode == MCC_RATE_DELAY)
+         && (double)mcc_rate_get_bps (self->rate) >= FAR_ABOVE * (double)self->session.target_bps;
+}
+
 /* For a while what we would take was far above what is sent, nothing was lost, and only twice what
  * arrives bounded it: a queue that stands, and stood higher than any of ours would, is others'. Of
  * few receivers one may have a link of its own that others fill in bursts: only what stands all the
- * while counts. */
+ * while counts, or goes without our doing (mccswing). */
 bool
 mcc_asmp_receiver_others_queue (const MccAsmpReceiver *self)
 {
+  if (is_far_above (self) && mcc_swing_is_others (&self->swing, self->now))
+    return true;
   return self->others_since != MCC_TIME_NONE && self->now - self->others_since >= FREE_TIME
          && self->pressed > self->others_since;
+}
+
+bool
+mcc_asmp_receiver_has_rivals (const MccAsmpReceiver *self)
+{
+  return mcc_rate_mode (self->rate) == MCC_RATE_TCP || self->loss_ratio > 0.0
+         || mcc_asmp_receiver_others_queue (self);
 }
 
 static void
 note_others (MccAsmpReceiver *self, const MccRateInput *input)
 {
-  MccRateMode mode = mcc_rate_mode (self->rate);
   bool gone = self->path.standing < QUEUE_FREE && self->session.receivers <= MCC_ASMP_FEW_RECEIVERS;
-  if (!self->config.unbounded || !self->has_session || input->loss_in_interval || gone
-      || (mode != MCC_RATE_SLOW_START && mode != MCC_RATE_DELAY)
-      || (double)mcc_rate_get_bps (self->rate) < FAR_ABOVE * (double)self->session.target_bps)
+  mcc_swing_look (&self->swing, self->path.standing, queue_of_ours (self, input),
+      mcc_loss_packets_received (self->path.loss), input->loss_in_interval, self->now);
+  if (input->loss_in_interval || gone || !is_far_above (self))
     self->others_since = MCC_TIME_NONE;
   else if (self->others_since == MCC_TIME_NONE)
     self->others_since = self->now;
@@ -143,9 +170,7 @@ note_ceiling (MccAsmpReceiver *self, const MccRateInput *input)
   double received = (double)input->received_now_bps, ceiling = (double)self->ceiling_bps;
   bool too_much = input->loss_in_interval && self->has_session
                   && received < OVERLOAD * (double)self->session.target_bps;
-  /* A slow link's queue stands by a packet. */
-  MccTime packet = mcc_time_from_seconds (8.0 * input->packet_bytes / fmax (received, 1.0));
-  bool full = mode != MCC_RATE_TCP && self->path.standing > QUEUE_FREE + packet
+  bool full = mode != MCC_RATE_TCP && self->path.standing > queue_of_ours (self, input)
               && !mcc_asmp_receiver_others_queue (self);
   bool no_sign = self->free_since != MCC_TIME_NONE && self->now - self->free_since >= FREE_TIME;
   if ((double)input->received_bps > (no_sign ? DISPROVED : RAISED) * ceiling)

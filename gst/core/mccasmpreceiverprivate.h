@@ -14,6 +14,7 @@
 #include "mccasmpschedule.h"
 #include "mccasmpsource.h"
 #include "mccelmfair.h"
+#include "mccswing.h"
 
 #define MCC_ASMP_ACTIONS 16
 #define MCC_ASMP_SESSION_TIMEOUT (15 * MCC_SECOND) /* without announcement and stream; ours */
@@ -34,6 +35,7 @@ struct MccAsmpReceiver {
   MccTime free_since;   /* no sign that the path limits; MCC_TIME_NONE: there is one */
   MccTime slumped;      /* the link became slow all of a sudden, newest; 0: never */
   MccTime others_since; /* the queue that stands is others'; MCC_TIME_NONE: not, as far as seen */
+  MccSwing swing;       /* ... it comes and goes */
   MccTime pressed;      /* losses or a queue, newest; 0: never */
   uint64_t claim_bps;   /* our limit while we hold; 0: none is known */
   uint64_t ceiling_bps; /* what the path was seen to carry and no more; 0: nothing */

@@ -112,7 +112,8 @@ mcc_assp_receiver_new (const MccAsspReceiverConfig *config, MccTime now)
   if (config->asmp.compound_bytes == 0)
     self->config.asmp.compound_bytes = COMPOUND_BYTES;
   self->now = now;
-  self->stream = self->to = self->home = self->led_to = self->company = MCC_ASSP_NO_STREAM;
+  self->stream = self->to = self->home = self->led_to = self->company = self->drawn_to
+      = MCC_ASSP_NO_STREAM;
   self->deadline = self->key_next = self->left = MCC_TIME_NONE;
   mcc_assp_level_init (&self->level, config->asmp.variant, &self->config.factors);
   if (mcc_assp_factors_valid (&self->config.factors))
@@ -263,6 +264,7 @@ adopt (MccAsspReceiver *self, const MccAsspStreams *streams)
   if (changed && self->has_streams) {
     mcc_assp_level_ladder (&self->level, &self->streams, streams);
     self->ladder_moved = self->config.asmp.variant == MCC_VARIANT_ENHANCED;
+    self->ladder_time = self->now;
   }
   unsigned current = mcc_assp_receiver_current (self);
   bool renamed = self->has_streams && current < self->streams.count && current < streams->count

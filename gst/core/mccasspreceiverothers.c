@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mccasmpschedule.h"
 #include "mccasspreceiverprivate.h"
 
 #define LED_TIME (4 * MCC_SECOND) /* a switch of another one counts so long; ours */
@@ -10,6 +11,9 @@
 #define COMPANY_WAIT                                                                               \
   (20 * MCC_SECOND) /* between two ups to company; twice as long after a failure */
 #define COMPANY_WAIT_MAX (320 * MCC_SECOND)
+#define DRAWN_TIME (3 * MCC_SECOND)  /* one who has gone up counts so long */
+#define NEAR_TIME (30 * MCC_SECOND)  /* ... who was seen behind our queue so lately */
+#define LADDER_TIME (8 * MCC_SECOND) /* until all are where a new ladder has them; ours */
 #define TRIAL_REST (30 * MCC_SECOND) /* trials follow each other: no more patience before */
 
 /* One of ours has gone up, or come back: what we suffer now may be its trial, on our link. */
@@ -50,8 +54,32 @@ note_company (MccAsspReceiver *self, unsigned stream, uint32_t ssrc, const MccAp
   self->company_until = self->now + COMPANY_TIME;
 }
 
-bool
-mcc_assp_receiver_has_company (const MccAsspReceiver *self)
+/* One behind our queue goes up: the link has both streams to carry until we are there, too, or that
+ * one is back, and neither of us learns what it bears. Enough for that one is about enough for us:
+ * our own waits are not kept, our own rate is. In a large group all go up at the same round. */
+static void
+note_up (MccAsspReceiver *self, unsigned place, unsigned to)
+{
+  unsigned own = mcc_assp_receiver_current (self);
+  if (self->other[place].near == 0 || self->now - self->other[place].near >= NEAR_TIME
+      || self->session[own].receivers > MCC_ASMP_FEW_RECEIVERS)
+    return;
+  self->drawn_to = to;
+  self->drawn_until = self->now + DRAWN_TIME;
+}
+
+static bool
+is_drawn (const MccAsspReceiver *self)
+{
+  return self->drawn_to != MCC_ASSP_NO_STREAM && self->now < self->drawn_until
+         && self->level.has_average
+         && mcc_assp_streams_above (&self->streams, self->stream) == self->drawn_to
+         && self->level.average_bps > mcc_assp_level_needed_bps (
+                &self->level, &self->streams, self->stream, self->drawn_to);
+}
+
+static bool
+has_company (const MccAsspReceiver *self)
 {
   return self->company != MCC_ASSP_NO_STREAM && self->now < self->company_until
          && self->now >= self->company_not_before
@@ -59,9 +87,22 @@ mcc_assp_receiver_has_company (const MccAsspReceiver *self)
          && mcc_assp_streams_lower (&self->streams, self->stream, self->company);
 }
 
+bool
+mcc_assp_receiver_has_company (const MccAsspReceiver *self)
+{
+  return has_company (self) || is_drawn (self);
+}
+
 void
 mcc_assp_receiver_join_company (MccAsspReceiver *self)
 {
+  if (!has_company (self)) {
+    self->joins_company = true;
+    mcc_assp_receiver_begin (self, self->drawn_to, MCC_ASSP_REASON_UP);
+    self->joins_company = false;
+    self->drawn_to = MCC_ASSP_NO_STREAM;
+    return;
+  }
   bool again = self->joined_company > 0
                && self->now - self->joined_company < MCC_ASSP_UP_PROOF + self->company_wait;
   self->company_wait
@@ -90,13 +131,21 @@ mcc_assp_receiver_note_other (
   unsigned from = self->other[place].stream;
   if (leaving)
     return; /* it will say where it is */
+  if (!known)
+    self->other[place].near = 0;
   self->other[place].ssrc = ssrc;
   self->other[place].stream = stream;
+  if (stream == own && mcc_asmp_receiver_shares_queue (self->asmp, ssrc, report))
+    self->other[place].near = self->now;
   note_company (self, stream, ssrc, report);
   if (known && from != stream && own < self->streams.count && from < self->streams.count
       && mcc_assp_streams_open (&self->streams, stream))
     note_trial (self, from, stream, own);
-  if (!known || from != own || own >= self->streams.count
+  if (known && from == own && own < self->streams.count && from != stream)
+    note_up (self, place, stream);
+  /* Whom a new ladder has moved says nothing of the link. */
+  bool placed = self->ladder_time > 0 && self->now - self->ladder_time < LADDER_TIME;
+  if (!known || placed || from != own || own >= self->streams.count
       || !mcc_assp_streams_open (&self->streams, stream)
       || !mcc_assp_streams_lower (&self->streams, stream, own))
     return;

@@ -24,6 +24,7 @@ struct MccAsspReceiver {
   struct {
     uint32_t ssrc;
     unsigned stream;
+    MccTime near; /* in our stream, behind our queue, then; 0: never */
   } other[MCC_ASSP_OTHERS];
   unsigned led_to; /* one of our stream has gone down to that; MCC_ASSP_NO_STREAM: none lately */
   MccTime led_until;
@@ -35,13 +36,16 @@ struct MccAsspReceiver {
   bool joins_company;
   uint64_t company_bps; /* what it says that it can take there, and meets */
   double company_loss;
+  unsigned drawn_to; /* one behind our queue has just gone up to that; MCC_ASSP_NO_STREAM: none */
+  MccTime drawn_until;
   /* What we could take, as far as known. */
   bool unlimited;
   double known_bps; /* 0: nothing */
   MccTime known_time;
   /* What the sender says. */
   bool has_streams, bye, lost;
-  bool ladder_moved; /* we have not looked where the new one has us */
+  bool ladder_moved;   /* we have not looked where the new one has us */
+  MccTime ladder_time; /* it came; 0: the first is still there */
   MccTime streams_time;
   MccAsspStreams streams;
   bool has_session[MCC_ASSP_STREAMS_MAX];
@@ -62,7 +66,7 @@ struct MccAsspReceiver {
     MccTime since;
     uint64_t first, received; /* first expected number of the window; packets */
     double carried_bps;       /* at most, by the last window; 0: none yet */
-    double share;             /* of what is needed, that it must be */
+    bool rivals;              /* others were on the path before */
     bool alone;               /* the old stream was gone by then */
   } probe;
   MccTime heard; /* newest packet of the present stream */
@@ -128,7 +132,7 @@ void mcc_assp_receiver_note_other (
     MccAsspReceiver *self, unsigned stream, uint32_t ssrc, const MccAppReport *report);
 /* Whether a trouble may be another one's trial, which will soon be over. */
 bool mcc_assp_receiver_is_patient (const MccAsspReceiver *self);
-/* Whether to go up to `company`. */
+/* Whether to go up to `company` or `drawn_to`. */
 bool mcc_assp_receiver_has_company (const MccAsspReceiver *self);
 void mcc_assp_receiver_join_company (MccAsspReceiver *self);
 /* Whether to go down to `led_to` because others did. */

@@ -9,8 +9,7 @@
 /* Of a stream that we go up to. Ours. */
 #define PROBE_TIME (400 * MCC_MSECOND)
 #define PROBE_PACKETS 16
-#define PROBE_SHARE 0.97      /* of what is needed: less is too little */
-#define PROBE_SHARE_BOTH 0.85 /* ... while the old stream may still be on the link */
+#define PROBE_SHARE 0.85 /* of what is needed: less is too little */
 
 static void
 push_group (MccAsspReceiver *self, MccAsspReceiverActionType type, unsigned stream,
@@ -100,6 +99,7 @@ begin_probe (MccAsspReceiver *self, unsigned from, unsigned to)
     return;
   self->probe.needed_bps = mcc_assp_level_needed_bps (&self->level, &self->streams, from, to);
   self->probe.sent_bps = (double)sent_bps (self, from);
+  self->probe.rivals = mcc_asmp_receiver_has_rivals (self->asmp);
 }
 
 void
@@ -122,16 +122,16 @@ mcc_assp_receiver_probe (MccAsspReceiver *self, const MccRtpPacket *packet)
   unsigned stream = mcc_assp_receiver_current (self);
   double part = (double)self->probe.received / (double)expected;
   double sum = (double)sent_bps (self, stream);
-  self->probe.share = PROBE_SHARE;
   self->probe.alone = true;
   if (self->to != MCC_ASSP_NO_STREAM || self->left == MCC_TIME_NONE
       || self->probe.since < self->left + self->config.leave_latency) {
     /* The old stream gets its part of the link. */
-    self->probe.share = PROBE_SHARE_BOTH;
     self->probe.alone = false;
     sum += self->probe.sent_bps;
   }
-  self->probe.carried_bps = part < 1.0 ? part * sum : INFINITY;
+  /* What others may have taken for a moment the level finds out, if it lasts. */
+  bool ours = part < 1.0 && !(self->probe.alone && self->probe.rivals);
+  self->probe.carried_bps = ours ? part * sum : INFINITY;
   self->probe.first = next;
   self->probe.received = 0;
   self->probe.since = self->now;
@@ -141,7 +141,7 @@ bool
 mcc_assp_receiver_is_too_much (const MccAsspReceiver *self)
 {
   return self->probe.needed_bps > 0.0 && self->probe.carried_bps > 0.0
-         && self->probe.carried_bps < self->probe.share * self->probe.needed_bps;
+         && self->probe.carried_bps < PROBE_SHARE * self->probe.needed_bps;
 }
 
 void

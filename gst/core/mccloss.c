@@ -348,6 +348,19 @@ mcc_loss_seed (MccLoss *self, double loss_ratio)
     self->measure->seed (self, loss_ratio);
 }
 
+unsigned
+mcc_loss_changed (const MccLoss *self)
+{
+  return self->measure->changed != NULL ? self->measure->changed (self) : 0;
+}
+
+void
+mcc_loss_reseed (MccLoss *self, unsigned keep, double loss_ratio)
+{
+  if (self->measure->reseed != NULL)
+    self->measure->reseed (self, keep, loss_ratio);
+}
+
 uint64_t
 mcc_loss_packets_received (const MccLoss *self)
 {

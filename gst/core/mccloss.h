@@ -62,6 +62,9 @@ struct MccLossMeasure {
   double (*marked_share) (const MccLoss *self);
   /* Replace the history by one interval that gives @loss_ratio; may be NULL. */
   void (*seed) (MccLoss *self, double loss_ratio);
+  /* mcc_loss_changed and mcc_loss_reseed; may be NULL. */
+  unsigned (*changed) (const MccLoss *self);
+  void (*reseed) (MccLoss *self, unsigned keep, double loss_ratio);
 };
 
 extern const MccLossMeasure mcc_loss_interval;
@@ -102,6 +105,12 @@ double mcc_loss_remembered_ratio (const MccLoss *self);
  * (interval loss: marked / (marked + lost)). 0 without marks. */
 double mcc_loss_marked_share (const MccLoss *self);
 void mcc_loss_seed (MccLoss *self, double loss_ratio);
+
+/* How many of the newest loss intervals, up to 4, are too short for the network that the older ones
+ * are of: by chance less than once in 10 000 (two Poisson spans, exact test); 0: none are (LIP). */
+unsigned mcc_loss_changed (const MccLoss *self);
+/* All but the newest @keep intervals give way to one that alone gives @loss_ratio (LIP). */
+void mcc_loss_reseed (MccLoss *self, unsigned keep, double loss_ratio);
 
 /* Counts since the start. Expected = highest - first + 1, over all restarts. A jump of the numbers
  * by more than 3000 ahead or beyond what the history remembers (RFC 3550 A.1) is a stray until a

@@ -92,4 +92,6 @@ const MccLossMeasure mcc_loss_lip = {
   .remembered_ratio = remembered_ratio,
   .marked_share = mcc_loss_events_marked_share,
   .seed = mcc_loss_events_seed,
+  .changed = mcc_loss_events_changed,
+  .reseed = mcc_loss_events_reseed,
 };

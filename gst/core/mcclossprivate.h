@@ -118,6 +118,10 @@ double mcc_loss_events_mean_interval (const MccLossEvents *self, bool discountin
 void mcc_loss_events_seed (MccLoss *loss, double loss_ratio);
 double mcc_loss_events_marked_share (const MccLoss *loss);
 
+/* mcclosschange.c */
+unsigned mcc_loss_events_changed (const MccLoss *loss);
+void mcc_loss_events_reseed (MccLoss *loss, unsigned keep, double loss_ratio);
+
 /* LAP with losses that count only @window packets after the one before (mcclosslap.c); LAP itself
  * has a window of 1. A repair does not see the marked packets about it. */
 void mcc_loss_lap_handle_received (MccLoss *loss, uint64_t index, uint32_t bytes, MccTime arrival);

@@ -51,10 +51,14 @@ mcc_pacer_new (const MccPacerConfig *config)
 {
   MccPacer *self = calloc (1, sizeof *self);
 
-  assert (self);
+  if (self == NULL)
+    return NULL;
   self->size = RING_FIRST;
   self->ring = malloc (self->size * sizeof *self->ring);
-  assert (self->ring);
+  if (self->ring == NULL) {
+    free (self);
+    return NULL;
+  }
   self->time = self->overrun_time = MCC_TIME_NONE;
   self->pressure = 1.0;
   mcc_pacer_set_config (self, config ? config : &mcc_pacer_config_default);
@@ -186,17 +190,38 @@ refill (MccPacer *self, MccTime now)
   return full;
 }
 
-static void
+static bool
 grow (MccPacer *self)
 {
   Entry *ring = malloc (2 * (size_t)self->size * sizeof *ring);
 
-  assert (ring);
+  if (ring == NULL)
+    return false;
   for (uint64_t i = self->head; i != self->tail; i++)
     ring[i & (2 * self->size - 1)] = *entry_at (self, i);
   free (self->ring);
   self->ring = ring;
   self->size *= 2;
+  return true;
+}
+
+/* Without memory for an entry of their own they are taken for part of the newest one: that is
+ * older, so that they leave no later than their own bound. */
+static void
+append (MccPacer *self, uint32_t packets, uint32_t bytes, MccTime now)
+{
+  if (self->tail - self->head < self->size || grow (self)) {
+    *entry_at (self, self->tail++) = (Entry){ .time = now, .packets = packets, .bytes = bytes };
+  } else {
+    Entry *newest = entry_at (self, self->tail - 1);
+    if (bytes > UINT32_MAX - newest->bytes)
+      bytes = UINT32_MAX - newest->bytes;
+    newest->packets += packets;
+    newest->bytes += bytes;
+    self->rescan = true;
+  }
+  self->packets += packets;
+  self->bytes += bytes;
 }
 
 static void
@@ -219,11 +244,7 @@ mcc_pacer_enqueue (MccPacer *self, uint32_t packets, uint32_t bytes, MccTime now
     return;
   bool full = refill (self, now);
 
-  if (self->tail - self->head == self->size)
-    grow (self);
-  *entry_at (self, self->tail++) = (Entry){ .time = now, .packets = packets, .bytes = bytes };
-  self->packets += packets;
-  self->bytes += bytes;
+  append (self, packets, bytes, now);
 
   /* As long as packets leave at the old rate the older ones require no more than before. */
   double bits = 8.0 * (double)self->bytes + fmax (-self->credit, 0.0);

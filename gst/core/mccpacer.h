@@ -11,7 +11,8 @@
  * reordered. Where the delay bound raises the rate above factor x target, `overruns` counts, once
  * a frame (what is queued within one burst time): the encoder should be asked for less. The host
  * keeps the packets in a FIFO of its own; the pacer keeps sizes and times, and allocates only when
- * its ring grows. It plans 1 ms early, so that a timer that is late by less keeps the bound.
+ * its ring grows; where it cannot grow, packets count as queued with the ones before them. It plans
+ * 1 ms early, so that a timer that is late by less keeps the bound.
  */
 #pragma once
 
@@ -30,6 +31,7 @@ extern const MccPacerConfig mcc_pacer_config_default; /* 1.5, 150 ms, 5 ms */
 
 typedef struct MccPacer MccPacer;
 
+/* NULL: no memory. */
 MccPacer *mcc_pacer_new (const MccPacerConfig *config);
 void mcc_pacer_free (MccPacer *self);
 void mcc_pacer_set_config (MccPacer *self, const MccPacerConfig *config);

@@ -65,3 +65,9 @@ mcc_rate_mode (const MccRate *self)
 {
   return self->mode;
 }
+
+bool
+mcc_rate_owns_queue (const MccRate *self)
+{
+  return self->owns_queue;
+}

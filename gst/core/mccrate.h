@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "mcccapacity.h"
+#include "mcccarried.h"
 #include "mcctypes.h"
 
 /* What is known when a controller decides. */
@@ -29,6 +30,7 @@ typedef struct {
   uint64_t received_now_bps;   /* short: 200 ms or 1 RTT */
   uint64_t grain_bps;          /* of it: a packet more or less; 0: not known */
   const MccCapacity *capacity; /* NULL: not measured */
+  const MccCarried *carried;   /* what arrived lately; NULL: not measured */
   uint64_t announced_bps;      /* the sender's target; 0 = none heard */
   uint64_t start_bps, min_bps, max_bps;
   uint64_t floor_bps; /* is sent even where our rate is below (ASSP: the stream's bound); 0: none */
@@ -76,3 +78,5 @@ void mcc_rate_raise (MccRate *self, uint64_t bps);
 void mcc_rate_decide (MccRate *self, const MccRateInput *input);
 uint64_t mcc_rate_get_bps (const MccRate *self);
 MccRateMode mcc_rate_mode (const MccRate *self);
+/* As of the last decision, an overflow is of our making. The enhanced controller's; else false. */
+bool mcc_rate_owns_queue (const MccRate *self);

@@ -3,7 +3,7 @@
  * The enhanced rate controller. Decides every max (RTT, 100 ms) <= 500 ms. Alone on its bottleneck
  * it holds the standing queue at a small target and fills the link without loss; where somebody
  * else fills the queue it takes what the TCP equation allows. Laws:
- *  - rate <= max (start, 2 x received); min_bps <= rate <= max_bps.
+ *  - rate <= max (start, 2 x received, carried lately); min_bps <= rate <= max_bps.
  *  - One congestion episode, one reaction: after a cut nothing but a queue that still grows, or a
  *    new loss event, cuts again before the sender's reaction can be seen (RTT + lag).
  *  - The TCP equation bounds every mode once there was a loss and the RTT is measured; TCP mode
@@ -301,7 +301,11 @@ bound (MccRateEnhanced *self, const MccRateInput *input, double previous_bps)
   double proven = (double)input->received_bps;
   if (self->base.mode == MCC_RATE_SLOW_START)
     proven = fmax (proven, received_now);
-  *rate = fmin (*rate, fmax ((double)input->start_bps, RECEIVED_CAP * proven));
+  double cap = fmax ((double)input->start_bps, RECEIVED_CAP * proven);
+  /* What the path bore a while ago it bears, while no queue and no equation says otherwise. */
+  if (input->carried != NULL && input->floor_bps == 0)
+    cap = fmax (cap, (double)mcc_carried_bps (input->carried, 0, input->now));
+  *rate = fmin (*rate, cap);
   if (input->max_bps > 0)
     *rate = fmin (*rate, (double)input->max_bps);
   *rate = fmax (*rate, (double)input->min_bps);
@@ -357,6 +361,7 @@ enhanced_decide (MccRate *base, const MccRateInput *input)
     mcc_rate_enhanced_judge_rivals (self, input, new_loss, dt);
     bound (self, input, previous_bps);
   }
+  base->owns_queue = mcc_rate_enhanced_owns_queue (self, input);
   self->queue_before = self->queue_last;
   self->queue_last = input->queue_delay;
 }

@@ -63,6 +63,9 @@ bool mcc_rate_enhanced_arrives (const MccRateEnhanced *self, const MccRateInput 
 /* Whether we receive about all that the link was lately seen to carry; also when nothing of it is
  * known. */
 bool mcc_rate_enhanced_whole_link (const MccRateEnhanced *self, const MccRateInput *input);
+/* Whether an overflow is of our making: the rate doubles, or the queue stands while we receive
+ * about all that the link was lately seen to carry. */
+bool mcc_rate_enhanced_owns_queue (const MccRateEnhanced *self, const MccRateInput *input);
 /* Whether the queue cannot be of our making, even if it stands. */
 bool mcc_rate_enhanced_others_fill (const MccRateEnhanced *self, const MccRateInput *input);
 /* Before a decision: is the link still the one it was? */

@@ -10,4 +10,5 @@ struct MccRate {
   const MccRateController *controller;
   double rate_bps; /* finite, >= 0 */
   MccRateMode mode;
+  bool owns_queue;
 };

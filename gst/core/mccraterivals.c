@@ -32,6 +32,7 @@
 #define PROOF_PACKETS 16            /* ... or so many packets */
 #define OTHERS_RULE 0.65            /* received, of that: less is not the whole */
 #define WHOLE_LINK 0.85             /* received, of that */
+#define OWN_QUEUE (7 * MCC_MSECOND) /* stands all the time between two decisions */
 #define SLOWER 0.7                  /* received, of what was sent */
 #define ALL_ARRIVES 0.8             /* what arrives now was sent a while ago */
 #define LOSS_RECENT (5 * MCC_SECOND)
@@ -69,6 +70,16 @@ mcc_rate_enhanced_whole_link (const MccRateEnhanced *self, const MccRateInput *i
   /* With fewer than a packet in the queue nothing is proven. */
   return packet_s (input) < mcc_time_to_seconds (input->queue_delay)
          && (double)input->received_now_bps > WHOLE_LINK * proven_capacity_bps (self, input);
+}
+
+bool
+mcc_rate_enhanced_owns_queue (const MccRateEnhanced *self, const MccRateInput *input)
+{
+  if (self->base.mode != MCC_RATE_DELAY)
+    return self->base.mode != MCC_RATE_TCP;
+  /* One that TCP fills at a small RTT comes and goes within a decision's time, and packets that do
+   * not wait show our own rate as the link's. */
+  return input->queue_delay > OWN_QUEUE && mcc_rate_enhanced_whole_link (self, input);
 }
 
 /* A packet was lost that we had not to answer for, not much longer ago than such losses come. */

@@ -198,6 +198,97 @@ forgetting (void)
   }
 }
 
+/* A row: so many old intervals of that length, and the newest; what is found with the last of them,
+ * and nothing before. */
+static void
+change (void)
+{
+  static const struct {
+    unsigned olds, old;
+    unsigned newest[4];
+    unsigned count, found;
+  } table[] = {
+    { 1, 5000, { 55, 40 }, 2, 0 },             /* b^2 = 3.5e-4 */
+    { 1, 5000, { 25, 20 }, 2, 2 },             /* 7.9e-5 */
+    { 1, 5000, { 55, 40, 60 }, 3, 3 },         /* b^3 = 2.7e-5 */
+    { 1, 5000, { 100, 100, 150, 100 }, 4, 4 }, /* b^4 = 4.6e-5 */
+    { 8, 1000, { 5 }, 1, 0 },                  /* 1 - (1 - b)^8 = 5e-3 */
+    { 8, 1000, { 50, 50 }, 2, 0 },             /* 9 intervals, b = 0.012: 5e-3 */
+    { 8, 1000, { 20, 10, 20 }, 3, 3 },         /* 10 intervals, b = 0.0062: 2.7e-5 */
+    { 8, 1000, { 300, 300, 300, 300 }, 4, 0 },
+    { 8, 1000, { 900, 2000, 5000, 9000 }, 4, 0 },
+  };
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    MccLossConfig config = mcc_loss_config_default;
+    Feed feed = feed_new (&mcc_loss_lip, &config);
+
+    feed.gap = feed.rtt; /* each loss an event */
+    feed_received (&feed, 1);
+    for (unsigned i = 0; i < table[row].olds; i++)
+      event_after (&feed, table[row].old);
+    feed_received (&feed, 3);
+    for (unsigned i = 0; i < table[row].count; i++) {
+      g_assert_cmpuint (mcc_loss_changed (feed.loss), ==, 0);
+      event_after (&feed, table[row].newest[i] - 3);
+      feed_received (&feed, 3);
+    }
+    g_assert_cmpuint (mcc_loss_changed (feed.loss), ==, table[row].found);
+    feed_free (&feed);
+  }
+}
+
+/* One network's intervals, exponential, seldom seem to be two. */
+static void
+no_change (void)
+{
+  MccLossConfig config = mcc_loss_config_default;
+  Feed feed = feed_new (&mcc_loss_lip, &config);
+  GRand *rand = g_rand_new_with_seed (7);
+  unsigned found = 0;
+
+  feed.gap = feed.rtt;
+  feed_received (&feed, 1);
+  for (unsigned i = 0; i < 5000; i++) {
+    event_after (&feed, 4 + (unsigned)(-200.0 * log (1.0 - g_rand_double (rand))));
+    feed_received (&feed, 3);
+    found += mcc_loss_changed (feed.loss) > 0;
+  }
+  g_assert_cmpuint (found, <=, 5000 * 4 / 1000); /* four looks each, and they overlap */
+  g_rand_free (rand);
+  feed_free (&feed);
+}
+
+/* The newest stay, the older give way to the one that was given. */
+static void
+reseed (void)
+{
+  static const struct {
+    unsigned keep;
+    double seed;
+    double sum, weights; /* of the intervals, then */
+  } table[] = {
+    { 2, 100, 50 + 60 + 100, 3 }, { 1, 100, 50 + 100, 2 }, { 2, 4000, 50 + 60 + 4000, 3 },
+    { 0, 100, 100, 1 }, { 9, 100, 50 + 60 + 1000 + 999, 4 }, /* there is no such interval */
+  };
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    MccLossConfig config = mcc_loss_config_default;
+    Feed feed = feed_new (&mcc_loss_lip, &config);
+
+    feed.gap = feed.rtt;
+    feed_received (&feed, 1);
+    event_after (&feed, 999);
+    event_after (&feed, 1000);
+    event_after (&feed, 60);
+    event_after (&feed, 50);
+    feed_received (&feed, 3);
+    mcc_loss_reseed (feed.loss, table[row].keep, 1.0 / table[row].seed);
+    assert_ratio (&feed, table[row].weights / table[row].sum);
+    mcc_loss_reseed (feed.loss, table[row].keep, 0.0);
+    assert_ratio (&feed, table[row].weights / table[row].sum);
+    feed_free (&feed);
+  }
+}
+
 /* Two intervals of 1000-byte units from packets of 250. */
 static void
 virtual_packets (void)
@@ -294,6 +385,9 @@ main (int argc, char **argv)
       first_interval_starts_with_the_first_packet);
   g_test_add_func ("/loss/lip/discounting", discounting);
   g_test_add_func ("/loss/lip/forgetting", forgetting);
+  g_test_add_func ("/loss/lip/change", change);
+  g_test_add_func ("/loss/lip/no-change", no_change);
+  g_test_add_func ("/loss/lip/reseed", reseed);
   g_test_add_func ("/loss/lip/virtual-packets", virtual_packets);
   g_test_add_func ("/loss/lip/seed-gives-way-to-measured-intervals", seed_gives_way);
   g_test_add_func ("/loss/lip/repair-after-the-seed-has-gone", repair_after_the_seed_has_gone);

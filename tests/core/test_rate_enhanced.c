@@ -180,6 +180,38 @@ slow_start_ends_with_a_growing_queue (void)
   }
 }
 
+/* Others hold the rate down, without queue or losses: what this path bore before it still bears,
+ * for two minutes; else no more than twice what comes. */
+static void
+remembers_what_was_carried (void)
+{
+  for (guint with = 0; with < 2; with++) {
+    MccRateInput input;
+    MccRate *rate = in_delay_mode (&input);
+    MccCarried carried = { 0 };
+    if (with)
+      input.carried = &carried;
+    for (guint i = 0; i < 100; i++) { /* 10 s of 1 Mb/s */
+      mcc_carried_add (&carried, 12500, input.now);
+      step (rate, &input);
+    }
+    guint64 before = mcc_rate_get_bps (rate);
+    g_assert_cmpuint (before, >=, 900000);
+    input.announced_bps = input.received_bps = input.received_now_bps = 200000;
+    for (guint i = 0; i < 600; i++)
+      step (rate, &input);
+    if (with)
+      g_assert_cmpuint (mcc_rate_get_bps (rate), >=, 900000);
+    else
+      g_assert_cmpuint (mcc_rate_get_bps (rate), ==, 400000);
+    g_assert_cmpuint (mcc_rate_get_bps (rate), <=, before);
+    for (guint i = 0; i < 1000; i++)
+      step (rate, &input);
+    g_assert_cmpuint (mcc_rate_get_bps (rate), ==, 400000);
+    mcc_rate_free (rate);
+  }
+}
+
 /* Nothing proves more than twice what came, in any mode and after any history. */
 static void
 bounds (void)
@@ -350,6 +382,7 @@ main (int argc, char **argv)
       "/rate-enhanced/slow-start-ends-with-a-growing-queue", slow_start_ends_with_a_growing_queue);
   g_test_add_func ("/rate-enhanced/growth-waits-for-what-arrives", growth_waits_for_what_arrives);
   g_test_add_func ("/rate-enhanced/bounded-whatever-comes", bounds);
+  g_test_add_func ("/rate-enhanced/remembers-what-was-carried", remembers_what_was_carried);
   g_test_add_func ("/rate-enhanced/one-episode-one-reaction", one_reaction);
   g_test_add_func ("/rate-enhanced/takes-the-capacity-again", restores);
   g_test_add_func ("/rate-enhanced/the-equation-bounds", equation_rules);

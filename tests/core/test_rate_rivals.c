@@ -522,6 +522,47 @@ drains_and_returns (void)
   }
 }
 
+/* Whose overflow is it? Ours where the queue stands and we have the whole link. */
+static void
+owns_queue (void)
+{
+  static const struct {
+    guint percent, queue_ms; /* received, of what the link carries */
+    double packet_bytes;
+    gboolean owns;
+  } table[] = { { 100, 12, 1200, TRUE }, { 86, 12, 1200, TRUE }, { 84, 12, 1200, FALSE },
+    { 100, 9, 1200, FALSE }, /* less than a packet */
+    { 100, 8, 600, TRUE }, { 100, 7, 600, FALSE }, { 100, 0, 600, FALSE } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    rate_alone (&f, FALSE);
+    f.proven_bps = 100 * MBPS / table[row].percent;
+    f.input.packet_bytes = table[row].packet_bytes;
+    rate_steps (&f, 20);
+    rate_queue (&f, table[row].queue_ms);
+    rate_step (&f);
+    g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
+    g_assert_cmpint (mcc_rate_owns_queue (f.rate), ==, table[row].owns);
+    rate_clear (&f);
+  }
+  RateFixture f;
+  rate_init (&f);
+  g_assert_false (mcc_rate_owns_queue (f.rate));
+  rate_steps (&f, 4);
+  g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_SLOW_START);
+  g_assert_true (mcc_rate_owns_queue (f.rate));
+  rate_clear (&f);
+  rate_alone (&f, FALSE);
+  f.proven_bps = 2 * MBPS;
+  rate_steps (&f, 20);
+  rate_queue (&f, 80);
+  g_assert_cmpuint (rate_steps_to_tcp (&f, 30), ==, EVIDENCE);
+  f.proven_bps = MBPS;
+  rate_steps (&f, 30);
+  g_assert_false (mcc_rate_owns_queue (f.rate));
+  rate_clear (&f);
+}
+
 /* A buffer of 100 ms is known, the peak is near, the standing queue below its target. */
 static void
 nearly_full_buffer (void)
@@ -591,6 +632,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-rivals/capacity-memory-fades", capacity_memory_fades);
   g_test_add_func ("/rate-rivals/nearly-full-buffer-with-two-of-ours", nearly_full_buffer);
   g_test_add_func ("/rate-rivals/drains-and-returns", drains_and_returns);
+  g_test_add_func ("/rate-rivals/overflow-of-our-own", owns_queue);
   g_test_add_func ("/rate-rivals/floor-of-the-queue", floor_of_the_queue);
   return g_test_run ();
 }

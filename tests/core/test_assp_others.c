@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What an ASSP receiver makes of other receivers' reports.
+ */
+#include "assp_receiver_fixture.h"
+
+/* A report of a fellow in @stream. */
+static void
+hear (Fixture *self, unsigned stream, const MccAppReport *report)
+{
+  MccAsspApp app = { .ssrc = 4711, .subtype = MCC_APP_REPORT, .stream = stream };
+  app.asmp = (MccApp){ .ssrc = app.ssrc, .subtype = MCC_APP_REPORT, .report = *report };
+  mcc_assp_receiver_handle_app (self->receiver, &app, self->now);
+}
+
+/* What a fellow's up does to us is waited for, till it is back or settled; not again and again. */
+static void
+test_trial (void)
+{
+  static const struct {
+    const char *name;
+    struct {
+      MccTime at; /* from the begin */
+      unsigned stream;
+    } other[4];
+    MccTime patient_until; /* 0: not at all */
+  } table[] = {
+    { "goes up", { { 0, 1 }, { MCC_SECOND, 2 } }, 5 * MCC_SECOND },
+    { "and comes back", { { 0, 1 }, { MCC_SECOND, 2 }, { 3 * MCC_SECOND, 1 } }, 7 * MCC_SECOND },
+    { "and back late", { { 0, 1 }, { MCC_SECOND, 2 }, { 6 * MCC_SECOND, 1 } }, 5 * MCC_SECOND },
+    { "goes down", { { 0, 1 }, { MCC_SECOND, 0 } }, 0 },
+    { "comes from below", { { 0, 0 }, { MCC_SECOND, 1 } }, 0 },
+    { "was up before we knew", { { MCC_SECOND, 2 } }, 0 },
+    { "again at once",
+        { { 0, 1 }, { MCC_SECOND, 2 }, { 6 * MCC_SECOND, 1 }, { 7 * MCC_SECOND, 2 } },
+        5 * MCC_SECOND },
+  };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 1);
+    MccTime last = 0;
+    g_test_message ("%s", table[row].name);
+    run (&self, 5 * MCC_SECOND);
+    MccTime begin = self.now;
+    guint next = 0;
+    while (self.now < begin + 12 * MCC_SECOND) {
+      while (next < 4 && (next == 0 || table[row].other[next].at > 0)
+             && self.now >= begin + table[row].other[next].at) {
+        hear (&self, table[row].other[next].stream, &(MccAppReport){ .number = next + 1 });
+        next++;
+      }
+      if (mcc_assp_receiver_is_patient (self.receiver))
+        last = self.now - begin;
+      run (&self, 100 * MCC_MSECOND);
+    }
+    if (table[row].patient_until == 0)
+      g_assert_cmpuint (last, ==, 0);
+    else
+      g_assert_cmpfloat_with_epsilon (
+          mcc_time_to_seconds (last), mcc_time_to_seconds (table[row].patient_until), 0.25);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
+/* One who goes down takes along who suffers with it, not who suffers for itself later, nor when it
+ * is a new ladder that has moved it. */
+static void
+test_led (void)
+{
+  static const struct {
+    MccTime losses; /* from the begin, for 300 ms; the fellow goes after 2 s */
+    bool ladder, led;
+  } table[] = { { MCC_SECOND, false, true }, { 2200 * MCC_MSECOND, false, true },
+    { 4 * MCC_SECOND, false, false }, { MCC_SECOND, true, false } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 1);
+    bool led = false;
+    run (&self, 5 * MCC_SECOND);
+    hear (&self, 1, &(MccAppReport){ .number = 1 });
+    for (MccTime t = 0; t < 8 * MCC_SECOND; t += 100 * MCC_MSECOND) {
+      self.lossy = t >= table[row].losses && t < table[row].losses + 300 * MCC_MSECOND;
+      if (t == 1500 * MCC_MSECOND && table[row].ladder)
+        set_streams (&self, 3);
+      if (t == 2 * MCC_SECOND)
+        hear (&self, 0, &(MccAppReport){ .number = 2 });
+      led = led || mcc_assp_receiver_is_led (self.receiver);
+      run (&self, 100 * MCC_MSECOND);
+    }
+    g_test_message ("losses after %.1f s", mcc_time_to_seconds (table[row].losses));
+    g_assert_cmpint (led, ==, table[row].led);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
+/* One says that it is in @stream, behind a queue of @queue, @away from where our paths part. */
+static void
+hear_company (
+    Fixture *self, unsigned stream, uint32_t flags, uint64_t bps, MccTime queue, MccTime away)
+{
+  hear (self, stream,
+      &(MccAppReport){ .number = 1,
+          .flags = MCC_REPORT_RTT_MEASURED | MCC_REPORT_ECHO | flags,
+          .rate_bps = bps,
+          .queue_delay = queue,
+          .rtt = 120 * MCC_MSECOND,
+          .echo = mcc_abs_send_time (self->now - 15 * MCC_MSECOND - self->queue - away) });
+}
+
+/* A stream that one behind the same queue is in costs our link nothing. */
+static void
+test_company (void)
+{
+  static const struct {
+    const char *name;
+    unsigned stream, more_flags;
+    uint64_t bps;
+    MccTime queue, away;
+    bool joins;
+  } table[] = {
+    { "near", 1, 0, 2500000, 60 * MCC_MSECOND, 0, true },
+    { "and two streams up", 2, 0, 3500000, 60 * MCC_MSECOND, 0, true },
+    { "far away", 1, 0, 2500000, 60 * MCC_MSECOND, 80 * MCC_MSECOND, false },
+    { "behind another queue", 1, 0, 2500000, 120 * MCC_MSECOND, 0, false },
+    { "has just come", 1, MCC_REPORT_NO_LIMIT, 2500000, 60 * MCC_MSECOND, 0, false },
+    { "leaves", 1, MCC_REPORT_LEAVING, 2500000, 60 * MCC_MSECOND, 0, false },
+    { "has trouble there", 1, 0, 1500000, 60 * MCC_MSECOND, 0, false },
+    { "no queue stands", 1, 0, 2500000, 0, 0, false },
+  };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, -1);
+    run (&self, 5 * MCC_SECOND);
+    self.queue = table[row].queue > 0 ? 60 * MCC_MSECOND : 0;
+    run (&self, 2 * MCC_SECOND);
+    g_assert_cmpuint (self.joins, ==, 1);
+    g_test_message ("%s", table[row].name);
+    hear_company (&self, table[row].stream, table[row].more_flags, table[row].bps, table[row].queue,
+        table[row].away);
+    run (&self, MCC_SECOND);
+    g_assert_cmpuint (self.joins, ==, table[row].joins ? 2 : 1);
+    g_assert_cmpuint (self.join.stream, ==, table[row].joins ? table[row].stream : 0);
+    g_assert_cmpint (self.join.overlap, ==, table[row].joins);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
+/* Once in 20 s, where it was in vain: company may have another bottleneck after all. */
+static void
+test_company_again (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, -1);
+  MccTime first = 0, second = 0;
+  run (&self, 5 * MCC_SECOND);
+  self.queue = 60 * MCC_MSECOND;
+  run (&self, 2 * MCC_SECOND);
+  for (unsigned i = 0; i < 400 && second == 0; i++) {
+    hear_company (&self, 1, 0, 2500000, self.queue, 0);
+    run (&self, 100 * MCC_MSECOND);
+    if (self.joins == 2 && first == 0) {
+      first = self.now;
+      lock (&self, 0);
+    }
+    if (first > 0 && self.joins == 3)
+      lock (&self, -1);
+    second = self.joins == 4 ? self.now : 0;
+  }
+  g_assert_cmpfloat_with_epsilon (mcc_time_to_seconds (second - first), 22.0, 3.0);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* One behind our queue goes up: we go, too, where our own rate is enough for it. */
+static void
+test_drawn (void)
+{
+  static const struct {
+    const char *name;
+    unsigned from, to;
+    MccTime away, pause; /* between what it says in both streams */
+    uint32_t members;
+    bool lossy, joins;
+  } table[] = {
+    { "goes up", 0, 1, 0, MCC_SECOND, 3, false, true },
+    { "far away", 0, 1, 80 * MCC_MSECOND, MCC_SECOND, 3, false, false },
+    { "was near long ago", 0, 1, 0, 40 * MCC_SECOND, 3, false, false },
+    { "was never with us", 1, 1, 0, MCC_SECOND, 3, false, false },
+    { "two streams up", 0, 2, 0, MCC_SECOND, 3, false, false },
+    { "of a large group", 0, 1, 0, MCC_SECOND, 40, false, false },
+    { "our rate is too low", 0, 1, 0, 8 * MCC_SECOND, 3, true, false },
+  };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, -1);
+    self.members = table[row].members;
+    run (
+        &self, 15 * MCC_SECOND); /* nothing speaks against the next stream but that no round asks */
+    self.queue = 60 * MCC_MSECOND;
+    run (&self, MCC_SECOND);
+    g_test_message ("%s", table[row].name);
+    hear_company (
+        &self, table[row].from, MCC_REPORT_NO_LIMIT, 1500000, self.queue, table[row].away);
+    self.lossy = table[row].lossy;
+    run (&self, table[row].pause);
+    g_assert_cmpuint (self.joins, ==, 1);
+    hear_company (&self, table[row].to, MCC_REPORT_NO_LIMIT, 0, self.queue, table[row].away);
+    run (&self, 500 * MCC_MSECOND);
+    g_assert_cmpuint (self.joins, ==, table[row].joins ? 2 : 1);
+    g_assert_cmpint (self.join.overlap, ==, table[row].joins);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/assp-others/waits-for-a-fellows-trial", test_trial);
+  g_test_add_func ("/assp-others/led-by-who-suffers-with-it", test_led);
+  g_test_add_func ("/assp-others/goes-where-its-link-goes-anyway", test_company);
+  g_test_add_func ("/assp-others/goes-there-again-later", test_company_again);
+  g_test_add_func ("/assp-others/goes-up-with-who-is-behind-its-queue", test_drawn);
+  return g_test_run ();
+}
