@@ -72,9 +72,11 @@ gst_asmp_sink_start (GstMccSender *sender)
     .max_receivers = settings.max_receivers,
     .no_feedback = settings.no_feedback,
     .ecn = settings.ecn,
+    .wants_block = true,
     .seed = gst_mcc_properties_get_seed (&sender->network),
     .ssrc = gst_mcc_session_get_ssrc (sender->session, 0) };
   GInetAddress *inet;
+  gboolean good;
 
   if (!gst_mcc_sender_settings_check (
           &settings, GST_ELEMENT (self))) /* they may have changed since NULL->READY */
@@ -90,13 +92,15 @@ gst_asmp_sink_start (GstMccSender *sender)
   g_mutex_unlock (&sender->network.lock);
   g_clear_object (&inet);
   gst_mcc_session_get_feedback (sender->session, &config.feedback);
+  config.srtcp_bytes = gst_mcc_session_get_srtcp_bytes (sender->session);
 
   gst_mcc_send_stream_start (self->stream, config.start_bps);
   g_mutex_lock (&sender->lock);
   sender->core = mcc_asmp_sender_new (&config, gst_mcc_pump_now (sender->pump));
+  good = sender->core != NULL; /* else there is no memory */
   self->target_bps = config.start_bps;
   g_mutex_unlock (&sender->lock);
-  return TRUE;
+  return good;
 }
 
 static void

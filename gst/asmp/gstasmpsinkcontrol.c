@@ -10,29 +10,30 @@
 
 /* ---- the core ---- */
 
+GST_MCC_SENDER_DEFINE_MACHINE (mcc_asmp_sender)
+
 static void
-destroy (gpointer core)
+handle_app (gpointer core, gconstpointer data, const MccAddress *from, MccTime now)
 {
-  mcc_asmp_sender_free (core);
+  const MccApp *app = data;
+
+  if (app->subtype == MCC_APP_REPORT)
+    mcc_asmp_sender_handle_report (core, app->ssrc, &app->report, from, now);
+  else
+    mcc_asmp_sender_handle_dropped (core, MCC_DROP_OTHER_SENDER, app->ssrc, now);
 }
 
 static void
-handle_plain_report (gpointer core, guint stream, guint32 ssrc, gdouble fraction_lost,
-    guint32 highest_seq, MccTime rtt, const MccAddress *from, MccTime now)
+handle_block (gpointer core, guint stream, guint32 ssrc, const MccAddress *from, MccTime now)
 {
-  mcc_asmp_sender_handle_plain_report (core, ssrc, fraction_lost, highest_seq, rtt, from, now);
+  mcc_asmp_sender_handle_block (core, ssrc, from, now);
 }
 
 static void
-handle_bye (gpointer core, guint32 ssrc, const MccAddress *from, MccTime now)
+handle_plain_report (gpointer core, guint stream, guint32 ssrc, const MccPlainReport *report,
+    const MccAddress *from, MccTime now)
 {
-  mcc_asmp_sender_handle_bye (core, ssrc, from, now);
-}
-
-static void
-handle_dropped (gpointer core, MccDrop drop, guint32 ssrc, MccTime now)
-{
-  mcc_asmp_sender_handle_dropped (core, drop, ssrc, now);
+  mcc_asmp_sender_handle_plain_report (core, ssrc, report, from, now);
 }
 
 static void
@@ -66,20 +67,10 @@ ect (gpointer core)
   return mcc_asmp_sender_ect (core);
 }
 
-static void
-handle_timeout (gpointer core, MccTime now)
-{
-  mcc_asmp_sender_handle_timeout (core, now);
-}
-
-static MccTime
-next_timeout (gpointer core)
-{
-  return mcc_asmp_sender_next_timeout (core);
-}
-
 const GstMccSenderMachine gst_asmp_sink_machine = {
   .destroy = destroy,
+  .handle_app = handle_app,
+  .handle_block = handle_block,
   .handle_plain_report = handle_plain_report,
   .handle_bye = handle_bye,
   .handle_dropped = handle_dropped,
@@ -133,9 +124,8 @@ act_target (GstAsmpSink *self, const MccSenderAction *action)
       action->previous_bps, action->target_bps, reason, action->ssrc);
   gst_mcc_send_stream_set_target (self->stream, action->target_bps);
   gst_mcc_session_set_bandwidth (sender->session, action->target_bps);
-  g_object_notify (G_OBJECT (self), "target-bitrate");
-  gst_mcc_messages_target (sender->messages, -1, action->target_bps, action->previous_bps, reason,
-      action->ssrc, gst_mcc_pump_now (sender->pump));
+  gst_mcc_sender_tell_target (
+      sender, -1, action->target_bps, action->previous_bps, reason, action->ssrc);
 }
 
 static void
@@ -213,19 +203,7 @@ gst_asmp_sink_tick (GstMccSender *sender, MccTime now)
 static void
 on_app (gpointer owner, const MccApp *app, const MccAddress *from)
 {
-  GstMccSender *self = owner;
-
-  g_mutex_lock (&self->lock);
-  if (self->core) {
-    MccTime now = gst_mcc_pump_now (self->pump);
-
-    if (app->subtype == MCC_APP_REPORT)
-      mcc_asmp_sender_handle_report (self->core, app->ssrc, &app->report, from, now);
-    else
-      mcc_asmp_sender_handle_dropped (self->core, MCC_DROP_OTHER_SENDER, app->ssrc, now);
-  }
-  g_mutex_unlock (&self->lock);
-  gst_mcc_sender_drain (self);
+  gst_mcc_sender_handle_app (owner, app, from);
 }
 
 const GstMccSessionHandler gst_asmp_sink_session_handler = { .app = on_app };
@@ -251,16 +229,10 @@ on_caps (gpointer owner, guint stream, GstCaps *caps)
   gst_mcc_sender_write_sdp (owner, self->stream, caps);
 }
 
-static void
-on_eos (gpointer owner, guint stream)
-{
-  gst_mcc_sender_handle_eos (owner, stream);
-}
-
 const GstMccSendStreamHandler gst_asmp_sink_stream_handler = {
   .sent = on_sent,
   .caps = on_caps,
-  .eos = on_eos,
+  .eos = gst_mcc_sender_handle_eos,
   .key_unit = gst_mcc_sender_request_key_unit,
 };
 
@@ -303,16 +275,10 @@ gst_asmp_sink_get_stats (GstMccSender *sender, guint max_receivers)
   guint n = 0;
 
   g_mutex_lock (&sender->lock);
-  if (sender->core) {
-    MccTime now = gst_mcc_pump_now (sender->pump);
-
-    mcc_asmp_sender_get_stats (sender->core, now, &stats);
-    n = MIN (stats.receivers, max_receivers);
-    receivers = g_new (MccReceiverInfo, MAX (n, 1));
-    n = mcc_asmp_sender_get_receivers (sender->core, now, receivers, n);
-  } else {
+  if (sender->core)
+    receivers = gst_mcc_sender_get_figures_locked (sender, sender->core, max_receivers, &stats, &n);
+  else
     stats.target_bps = self->target_bps;
-  }
   g_mutex_unlock (&sender->lock);
   gst_mcc_send_stream_get_extra (self->stream, &extra);
   structure = gst_mcc_stats_new_sender (&stats, &extra, receivers, n);

@@ -14,9 +14,6 @@
  */
 #include "gstasspsimulcastbinprivate.h"
 
-#include <stdio.h>
-
-#include "gstmccentry.h"
 #include "gstmccuri.h"
 
 GST_DEBUG_CATEGORY (gst_assp_simulcast_bin_debug);
@@ -34,48 +31,11 @@ GST_ELEMENT_REGISTER_DEFINE (
 
 /* ---- pads ---- */
 
-static guint
-count_request_pads (GstAsspSimulcastBin *self)
-{
-  guint n = 0;
-
-  GST_OBJECT_LOCK (self);
-  for (guint i = 0; i < GST_MCC_STREAMS_MAX; i++)
-    n += self->request[i] != NULL;
-  GST_OBJECT_UNLOCK (self);
-  return n;
-}
-
-/* Whoever releases it meanwhile does not free it. Transfer: full, or NULL. */
-static GstPad *
-ref_request_pad (GstAsspSimulcastBin *self, guint i)
-{
-  GstPad *pad;
-
-  GST_OBJECT_LOCK (self);
-  pad = self->request[i] ? gst_object_ref (self->request[i]) : NULL;
-  GST_OBJECT_UNLOCK (self);
-  return pad;
-}
-
-static void
-pad_missing (GstAsspSimulcastBin *self, guint i)
-{
-  GST_ELEMENT_ERROR (self, CORE, PAD,
-      ("sink_%u is missing: number the pads from sink_0, the lowest stream, on.", i), (NULL));
-}
-
-static GstPadLinkReturn
-on_link (GstPad *pad, GstObject *parent, GstPad *peer)
-{
-  if (count_request_pads (GST_ASSP_SIMULCAST_BIN (parent)) == 0)
-    return GST_PAD_LINK_OK;
-  GST_ELEMENT_ERROR (parent, CORE, PAD,
-      ("sink and sink_%%u exclude each other: link raw video to sink, or the streams of your own "
-       "encoders to sink_0, sink_1, ..."),
-      (NULL));
-  return GST_PAD_LINK_REFUSED;
-}
+static const GstMccEntryWords words = { .name = "sink",
+  .things = "streams",
+  .lowest = "the lowest stream",
+  .to_sink = "raw video",
+  .to_names = "the streams of your own encoders" };
 
 static void
 on_linked (GstPad *pad, GstPad *peer, gpointer data)
@@ -84,25 +44,9 @@ on_linked (GstPad *pad, GstPad *peer, gpointer data)
 
   g_rec_mutex_lock (&self->figures);
   for (guint i = 0; i < self->n_streams; i++)
-    if (self->request[i] == pad)
+    if (self->entries.request[i] == pad)
       gst_mcc_send_stream_look_upstream (self->stream[i].send, FALSE);
   g_rec_mutex_unlock (&self->figures);
-}
-
-/* Takes the place of stream @wanted, or the first free one; -1: none. */
-static gint
-take_number (GstAsspSimulcastBin *self, GstPad *pad, gint wanted)
-{
-  gint number = -1;
-
-  GST_OBJECT_LOCK (self);
-  for (gint i = 0; i < GST_MCC_STREAMS_MAX && number < 0; i++)
-    if ((wanted < 0 || wanted == i) && !self->request[i])
-      number = i;
-  if (number >= 0)
-    self->request[number] = pad;
-  GST_OBJECT_UNLOCK (self);
-  return number;
 }
 
 static GstPad *
@@ -110,79 +54,30 @@ gst_assp_simulcast_bin_request_new_pad (
     GstElement *element, GstPadTemplate *template, const gchar *name, const GstCaps *caps)
 {
   GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (element);
-  gint wanted = -1, number;
-  gchar *pad_name;
-  GstPad *pad;
+  GstPad *pad = gst_mcc_entries_request (&self->entries, template, name);
 
-  if (gst_pad_is_linked (self->sink)) {
-    GST_ELEMENT_ERROR (self, CORE, PAD,
-        ("sink and sink_%%u exclude each other: sink is linked; unlink it, or link nothing to "
-         "sink_%%u."),
-        (NULL));
-    return NULL;
-  }
-  if (GST_STATE (self) > GST_STATE_NULL || GST_STATE_NEXT (self) > GST_STATE_NULL) {
-    GST_ELEMENT_ERROR (self, CORE, PAD,
-        ("sink_%%u: the streams are fixed while it runs; request them in NULL."), (NULL));
-    return NULL;
-  }
-  if (name && (sscanf (name, "sink_%d", &wanted) != 1 || wanted < 0))
-    return NULL;
-  pad = gst_ghost_pad_new_no_target_from_template (NULL, template);
-  number = take_number (self, pad, wanted);
-  if (number < 0) {
-    gst_object_unref (gst_object_ref_sink (pad));
-    return NULL;
-  }
-  pad_name = g_strdup_printf ("sink_%d", number);
-  gst_object_set_name (GST_OBJECT (pad), pad_name);
-  g_free (pad_name);
-  self->linked[number] = g_signal_connect (pad, "linked", G_CALLBACK (on_linked), self);
-  gst_element_add_pad (element, pad);
+  if (pad)
+    g_signal_connect (pad, "linked", G_CALLBACK (on_linked), self);
   return pad;
 }
 
 static void
 gst_assp_simulcast_bin_release_pad (GstElement *element, GstPad *pad)
 {
-  GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (element);
-  GstElement *clocksync = NULL;
-
-  GST_OBJECT_LOCK (self);
-  for (guint i = 0; i < GST_MCC_STREAMS_MAX; i++)
-    if (self->request[i] == pad) {
-      self->request[i] = NULL;
-      clocksync = self->stream[i].clocksync ? gst_object_ref (self->stream[i].clocksync) : NULL;
-    }
-  GST_OBJECT_UNLOCK (self);
-  gst_mcc_entry_release (element, pad, clocksync); /* the others go on, and end without it */
-  gst_clear_object (&clocksync);
+  gst_mcc_entries_release (&GST_ASSP_SIMULCAST_BIN (element)->entries, pad);
 }
 
 /* ---- building: NULL->READY ---- */
-
-static void
-set_target (GstPad *ghost, GstElement *element)
-{
-  GstPad *sink = gst_element_get_static_pad (element, "sink");
-
-  gst_ghost_pad_set_target (GST_GHOST_PAD (ghost), sink);
-  gst_object_unref (sink);
-}
 
 /* clocksync ! tee, in front of all branches: a file is held to its time before it is encoded. */
 static gboolean
 build_raw (GstAsspSimulcastBin *self, gboolean sync)
 {
-  GstMccSender *sender = GST_MCC_SENDER (self);
-
-  if (!(self->clocksync = gst_mcc_sender_make (sender, "clocksync"))
-      || !(self->tee = gst_mcc_sender_make (sender, "tee")))
+  if (!gst_mcc_entries_build (&self->entries, 0, FALSE, sync)
+      || !(self->tee = gst_mcc_sender_make (GST_MCC_SENDER (self), "tee")))
     return FALSE;
-  g_object_set (self->clocksync, "sync", sync, NULL);
   g_object_set (self->tee, "allow-not-linked", TRUE, NULL);
-  set_target (self->sink, self->clocksync);
-  return gst_element_link (self->clocksync, self->tee);
+  return gst_element_link (self->entries.clocksync[0], self->tee);
 }
 
 static gboolean
@@ -212,20 +107,9 @@ build_branch (GstAsspSimulcastBin *self, guint i, gboolean sync, guint32 time_ba
 static gboolean
 build_request (GstAsspSimulcastBin *self, guint i, gboolean sync)
 {
-  GstAsspStream *stream = &self->stream[i];
-  GstPad *pad;
-
-  if (!(stream->clocksync = gst_mcc_sender_make (GST_MCC_SENDER (self), "clocksync")))
-    return FALSE;
-  g_object_set (stream->clocksync, "sync", sync, NULL);
-  pad = ref_request_pad (self, i);
-  if (!pad) { /* released meanwhile */
-    pad_missing (self, i);
-    return FALSE;
-  }
-  set_target (pad, stream->clocksync);
-  gst_object_unref (pad);
-  return gst_element_link (stream->clocksync, gst_mcc_send_stream_get_pacer (stream->send));
+  return gst_mcc_entries_build (&self->entries, i, TRUE, sync)
+         && gst_element_link (
+             self->entries.clocksync[i], gst_mcc_send_stream_get_pacer (self->stream[i].send));
 }
 
 static gboolean
@@ -244,8 +128,10 @@ build_stream (GstAsspSimulcastBin *self, guint i, const GstMccSenderSettings *se
   good = gst_mcc_send_stream_link (stream->send, GST_MCC_SENDER (self)->session)
          && (request ? build_request (self, i, settings->sync)
                      : build_branch (self, i, settings->sync, time_base));
-  entry = gst_element_get_static_pad (
-      stream->clocksync ? stream->clocksync : gst_mcc_send_stream_get_pacer (stream->send), "sink");
+  entry = gst_element_get_static_pad (request && self->entries.clocksync[i]
+                                          ? self->entries.clocksync[i]
+                                          : gst_mcc_send_stream_get_pacer (stream->send),
+      "sink");
   gst_mcc_send_stream_set_entry (stream->send, entry);
   gst_object_unref (entry);
   return good;
@@ -262,28 +148,17 @@ open_session (GstAsspSimulcastBin *self)
       self->bounds.stream[self->bounds.count - 1].high_bps);
 }
 
-/* The pads' numbers leave no gap. */
-static gboolean
-check_pads (GstAsspSimulcastBin *self, guint pads)
-{
-  for (guint i = 0; i < pads; i++)
-    if (!self->request[i]) {
-      pad_missing (self, i);
-      return FALSE;
-    }
-  return TRUE;
-}
-
 static gboolean
 build (GstAsspSimulcastBin *self)
 {
   GstMccSenderSettings settings
       = gst_mcc_sender_settings_copy (&GST_MCC_SENDER (self)->settings, GST_ELEMENT (self));
-  guint pads = count_request_pads (self);
+  guint pads = gst_mcc_entries_count (&self->entries);
   guint32 time_base = g_random_int ();
 
-  if (!check_pads (self, pads) || !gst_assp_simulcast_bin_get_bounds (self, pads, &self->bounds)
-      || !open_session (self) || (pads == 0 && !build_raw (self, settings.sync)))
+  if (!gst_mcc_entries_check (&self->entries, pads)
+      || !gst_assp_simulcast_bin_get_bounds (self, pads, &self->bounds) || !open_session (self)
+      || (pads == 0 && !build_raw (self, settings.sync)))
     return FALSE;
   for (guint i = 0; i < self->bounds.count; i++) {
     self->n_built = i + 1;
@@ -294,31 +169,14 @@ build (GstAsspSimulcastBin *self)
 }
 
 static void
-remove_child (GstAsspSimulcastBin *self, GstElement **child)
-{
-  if (!*child)
-    return;
-  gst_element_set_state (*child, GST_STATE_NULL);
-  gst_bin_remove (GST_BIN (self), *child);
-  *child = NULL;
-}
-
-static void
 clear_stream (GstAsspSimulcastBin *self, guint i)
 {
   GstAsspStream *stream = &self->stream[i];
-  GstPad *pad;
 
   gst_mcc_send_stream_unlink (stream->send);
   g_clear_pointer (&stream->branch, gst_assp_branch_free);
-  pad = ref_request_pad (self, i);
-  if (pad)
-    gst_ghost_pad_set_target (GST_GHOST_PAD (pad), NULL);
-  gst_clear_object (&pad);
-  GST_OBJECT_LOCK (self);
-  GstElement *clocksync = g_steal_pointer (&stream->clocksync);
-  GST_OBJECT_UNLOCK (self);
-  remove_child (self, &clocksync);
+  if (self->entries.of_pads)
+    gst_mcc_entries_clear (&self->entries, i);
   gst_mcc_send_stream_remove (stream->send);
   g_clear_pointer (&stream->send, gst_mcc_send_stream_free);
 }
@@ -337,18 +195,14 @@ static void
 gst_assp_simulcast_bin_release (GstMccSender *sender)
 {
   GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (sender);
-  GstElement *clocksync;
 
   publish (self, 0);
   for (guint i = 0; i < self->n_built; i++)
     clear_stream (self, i);
   self->n_built = 0;
-  gst_ghost_pad_set_target (GST_GHOST_PAD (self->sink), NULL);
-  remove_child (self, &self->tee);
-  g_rec_mutex_lock (&self->figures);
-  clocksync = g_steal_pointer (&self->clocksync);
-  g_rec_mutex_unlock (&self->figures);
-  remove_child (self, &clocksync);
+  gst_ghost_pad_set_target (GST_GHOST_PAD (self->entries.sink), NULL);
+  gst_mcc_sender_unmake (sender, &self->tee);
+  gst_mcc_entries_clear (&self->entries, 0);
   gst_mcc_session_close (sender->session);
 }
 
@@ -399,6 +253,7 @@ gst_assp_simulcast_bin_start (GstMccSender *sender)
       = gst_mcc_sender_settings_copy (&sender->settings, GST_ELEMENT (self));
   MccAsspSenderConfig config = { .streams = self->bounds,
     .max_streams = self->live ? self->bounds.count : 0,
+    .wants_block = true,
     .max_receivers = settings.max_receivers,
     .ecn = settings.ecn,
     .seed = gst_mcc_properties_get_seed (&sender->network) };
@@ -413,6 +268,7 @@ gst_assp_simulcast_bin_start (GstMccSender *sender)
   config.ttl = (uint8_t)sender->network.settings.ttl_mc;
   g_mutex_unlock (&sender->network.lock);
   gst_mcc_session_get_feedback (sender->session, &config.feedback);
+  config.srtcp_bytes = gst_mcc_session_get_srtcp_bytes (sender->session);
   GST_OBJECT_LOCK (self);
   idle_after = self->settings.idle_timeout_ms ? self->settings.idle_timeout_ms * MCC_MSECOND
                                               : MCC_TIME_NONE;
@@ -439,11 +295,7 @@ gst_assp_simulcast_bin_start (GstMccSender *sender)
 static void
 gst_assp_simulcast_bin_started (GstMccSender *sender)
 {
-  GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (sender);
-
-  for (guint i = 0; i < self->n_streams; i++)
-    if (!self->request[i] && self->stream[i].clocksync)
-      gst_mcc_entry_end (self->stream[i].clocksync);
+  gst_mcc_entries_end_released (&GST_ASSP_SIMULCAST_BIN (sender)->entries);
 }
 
 /* One encoder that fails must not end the others' streams: TRUE: it was a warning's worth. */
@@ -537,13 +389,9 @@ gst_assp_simulcast_bin_class_init (GstAsspSimulcastBinClass *klass)
 static void
 gst_assp_simulcast_bin_init (GstAsspSimulcastBin *self)
 {
-  GstPadTemplate *template = gst_static_pad_template_get (&sink_template);
-
   gst_mcc_sender_setup (GST_MCC_SENDER (self));
   g_rec_mutex_init (&self->figures);
   gst_assp_simulcast_bin_init_settings (self);
-  self->sink = gst_ghost_pad_new_no_target_from_template ("sink", template);
-  gst_object_unref (template);
-  gst_pad_set_link_function (self->sink, on_link);
-  gst_element_add_pad (GST_ELEMENT (self), self->sink);
+  gst_mcc_entries_init (
+      &self->entries, GST_MCC_SENDER (self), &words, GST_MCC_STREAMS_MAX, &sink_template);
 }

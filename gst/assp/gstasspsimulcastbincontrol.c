@@ -10,30 +10,30 @@
 
 /* ---- the core ---- */
 
+GST_MCC_SENDER_DEFINE_MACHINE (mcc_assp_sender)
+
 static void
-destroy (gpointer core)
+handle_app (gpointer core, gconstpointer data, const MccAddress *from, MccTime now)
 {
-  mcc_assp_sender_free (core);
+  const MccAsspApp *app = data;
+
+  if (app->subtype == MCC_APP_REPORT)
+    mcc_assp_sender_handle_report (core, app->stream, app->ssrc, &app->asmp.report, from, now);
+  else
+    mcc_assp_sender_handle_dropped (core, MCC_DROP_OTHER_SENDER, app->ssrc, now);
 }
 
 static void
-handle_plain_report (gpointer core, guint stream, guint32 ssrc, gdouble fraction_lost,
-    guint32 highest_seq, MccTime rtt, const MccAddress *from, MccTime now)
+handle_block (gpointer core, guint stream, guint32 ssrc, const MccAddress *from, MccTime now)
 {
-  mcc_assp_sender_handle_plain_report (
-      core, stream, ssrc, fraction_lost, highest_seq, rtt, from, now);
+  mcc_assp_sender_handle_block (core, ssrc, from, now);
 }
 
 static void
-handle_bye (gpointer core, guint32 ssrc, const MccAddress *from, MccTime now)
+handle_plain_report (gpointer core, guint stream, guint32 ssrc, const MccPlainReport *report,
+    const MccAddress *from, MccTime now)
 {
-  mcc_assp_sender_handle_bye (core, ssrc, from, now);
-}
-
-static void
-handle_dropped (gpointer core, MccDrop drop, guint32 ssrc, MccTime now)
-{
-  mcc_assp_sender_handle_dropped (core, drop, ssrc, now);
+  mcc_assp_sender_handle_plain_report (core, stream, ssrc, report, from, now);
 }
 
 static void
@@ -67,20 +67,10 @@ ect (gpointer core)
   return mcc_assp_sender_ect (core);
 }
 
-static void
-handle_timeout (gpointer core, MccTime now)
-{
-  mcc_assp_sender_handle_timeout (core, now);
-}
-
-static MccTime
-next_timeout (gpointer core)
-{
-  return mcc_assp_sender_next_timeout (core);
-}
-
 const GstMccSenderMachine gst_assp_simulcast_bin_machine = {
   .destroy = destroy,
+  .handle_app = handle_app,
+  .handle_block = handle_block,
   .handle_plain_report = handle_plain_report,
   .handle_bye = handle_bye,
   .handle_dropped = handle_dropped,
@@ -250,16 +240,14 @@ gst_assp_simulcast_bin_stream_failed (GstAsspSimulcastBin *self, guint i)
 static void
 act_target (GstAsspSimulcastBin *self, guint i, const MccSenderAction *action)
 {
-  GstMccSender *sender = GST_MCC_SENDER (self);
   const gchar *reason = mcc_target_reason_name (action->reason);
 
   GST_DEBUG_OBJECT (self,
       "stream %u: target %" G_GUINT64_FORMAT " -> %" G_GUINT64_FORMAT " (%s, %08x)", i,
       action->previous_bps, action->target_bps, reason, action->ssrc);
   gst_mcc_send_stream_set_target (self->stream[i].send, action->target_bps);
-  g_object_notify (G_OBJECT (self), "target-bitrate");
-  gst_mcc_messages_target (sender->messages, (gint)i, action->target_bps, action->previous_bps,
-      reason, action->ssrc, gst_mcc_pump_now (sender->pump));
+  gst_mcc_sender_tell_target (GST_MCC_SENDER (self), (gint)i, action->target_bps,
+      action->previous_bps, reason, action->ssrc);
 }
 
 static void
@@ -340,18 +328,6 @@ set_stopped (GstAsspSimulcastBin *self, gboolean stopped)
     set_gate (self, i);
 }
 
-static void
-act_feedback (GstAsspSimulcastBin *self, gboolean found)
-{
-  GstMccSender *sender = GST_MCC_SENDER (self);
-  GstMccSenderSettings settings
-      = gst_mcc_sender_settings_copy (&sender->settings, GST_ELEMENT (self));
-
-  gst_mcc_sender_tell_feedback (GST_MCC_SENDER (self), found);
-  if (found || settings.no_feedback == MCC_NO_FEEDBACK_STOP)
-    set_stopped (self, !found);
-}
-
 gboolean
 gst_assp_simulcast_bin_poll_locked (GstMccSender *sender, GstMccSenderTodo *out)
 {
@@ -374,6 +350,7 @@ gst_assp_simulcast_bin_act (GstMccSender *sender, GstMccSenderTodo *todo)
 {
   GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (sender);
   const MccAsspSenderAction *action = &todo->action.assp;
+  gboolean found;
 
   switch (action->type) {
     case MCC_ASSP_SENDER_ASMP:
@@ -385,7 +362,9 @@ gst_assp_simulcast_bin_act (GstMccSender *sender, GstMccSenderTodo *todo)
       break;
     case MCC_ASSP_SENDER_FEEDBACK_LOST:
     case MCC_ASSP_SENDER_FEEDBACK_FOUND:
-      act_feedback (self, action->type == MCC_ASSP_SENDER_FEEDBACK_FOUND);
+      found = action->type == MCC_ASSP_SENDER_FEEDBACK_FOUND;
+      if (gst_mcc_sender_tell_feedback (sender, found))
+        set_stopped (self, !found);
       break;
     case MCC_ASSP_SENDER_BOUNDS:
       act_bounds (self, action->stream, &action->bounds);
@@ -444,20 +423,7 @@ gst_assp_simulcast_bin_tick (GstMccSender *sender, MccTime now)
 static void
 on_assp_app (gpointer owner, const MccAsspApp *app, const MccAddress *from)
 {
-  GstMccSender *sender = owner;
-
-  g_mutex_lock (&sender->lock);
-  if (sender->core) {
-    MccTime now = gst_mcc_pump_now (sender->pump);
-
-    if (app->subtype == MCC_APP_REPORT)
-      mcc_assp_sender_handle_report (
-          sender->core, app->stream, app->ssrc, &app->asmp.report, from, now);
-    else
-      mcc_assp_sender_handle_dropped (sender->core, MCC_DROP_OTHER_SENDER, app->ssrc, now);
-  }
-  g_mutex_unlock (&sender->lock);
-  gst_mcc_sender_drain (owner);
+  gst_mcc_sender_handle_app (owner, app, from);
 }
 
 const GstMccSessionHandler gst_assp_simulcast_bin_session_handler = { .assp_app = on_assp_app };
@@ -534,16 +500,10 @@ on_caps (gpointer owner, guint i, GstCaps *caps)
     start_sdp (self, i, caps);
 }
 
-static void
-on_eos (gpointer owner, guint i)
-{
-  gst_mcc_sender_handle_eos (owner, i);
-}
-
 const GstMccSendStreamHandler gst_assp_simulcast_bin_stream_handler = {
   .sent = on_sent,
   .caps = on_caps,
-  .eos = on_eos,
+  .eos = gst_mcc_sender_handle_eos,
   .key_unit = gst_mcc_sender_request_key_unit,
 };
 
@@ -567,13 +527,8 @@ get_figures (GstAsspSimulcastBin *self, guint i, guint max_receivers, Figures *o
   out->running = self->stream[i].idle.running;
   out->bounds = self->bounds.stream[i];
   if (sender->core) {
-    const MccAsmpSender *core = mcc_assp_sender_stream (sender->core, i);
-    MccTime now = gst_mcc_pump_now (sender->pump);
-
-    mcc_asmp_sender_get_stats (core, now, &out->stats);
-    out->n = MIN (out->stats.receivers, max_receivers);
-    out->receivers = g_new (MccReceiverInfo, MAX (out->n, 1));
-    out->n = mcc_asmp_sender_get_receivers (core, now, out->receivers, out->n);
+    out->receivers = gst_mcc_sender_get_figures_locked (
+        sender, mcc_assp_sender_stream (sender->core, i), max_receivers, &out->stats, &out->n);
     out->bounds = mcc_assp_sender_streams (sender->core)->stream[i];
   }
   g_mutex_unlock (&sender->lock);

@@ -8,6 +8,7 @@
 #include "gstasspbranch.h"
 #include "gstasspsimulcastbin.h"
 #include "gstasspstreams.h"
+#include "gstmccentry.h"
 #include "mccasspsender.h"
 #include "mccidle.h"
 
@@ -29,7 +30,6 @@ typedef struct {
   /* Made NULL->READY, unmade READY->NULL. */
   GstMccSendStream *send;
   GstAsspBranch *branch; /* NULL: request pads */
-  GstElement *clocksync; /* of a request pad */
   /* Guarded by the sender's lock. */
   MccIdle idle;
   guint64 target_bps, rtcp_bps;
@@ -38,16 +38,14 @@ typedef struct {
 
 struct _GstAsspSimulcastBin {
   GstMccSender parent;
-  GstPad *sink;                         /* the always pad; without target in NULL */
-  GstPad *request[GST_MCC_STREAMS_MAX]; /* no ref; guarded by the object lock */
-  gulong linked[GST_MCC_STREAMS_MAX];
+  GstMccEntries entries;
 
   GstAsspSettings settings;
 
   /* Made NULL->READY, unmade READY->NULL. */
-  GstElement *clocksync, *tee; /* of the always pad */
-  MccAsspStreams bounds;       /* as begun with: a live ladder moves those of the core */
-  gboolean live;               /* ... which it has */
+  GstElement *tee;       /* of the always pad */
+  MccAsspStreams bounds; /* as begun with: a live ladder moves those of the core */
+  gboolean live;         /* ... which it has */
   GstAsspStream stream[GST_MCC_STREAMS_MAX];
   guint n_built, n_streams; /* in the making; that others may use */
   GRecMutex figures; /* guards n_streams against who reads figures or sets properties meanwhile,

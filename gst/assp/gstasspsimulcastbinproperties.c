@@ -177,14 +177,10 @@ apply_encoder (GstAsspSimulcastBin *self)
 static void
 apply_sync (GstAsspSimulcastBin *self, gboolean sync)
 {
-  if (self->clocksync)
-    g_object_set (self->clocksync, "sync", sync, NULL);
-  for (guint i = 0; i < self->n_streams; i++) {
-    if (self->stream[i].clocksync)
-      g_object_set (self->stream[i].clocksync, "sync", sync, NULL);
+  gst_mcc_entries_set_sync (&self->entries, sync);
+  for (guint i = 0; i < self->n_streams; i++)
     if (self->stream[i].branch)
       gst_assp_branch_set_leaky (self->stream[i].branch, sync);
-  }
 }
 
 void

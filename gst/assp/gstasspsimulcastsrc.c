@@ -35,8 +35,7 @@ struct _GstAsspSimulcastSrc {
   MccAddress sender;                 /* where the description that counts comes from */
   MccTime described;                 /* newest one of it */
   MccTime torn;                      /* newest request; MCC_TIME_NONE: none */
-  gboolean join_told;
-  guint64 overlaps; /* switches during which the old stream went on */
+  guint64 overlaps;                  /* switches during which the old stream went on */
 };
 
 G_DEFINE_FINAL_TYPE_WITH_CODE (GstAsspSimulcastSrc, gst_assp_simulcast_src, GST_TYPE_MCC_RECEIVER,
@@ -195,7 +194,6 @@ on_join (GstAsspSimulcastSrc *self, const MccAsspReceiverAction *action)
 {
   GstMccReceiver *receiver = GST_MCC_RECEIVER (self);
   GError *error = NULL;
-  gboolean told;
 
   GST_INFO_OBJECT (self, "joining stream %u (%s)", action->stream,
       action->overlap ? "the present one goes on" : "alone");
@@ -209,14 +207,7 @@ on_join (GstAsspSimulcastSrc *self, const MccAsspReceiverAction *action)
   gst_mcc_session_follow (receiver->session, action->group.ssrc);
   if (gst_mcc_session_join (receiver->session, action->stream, &action->group, &error))
     return;
-  g_mutex_lock (&receiver->lock);
-  told = self->join_told;
-  self->join_told = TRUE;
-  g_mutex_unlock (&receiver->lock);
-  if (!told)
-    GST_ELEMENT_WARNING (self, RESOURCE, OPEN_READ,
-        ("Stream %u cannot be received: %s", action->stream, error->message), (NULL));
-  g_clear_error (&error);
+  gst_mcc_receiver_tell_join_failed (receiver, "Stream", action->stream, error);
 }
 
 static void
@@ -531,12 +522,8 @@ gst_assp_simulcast_src_class_init (GstAsspSimulcastSrcClass *klass)
           "Stay in this stream, or in the highest that there is, whatever the path can carry (-1: "
           "adapt)",
           -1, GST_MCC_STREAMS_MAX - 1, -1, flags | GST_PARAM_MUTABLE_PLAYING));
-  g_object_class_install_property (object, PROP_LEAVE_LATENCY,
-      g_param_spec_uint ("leave-latency", "leave-latency",
-          "Time from a leave to the end of the traffic, as far as known of the network, in ms "
-          "(2000: "
-          "last member query time of IGMPv3 and MLDv2; less where switches or routers leave fast)",
-          0, 60000, GST_MCC_LEAVE_LATENCY_MS, flags | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property (
+      object, PROP_LEAVE_LATENCY, gst_mcc_receiver_leave_latency_spec ());
   gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass),
       "Adaptive simulcast receiver (ASSP)", "Source/Network/RTP",
       "Receives the stream of several that its path can carry, and moves between them without a "

@@ -165,8 +165,13 @@ splice_locked (GstMccMerge *self, guint stream, GstBuffer *buffer, MccTime now)
 static void
 join_locked (GstMccMerge *self, guint stream, guint32 ssrc, MccTime now)
 {
+  GstMccPayload kind = self->stream[stream].kind;
+
   mcc_splice_join (self->splice, stream, ssrc, self->stream[stream].clock_rate,
-      self->stream[stream].kind != GST_MCC_PAYLOAD_OTHER, now);
+      kind == GST_MCC_PAYLOAD_OTHER          ? MCC_SPLICE_OPAQUE
+      : gst_mcc_payload_has_delimiter (kind) ? MCC_SPLICE_DELIMITED
+                                             : MCC_SPLICE_KEYED,
+      now);
   drain_locked (self);
 }
 
@@ -260,30 +265,21 @@ emit (GstMccMerge *self, const MccSpliceAction *action)
   self->funcs.out (self->owner, buffer, action->held);
 }
 
-/* A depayloader takes what it has of a frame without an end, and the slice that comes next, for one
- * access unit, which no decoder decodes: the key unit would be gone. */
+/* A depayloader takes what it has of a frame that lost packets, be they its end or such of the
+ * slice that its end is of, and the slice that comes next, for one access unit, which no decoder
+ * decodes: the key unit would be gone. */
 static void
 delimit (GstMccMerge *self, const MccSpliceAction *action)
 {
-  static const guint8 h264[] = { 0x09, 0xf0 }, h265[] = { 0x46, 0x01, 0x50 };
-  guint8 data[12 + sizeof h265] = { 0x80 };
-  GstBuffer *next = action->data, *buffer;
   MccSpliceAction out = *action;
   GstMccPayload kind;
-  gsize bytes;
 
   g_mutex_lock (&self->lock);
   kind = self->stream[action->stream].kind;
   g_mutex_unlock (&self->lock);
-  if (kind != GST_MCC_PAYLOAD_H264 && kind != GST_MCC_PAYLOAD_H265)
+  out.data = gst_mcc_payload_new_delimiter (kind, action->data);
+  if (!out.data)
     return;
-  bytes = kind == GST_MCC_PAYLOAD_H264 ? sizeof h264 : sizeof h265;
-  memcpy (data + 12, kind == GST_MCC_PAYLOAD_H264 ? h264 : h265, bytes);
-  gst_buffer_extract (next, 1, data + 1, 1);
-  data[1] &= 0x7f;
-  buffer = gst_buffer_new_memdup (data, 12 + bytes);
-  gst_buffer_copy_into (buffer, next, GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_META, 0, -1);
-  out.data = buffer;
   out.held = TRUE;
   emit (self, &out);
 }

@@ -81,6 +81,7 @@ outlet_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   Stream *stream = gst_pad_get_element_private (pad);
   GstMccOutlet *self = stream->outlet;
   GstFlowReturn flow = GST_FLOW_OK;
+  GstBuffer *before = NULL;
   gboolean took_over = FALSE;
 
   g_mutex_lock (&self->stream_lock);
@@ -94,9 +95,13 @@ outlet_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
     if (took_over || !self->segmented)
       push_start (self, stream);
     if (self->funcs.leaving)
-      self->funcs.leaving (self->owner, buffer);
-    flow = gst_pad_push (self->exit, buffer);
-    buffer = NULL;
+      buffer = self->funcs.leaving (self->owner, buffer, &before);
+    if (before)
+      flow = gst_pad_push (self->exit, before);
+    if (flow == GST_FLOW_OK) {
+      flow = gst_pad_push (self->exit, buffer);
+      buffer = NULL;
+    }
   }
   g_mutex_unlock (&self->stream_lock);
   if (buffer)

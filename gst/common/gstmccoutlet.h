@@ -21,8 +21,9 @@ typedef struct {
   void (*lost) (gpointer owner, guint packets);
   /* The first packet of the stream @ssrc went out; the older ones are not needed any more. */
   void (*took_over) (gpointer owner, guint32 ssrc);
-  /* Every packet that leaves. */
-  void (*leaving) (gpointer owner, GstBuffer *buffer);
+  /* Every packet that leaves: transfer full, as what leaves in its place, and *before (NULL when
+   * called) before that. */
+  GstBuffer *(*leaving) (gpointer owner, GstBuffer *buffer, GstBuffer **before);
 } GstMccOutletFuncs;
 
 GstMccOutlet *gst_mcc_outlet_new (

@@ -522,6 +522,8 @@ gst_mcc_pacer_init (GstMccPacer *self)
   g_cond_init (&self->left);
   self->queue = gst_queue_array_new (256);
   self->pacer = mcc_pacer_new (&mcc_pacer_config_default);
+  if (!self->pacer)
+    g_error ("no memory for a pacer"); /* as GLib, where an object cannot be made */
   mcc_encoding_init (&self->encoding);
   self->clock = gst_system_clock_obtain ();
   self->overhead = 28;

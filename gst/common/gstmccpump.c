@@ -122,9 +122,11 @@ gst_mcc_pump_start (GstMccPump *self)
 {
   if (self->thread)
     return;
+  g_mutex_lock (&self->lock); /* somebody may wake us already */
   self->running = TRUE;
   /* the first call comes at once: the machine says when it wants the next */
   self->wanted = 0;
+  g_mutex_unlock (&self->lock);
   self->thread = g_thread_new (self->name, pump_thread, self);
 }
 

@@ -110,6 +110,7 @@ gst_mcc_receiver_follow_key_unit (GstMccReceiver *self)
 {
   g_mutex_lock (&self->lock);
   if (self->core) {
+    mcc_key_wait_set_recognised (&self->key_wait, self->payload != GST_MCC_PAYLOAD_OTHER);
     mcc_key_wait_follow (&self->key_wait, gst_mcc_pump_now (self->pump));
     g_atomic_int_set (&self->key_wanted, TRUE);
   }
@@ -132,6 +133,32 @@ gst_mcc_receiver_tell_other (GstMccReceiver *self, guint32 other, guint32 ours)
          "to choose, or give each sender a group of its own.",
             other, ours),
         (NULL));
+}
+
+void
+gst_mcc_receiver_tell_join_failed (
+    GstMccReceiver *self, const gchar *what, guint number, GError *error)
+{
+  gboolean told;
+
+  g_mutex_lock (&self->lock);
+  told = self->join_told;
+  self->join_told = TRUE;
+  g_mutex_unlock (&self->lock);
+  if (!told)
+    GST_ELEMENT_WARNING (self, RESOURCE, OPEN_READ,
+        ("%s %u cannot be received: %s", what, number, error->message), (NULL));
+  g_error_free (error);
+}
+
+GParamSpec *
+gst_mcc_receiver_leave_latency_spec (void)
+{
+  return g_param_spec_uint ("leave-latency", "leave-latency",
+      "Time from a leave to the end of the traffic, as far as known of the network, in ms (2000: "
+      "last member query time of IGMPv3 and MLDv2; less where switches or routers leave fast)",
+      0, 60000, GST_MCC_LEAVE_LATENCY_MS,
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
 }
 
 static void
@@ -325,14 +352,11 @@ want_key_unit (GstMccReceiver *self, gboolean loss)
   MccTime now = gst_mcc_pump_now (self->pump);
 
   g_mutex_lock (&self->lock);
-  if (loss && !mcc_key_wait_loss_counts (&self->key_wait, now)) {
-    g_mutex_unlock (&self->lock);
-    return;
-  }
-  if (loss)
+  if (loss && mcc_key_wait_loss_counts (&self->key_wait, now))
     self->extra.gaps++;
   /* where no key unit can be told from other packets, loss is left to the decoder */
   if (self->core && (!loss || self->payload != GST_MCC_PAYLOAD_OTHER)) {
+    mcc_key_wait_set_recognised (&self->key_wait, self->payload != GST_MCC_PAYLOAD_OTHER);
     mcc_key_wait_want (&self->key_wait, loss, now);
     g_atomic_int_set (&self->key_wanted, TRUE);
   }
@@ -368,27 +392,70 @@ handle_key_unit_request (gpointer owner, guint stream, guint32 ssrc)
 static void
 handle_lost (gpointer owner, guint packets)
 {
+  GstMccReceiver *self = owner;
+
+  self->missing = TRUE;
   want_key_unit (owner, TRUE);
 }
 
-static void
-handle_leaving (gpointer owner, GstBuffer *buffer)
+/* In the place of @packet, or before it. */
+static GstBuffer *
+new_delimiter (GstMccPayload kind, GstBuffer *packet, gboolean before)
+{
+  GstBuffer *delimiter = gst_mcc_payload_new_delimiter (kind, packet);
+  guint8 number[2];
+
+  if (delimiter && before) {
+    gst_buffer_extract (delimiter, 2, number, sizeof number);
+    GST_WRITE_UINT16_BE (number, GST_READ_UINT16_BE (number) - 1);
+    gst_buffer_fill (delimiter, 2, number, sizeof number);
+  }
+  return delimiter;
+}
+
+/* A depayloader drops fragments of a unit that lost some, and the marker with the last one: what it
+ * has of that frame becomes a part of the next, be that a key unit. A delimiter parts them, in the
+ * place of that last one, or of a lost packet when the end itself is lost. */
+static GstBuffer *
+handle_leaving (gpointer owner, GstBuffer *buffer, GstBuffer **before)
 {
   GstMccReceiver *self = owner;
-  GstMapInfo map;
+  gboolean after_hole = self->holed || self->missing, marker;
+  /* of one RTP timestamp, as the jitterbuffer gives them */
+  gboolean ends_missing = self->missing && GST_CLOCK_TIME_IS_VALID (self->left_pts)
+                          && GST_BUFFER_PTS (buffer) != self->left_pts;
+  GstBuffer *delimiter;
+  GstMccPayload kind;
   const guint8 *payload;
-  gsize bytes;
+  GstMapInfo map;
+  gsize bytes = 0;
 
-  if (!g_atomic_int_get (&self->key_wanted) || !gst_buffer_map (buffer, &map, GST_MAP_READ))
-    return;
+  self->missing = FALSE;
+  self->left_pts = GST_BUFFER_PTS (buffer);
+  if ((!after_hole && !g_atomic_int_get (&self->key_wanted))
+      || !gst_buffer_map (buffer, &map, GST_MAP_READ))
+    return buffer;
   payload = gst_mcc_rtp_find_payload (map.data, map.size, &bytes);
   g_mutex_lock (&self->lock);
-  if (payload && gst_mcc_payload_is_key_unit (self->payload, payload, bytes)) {
+  kind = self->payload;
+  if (payload && gst_mcc_payload_is_key_unit (kind, payload, bytes)) {
     mcc_key_wait_got (&self->key_wait);
     g_atomic_int_set (&self->key_wanted, FALSE);
   }
   g_mutex_unlock (&self->lock);
+  self->holed = after_hole && payload && gst_mcc_payload_continues (kind, payload, bytes);
+  marker = map.data[1] & 0x80;
   gst_buffer_unmap (buffer, &map);
+  if (ends_missing && !self->holed)
+    *before = new_delimiter (kind, buffer, TRUE);
+  if (!self->holed || !marker)
+    return buffer;
+  delimiter = new_delimiter (kind, buffer, FALSE);
+  if (!delimiter)
+    return buffer;
+  self->holed = FALSE;
+  gst_buffer_unref (buffer);
+  return delimiter;
 }
 
 static GstMccSessionHandler
@@ -622,13 +689,15 @@ close_session (GstMccReceiver *self)
   gst_clear_caps (&self->user_caps);
 }
 
-/* A machine for a stretch of PLAYING: what it had measured before a pause says nothing now. */
-static void
+/* A machine for a stretch of PLAYING: what it had measured before a pause says nothing now. FALSE:
+ * no memory. */
+static gboolean
 start_machine (GstMccReceiver *self)
 {
   GstMccReceiverClass *klass = GST_MCC_RECEIVER_GET_CLASS (self);
   MccAsmpReceiverConfig config = { .seed = gst_mcc_properties_get_seed (&self->properties),
     .ssrc = gst_mcc_session_get_ssrc (self->session, 0),
+    .srtcp_bytes = gst_mcc_session_get_srtcp_bytes (self->session),
     .ecn = TRUE,
     .hears_group = gst_mcc_session_hears_group (self->session) };
   guint8 send_time_id
@@ -643,6 +712,10 @@ start_machine (GstMccReceiver *self)
   config.source_ssrc = self->wanted_ssrc;
   GST_OBJECT_UNLOCK (self);
   core = klass->machine->create (self, &config, now);
+  if (!core) {
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("No memory for a session."), (NULL));
+    return FALSE;
+  }
   g_mutex_lock (&self->lock);
   self->core = core;
   self->ssrc = config.source_ssrc;
@@ -654,11 +727,14 @@ start_machine (GstMccReceiver *self)
   self->silent_since = self->unread_since = now;
   self->next_stats = MCC_TIME_NONE;
   mcc_key_wait_init (&self->key_wait);
+  self->missing = FALSE;
+  self->left_pts = GST_CLOCK_TIME_NONE;
   g_mutex_unlock (&self->lock);
   gst_mcc_session_resume (self->session);
   if (klass->started)
     klass->started (self);
   gst_mcc_pump_start (self->pump);
+  return TRUE;
 }
 
 /* Says goodbye: while paused we neither watch nor take part. */
@@ -703,7 +779,7 @@ reset_stats (GstMccReceiver *self)
   memset (&self->last_stats, 0, sizeof self->last_stats);
   memset (&self->extra, 0, sizeof self->extra);
   memset (self->dropped, 0, sizeof self->dropped);
-  self->other_told = self->feedback_told = FALSE;
+  self->other_told = self->join_told = self->feedback_told = FALSE;
   self->estimated_bps = 0;
   g_mutex_unlock (&self->lock);
 }
@@ -724,7 +800,8 @@ gst_mcc_receiver_change_state (GstElement *element, GstStateChange transition)
       gst_mcc_session_start (self->session);
       break;
     case GST_STATE_CHANGE_PAUSED_TO_PLAYING:
-      start_machine (self);
+      if (!start_machine (self))
+        return GST_STATE_CHANGE_FAILURE;
       break;
     case GST_STATE_CHANGE_PLAYING_TO_PAUSED:
       stop_machine (self);

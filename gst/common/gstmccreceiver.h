@@ -52,6 +52,10 @@ typedef struct {
   GstMccReceiverExtra extra;
   MccKeyWait key_wait;
   gboolean key_wanted; /* read without the lock for every packet */
+  /* Of what leaves; theirs alone who deliver. */
+  gboolean holed;        /* fragments of a unit that lost some */
+  gboolean missing;      /* the number before the next one is */
+  GstClockTime left_pts; /* of the newest one; GST_CLOCK_TIME_NONE: none since the start */
   GstMccPayload payload;
   /* The last ones of the sender that we follow or will. */
   MccAppSession announced[GST_MCC_STREAMS_MAX];
@@ -66,7 +70,7 @@ typedef struct {
   MccTime unread_since;            /* ... its announcement was read ... */
   guint64 estimated_bps;
   guint64 told_bps; /* to rtpsession */
-  gboolean other_told, feedback_told;
+  gboolean other_told, join_told, feedback_told;
   guint ssrc; /* whom to follow; constant while PLAYING */
   /* properties, guarded by the object's lock */
   GstCaps *caps;
@@ -164,6 +168,11 @@ void gst_mcc_receiver_want_key_unit (GstMccReceiver *self);
 void gst_mcc_receiver_renew_key_unit (GstMccReceiver *self);
 /* Another sender is here than the one that we follow: said once. */
 void gst_mcc_receiver_tell_other (GstMccReceiver *self, guint32 other, guint32 ours);
+/* @what (a stream, a layer) @number cannot be joined: said once. Transfer of @error: full. */
+void gst_mcc_receiver_tell_join_failed (
+    GstMccReceiver *self, const gchar *what, guint number, GError *error);
+/* The property leave-latency, of those that have one. */
+GParamSpec *gst_mcc_receiver_leave_latency_spec (void);
 /* Transfer: full. */
 GstStructure *gst_mcc_receiver_make_stats (GstMccReceiver *self);
 

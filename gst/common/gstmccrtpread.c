@@ -176,6 +176,45 @@ gst_mcc_payload_is_key_unit (GstMccPayload kind, const guint8 *payload, gsize si
 }
 
 gboolean
+gst_mcc_payload_continues (GstMccPayload kind, const guint8 *payload, gsize size)
+{
+  switch (kind) {
+    case GST_MCC_PAYLOAD_H264: /* FU-A */
+      return size > 1 && (payload[0] & 0x1f) == 28 && !(payload[1] & 0x80);
+    case GST_MCC_PAYLOAD_H265:
+      return size > 2 && ((payload[0] >> 1) & 0x3f) == 49 && !(payload[2] & 0x80);
+    default:
+      return FALSE;
+  }
+}
+
+gboolean
+gst_mcc_payload_has_delimiter (GstMccPayload kind)
+{
+  return kind == GST_MCC_PAYLOAD_H264 || kind == GST_MCC_PAYLOAD_H265;
+}
+
+GstBuffer *
+gst_mcc_payload_new_delimiter (GstMccPayload kind, GstBuffer *packet)
+{
+  static const guint8 h264[] = { 0x09, 0xf0 }, h265[] = { 0x46, 0x01, 0x50 };
+  gsize bytes = kind == GST_MCC_PAYLOAD_H264 ? sizeof h264 : sizeof h265;
+  guint8 data[RTP_HEADER_BYTES + sizeof h265];
+  GstBuffer *buffer;
+
+  if (!gst_mcc_payload_has_delimiter (kind)
+      || gst_buffer_extract (packet, 0, data, RTP_HEADER_BYTES) != RTP_HEADER_BYTES)
+    return NULL;
+  data[0] = 0x80; /* version 2, nothing more */
+  data[1] &= 0x7f;
+  memcpy (data + RTP_HEADER_BYTES, kind == GST_MCC_PAYLOAD_H264 ? h264 : h265, bytes);
+  buffer = gst_buffer_new_memdup (data, RTP_HEADER_BYTES + bytes);
+  gst_buffer_copy_into (buffer, packet,
+      GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_META, 0, -1);
+  return buffer;
+}
+
+gboolean
 gst_mcc_payload_begins (GstMccPayload kind, const guint8 *payload, gsize size)
 {
   guint8 type;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * gstmccrtpread: what a receiver reads out of RTP packets: when they were sent, and whether they
- * carry a key unit. Nothing is read behind the given size.
+ * gstmccrtpread: what a receiver reads out of RTP packets: when they were sent, whether they carry
+ * a key unit, and how frames are told apart. Nothing is read behind the given size.
  */
 #pragma once
 
-#include <glib.h>
+#include <gst/gst.h>
 
 G_BEGIN_DECLS
 
@@ -31,5 +31,11 @@ gboolean gst_mcc_payload_is_key_unit (GstMccPayload kind, const guint8 *payload,
 /* Whether @payload alone tells that an access unit that begins with it can be decoded: parameter
  * sets, or the first packet of a key frame where there are none. */
 gboolean gst_mcc_payload_begins (GstMccPayload kind, const guint8 *payload, gsize size);
+/* Whether @payload is a fragment of a unit, and not its first (RFC 6184 5.8, RFC 7798 4.4.3). */
+gboolean gst_mcc_payload_continues (GstMccPayload kind, const guint8 *payload, gsize size);
+gboolean gst_mcc_payload_has_delimiter (GstMccPayload kind);
+/* Full. An access unit delimiter (ITU-T H.264 7.3.2.4, H.265 7.3.2.5) as a packet without a marker,
+ * else as @packet; NULL: the encoding has none, or @packet has no RTP header. */
+GstBuffer *gst_mcc_payload_new_delimiter (GstMccPayload kind, GstBuffer *packet);
 
 G_END_DECLS

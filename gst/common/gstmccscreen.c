@@ -16,6 +16,7 @@ typedef struct {
   MccAddress address;
   MccBucket bucket;
   MccTime last;
+  MccTime passed; /* the last one that rtpsession saw */
 } Source;
 
 typedef struct {
@@ -258,6 +259,7 @@ handle_blocks (GstMccScreen *self, const Packet *packet, guint32 ssrc, gboolean 
   for (guint i = 0; self->funcs.report_block && i < packet->count; i++, data += 24) {
     GstMccReportBlock block = { .ssrc = read32 (data),
       .fraction_lost = data[4] / 256.0,
+      .packets_lost = (gint32)(read32 (data + 4) << 8) / 256, /* 24 bits with a sign */
       .highest_seq = read32 (data + 8),
       .lsr = read32 (data + 16),
       .dlsr = read32 (data + 20) };
@@ -417,16 +419,30 @@ is_own (GstMccScreen *self, guint32 ssrc, const MccAddress *from, MccTime now, g
   return TRUE;
 }
 
-/* Whether rtpsession shall see what @source, which was heard before, says. */
 static gboolean
-may_forward (GstMccScreen *self, Source *source, MccTime now)
+says_bye (const Packet *packets, guint n)
 {
-  if (source->forwarded)
-    return TRUE;
+  for (guint i = 0; i < n; i++)
+    if (packets[i].type == PT_BYE)
+      return TRUE;
+  return FALSE;
+}
+
+/* Whether rtpsession shall see what @source, which was heard before, says; @bye: that it leaves. */
+static gboolean
+may_forward (GstMccScreen *self, Source *source, gboolean bye, MccTime now)
+{
+  gboolean due = bye || now - source->passed >= GST_MCC_SCREEN_PASS;
+
   if (!self->begun)
     mcc_bucket_init (&self->strangers, GST_MCC_SCREEN_NEW_PER_S, GST_MCC_SCREEN_NEW_BURST, now);
   self->begun = TRUE;
-  source->forwarded = source->ssrc == self->followed || mcc_bucket_take (&self->strangers, now);
+  if (source->ssrc == self->followed)
+    return source->forwarded = TRUE;
+  if (source->forwarded && !due)
+    return FALSE;
+  source->forwarded = source->forwarded || mcc_bucket_take (&self->strangers, now);
+  source->passed = now;
   return source->forwarded;
 }
 
@@ -473,7 +489,7 @@ gst_mcc_screen_handle (GstMccScreen *self, const guint8 *data, gsize size, const
     known = source->heard > 0;
     source->heard = MIN (source->heard + 1, 2);
     source->last = now;
-    pass = known && may_forward (self, source, now);
+    pass = known && may_forward (self, source, says_bye (packets, n), now);
   }
   has_app = has_our_app (self, packets, n);
   for (guint i = 0; i < n; i++) {

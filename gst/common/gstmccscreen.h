@@ -17,8 +17,9 @@
  *    this address, so that a BYE from elsewhere does not reach rtpsession. Its first contact with a
  *    source costs a walk over all that it knows, so a token bucket (GST_MCC_SCREEN_NEW_PER_S) lets
  *    new ones through to it: a flood of SSRCs costs little, a large audience is known a little
- *    later. The sender that a receiver follows does not wait for that.
- *    Unknown packet types are skipped. APP, PLI and FIR are never passed on.
+ *    later. One that it knows it hears once in GST_MCC_SCREEN_PASS, which is more often than
+ * regular RTCP, and leaving at once. The sender that a receiver follows waits for neither. Unknown
+ * packet types are skipped. APP, PLI and FIR are never passed on.
  */
 #pragma once
 
@@ -37,6 +38,7 @@ G_BEGIN_DECLS
 #define GST_MCC_SCREEN_BURST 50.0
 #define GST_MCC_SCREEN_NEW_PER_S 50.0 /* sources that rtpsession gets to know */
 #define GST_MCC_SCREEN_NEW_BURST 100.0
+#define GST_MCC_SCREEN_PASS (2500 * MCC_MSECOND)
 #define GST_MCC_SCREEN_IDLE (60 * MCC_SECOND)
 #define GST_MCC_SCREEN_COLLISION (10 * MCC_SECOND)
 
@@ -45,6 +47,7 @@ typedef struct _GstMccScreen GstMccScreen;
 typedef struct {
   guint32 ssrc; /* about whom */
   gdouble fraction_lost;
+  gint32 packets_lost; /* ever */
   guint32 highest_seq;
   guint32 lsr, dlsr;
 } GstMccReportBlock;

@@ -105,14 +105,27 @@ gst_mcc_sender_tell_receiver (GstMccSender *self, gint stream, MccReceiverState 
 }
 
 void
+gst_mcc_sender_tell_target (GstMccSender *self, gint stream, guint64 bps, guint64 previous_bps,
+    const gchar *reason, guint32 ssrc)
+{
+  g_object_notify (G_OBJECT (self), "target-bitrate");
+  gst_mcc_messages_target (
+      self->messages, stream, bps, previous_bps, reason, ssrc, gst_mcc_pump_now (self->pump));
+}
+
+gboolean
 gst_mcc_sender_tell_feedback (GstMccSender *self, gboolean found)
 {
+  GstMccSenderSettings settings
+      = gst_mcc_sender_settings_copy (&self->settings, GST_ELEMENT (self));
+
   if (found)
     GST_INFO_OBJECT (self, "receivers report");
   else if (gst_mcc_sender_warn_once (self, GST_MCC_SENDER_WARNED_FEEDBACK))
     GST_ELEMENT_WARNING (self, RESOURCE, READ,
         ("No receiver reports: nobody listens, or reports do not come back (see no-feedback)."),
         (NULL));
+  return found || settings.no_feedback == MCC_NO_FEEDBACK_STOP;
 }
 
 gboolean
@@ -185,18 +198,28 @@ on_pump (gpointer owner, MccTime now)
 
 /* ---- what the network says ---- */
 
+void
+gst_mcc_sender_handle_app (GstMccSender *self, gconstpointer app, const MccAddress *from)
+{
+  g_mutex_lock (&self->lock);
+  if (self->core)
+    machine_of (self)->handle_app (self->core, app, from, gst_mcc_pump_now (self->pump));
+  g_mutex_unlock (&self->lock);
+  gst_mcc_sender_drain (self);
+}
+
 static void
-on_report_block (gpointer owner, guint stream, guint32 ssrc, gdouble fraction_lost,
-    guint32 highest_seq, MccTime rtt, gboolean has_app, const MccAddress *from)
+on_report_block (gpointer owner, guint stream, guint32 ssrc, const MccPlainReport *report,
+    gboolean has_app, const MccAddress *from)
 {
   GstMccSender *self = owner;
 
-  if (has_app)
-    return; /* its APP says more */
   g_mutex_lock (&self->lock);
-  if (self->core)
-    machine_of (self)->handle_plain_report (self->core, stream, ssrc, fraction_lost, highest_seq,
-        rtt, from, gst_mcc_pump_now (self->pump));
+  if (self->core && has_app && machine_of (self)->handle_block)
+    machine_of (self)->handle_block (self->core, stream, ssrc, from, gst_mcc_pump_now (self->pump));
+  else if (self->core && !has_app) /* which would say more */
+    machine_of (self)->handle_plain_report (
+        self->core, stream, ssrc, report, from, gst_mcc_pump_now (self->pump));
   g_mutex_unlock (&self->lock);
   gst_mcc_sender_drain (self);
 }
@@ -217,13 +240,16 @@ void
 gst_mcc_sender_request_key_unit (gpointer owner, guint stream)
 {
   GstMccSender *self = owner;
+  MccTime next = MCC_TIME_NONE;
 
   g_mutex_lock (&self->lock);
-  if (self->core)
+  if (self->core) {
     machine_of (self)->handle_key_unit_request (self->core, stream, gst_mcc_pump_now (self->pump));
+    next = machine_of (self)->next_timeout (self->core);
+  }
   g_mutex_unlock (&self->lock);
-  gst_mcc_pump_wake (
-      self->pump, 0); /* the pump acts: an application's thread may be in our way down */
+  /* The pump acts, once for a flood of them: an application's thread may be in our way down. */
+  gst_mcc_pump_wake (self->pump, next);
 }
 
 static void
@@ -311,8 +337,10 @@ gst_mcc_sender_handle_caps (GstMccSender *self, guint stream, GstCaps *caps)
 }
 
 void
-gst_mcc_sender_handle_eos (GstMccSender *self, guint stream)
+gst_mcc_sender_handle_eos (gpointer owner, guint stream)
 {
+  GstMccSender *self = owner;
+
   g_mutex_lock (&self->lock);
   self->stream[stream].ended = TRUE;
   g_mutex_unlock (&self->lock);
@@ -339,6 +367,22 @@ gst_mcc_sender_write_sdp (GstMccSender *self, GstMccSendStream *stream, GstCaps 
   g_free (location);
 }
 
+/* ---- figures ---- */
+
+MccReceiverInfo *
+gst_mcc_sender_get_figures_locked (GstMccSender *self, const MccAsmpSender *core,
+    guint max_receivers, MccAsmpSenderStats *stats, guint *n)
+{
+  MccTime now = gst_mcc_pump_now (self->pump);
+  MccReceiverInfo *receivers;
+
+  mcc_asmp_sender_get_stats (core, now, stats);
+  *n = MIN (stats->receivers, max_receivers);
+  receivers = g_new (MccReceiverInfo, MAX (*n, 1));
+  *n = mcc_asmp_sender_get_receivers (core, now, receivers, *n);
+  return receivers;
+}
+
 /* ---- making ---- */
 
 void
@@ -361,6 +405,20 @@ gst_mcc_sender_make (GstMccSender *self, const gchar *factory)
   else
     gst_mcc_sender_tell_missing (self, factory);
   return element;
+}
+
+void
+gst_mcc_sender_unmake (GstMccSender *self, GstElement **child)
+{
+  GstElement *element;
+
+  GST_OBJECT_LOCK (self);
+  element = g_steal_pointer (child);
+  GST_OBJECT_UNLOCK (self);
+  if (!element)
+    return;
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_bin_remove (GST_BIN (self), element);
 }
 
 gboolean

@@ -74,8 +74,13 @@ typedef struct {
 /* A protocol machine. Called with the lock. */
 typedef struct {
   void (*destroy) (gpointer core);
-  void (*handle_plain_report) (gpointer core, guint stream, guint32 ssrc, gdouble fraction_lost,
-      guint32 highest_seq, MccTime rtt, const MccAddress *from, MccTime now);
+  /* @app: as the class's handler has it. */
+  void (*handle_app) (gpointer core, gconstpointer app, const MccAddress *from, MccTime now);
+  /* may be NULL */
+  void (*handle_block) (
+      gpointer core, guint stream, guint32 ssrc, const MccAddress *from, MccTime now);
+  void (*handle_plain_report) (gpointer core, guint stream, guint32 ssrc,
+      const MccPlainReport *report, const MccAddress *from, MccTime now);
   void (*handle_bye) (gpointer core, guint32 ssrc, const MccAddress *from, MccTime now);
   void (*handle_dropped) (gpointer core, MccDrop drop, guint32 ssrc, MccTime now);
   void (*handle_key_unit_request) (gpointer core, guint stream, MccTime now);
@@ -87,6 +92,30 @@ typedef struct {
   void (*handle_timeout) (gpointer core, MccTime now);
   MccTime (*next_timeout) (gpointer core);
 } GstMccSenderMachine;
+
+/* What all machines have alike, for a class's GstMccSenderMachine: its members' functions of these
+ * names, from mcc_..._sender_*(). */
+#define GST_MCC_SENDER_DEFINE_MACHINE(prefix)                                                      \
+  static void destroy (gpointer core)                                                              \
+  {                                                                                                \
+    prefix##_free (core);                                                                          \
+  }                                                                                                \
+  static void handle_bye (gpointer core, guint32 ssrc, const MccAddress *from, MccTime now)        \
+  {                                                                                                \
+    prefix##_handle_bye (core, ssrc, from, now);                                                   \
+  }                                                                                                \
+  static void handle_dropped (gpointer core, MccDrop drop, guint32 ssrc, MccTime now)              \
+  {                                                                                                \
+    prefix##_handle_dropped (core, drop, ssrc, now);                                               \
+  }                                                                                                \
+  static void handle_timeout (gpointer core, MccTime now)                                          \
+  {                                                                                                \
+    prefix##_handle_timeout (core, now);                                                           \
+  }                                                                                                \
+  static MccTime next_timeout (gpointer core)                                                      \
+  {                                                                                                \
+    return prefix##_next_timeout (core);                                                           \
+  }
 
 typedef struct {
   GstBinClass parent;
@@ -142,6 +171,8 @@ gboolean gst_mcc_sender_open_session (
     GstMccSender *self, const MccPlace *places, guint n, guint64 bandwidth_bps);
 /* A child of the bin, of GStreamer's core plugins; NULL: an error was posted. */
 GstElement *gst_mcc_sender_make (GstMccSender *self, const gchar *factory);
+/* Takes @child, guarded by the object lock, out of the bin and sets it to NULL; it may be so. */
+void gst_mcc_sender_unmake (GstMccSender *self, GstElement **child);
 void gst_mcc_sender_tell_missing (GstMccSender *self, const gchar *factory);
 
 /* Polls what the machine wants done and does it. */
@@ -157,15 +188,26 @@ void gst_mcc_sender_copy_session (
 /* For _act. @stream: of several, -1: there is one. */
 void gst_mcc_sender_tell_receiver (GstMccSender *self, gint stream, MccReceiverState state,
     MccQuarantine quarantine, guint32 ssrc, const MccAddress *address);
-void gst_mcc_sender_tell_feedback (GstMccSender *self, gboolean found);
+/* @reason: static. */
+void gst_mcc_sender_tell_target (GstMccSender *self, gint stream, guint64 bps, guint64 previous_bps,
+    const gchar *reason, guint32 ssrc);
+/* TRUE: sending begins again or, by `no-feedback`, is to stop. */
+gboolean gst_mcc_sender_tell_feedback (GstMccSender *self, gboolean found);
 gboolean gst_mcc_sender_has_ended (GstMccSender *self, guint stream);
+
+/* What the class's handler gets from the network. */
+void gst_mcc_sender_handle_app (GstMccSender *self, gconstpointer app, const MccAddress *from);
+
+/* For _get_stats, with the lock: what @core says, and of how many receivers. Transfer: full. */
+MccReceiverInfo *gst_mcc_sender_get_figures_locked (GstMccSender *self, const MccAsmpSender *core,
+    guint max_receivers, MccAsmpSenderStats *stats, guint *n);
 
 /* What the pacer says; gpointer, for it is the owner of callbacks. */
 void gst_mcc_sender_handle_sent (
     gpointer self, guint stream, guint packets, guint64 bytes, guint32 highest_seq);
 void gst_mcc_sender_handle_caps (GstMccSender *self, guint stream, GstCaps *caps);
 /* Says BYE. */
-void gst_mcc_sender_handle_eos (GstMccSender *self, guint stream);
+void gst_mcc_sender_handle_eos (gpointer self, guint stream);
 void gst_mcc_sender_request_key_unit (gpointer self, guint stream);
 /* Where `sdp-location` names one file and the session is one stream for plain players. */
 void gst_mcc_sender_write_sdp (GstMccSender *self, GstMccSendStream *stream, GstCaps *caps);

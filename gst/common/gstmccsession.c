@@ -79,10 +79,12 @@ rtcp_out_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   gboolean left;
 
   g_mutex_lock (&self->lock);
-  left = stream->bye_sent || self->merge || self->layers
+  left = stream->bye_sent || self->merge || self->layers || (!self->sender && !stream->app_sent)
          || (self->handler.elm_app && self->sender && stream->packets == 0);
   g_mutex_unlock (&self->lock);
-  /* rtpsession does not know that we have said BYE, nor which streams there are */
+  /* rtpsession does not know that we have said BYE, nor which streams there are; and what it calls
+   * lost at the start did not come to it. Before our first report that would be a plain player's.
+   */
   if (!left)
     transmit (self, buffer);
   gst_buffer_unref (buffer);
@@ -148,6 +150,7 @@ send_compounds (GstMccStream *stream, const GstMccApps *apps, guint32 pli_ssrc, 
       compound.reception = &self->reception;
     buffer = gst_mcc_compound_build_from (&compound, apps, sent, gst_mcc_session_clock (), &used);
     stream->bye_sent = bye;
+    stream->app_sent |= apps->n > 0;
     g_mutex_unlock (&self->lock);
     transmit (self, buffer);
     gst_buffer_unref (buffer);
@@ -264,9 +267,11 @@ on_report_block (gpointer user, guint32 ssrc, const GstMccReportBlock *block, gb
   GstMccSession *self = user;
   GstMccStream *stream = find_stream (self, block->ssrc);
 
+  MccPlainReport report = { block->fraction_lost, block->packets_lost, block->highest_seq,
+    round_trip (block->lsr, block->dlsr) };
+
   if (stream && self->handler.report_block)
-    self->handler.report_block (self->owner, stream->number, ssrc, block->fraction_lost,
-        block->highest_seq, round_trip (block->lsr, block->dlsr), has_app, from);
+    self->handler.report_block (self->owner, stream->number, ssrc, &report, has_app, from);
 }
 
 static void
@@ -589,7 +594,7 @@ gst_mcc_session_start (GstMccSession *self)
   g_mutex_lock (&self->lock);
   self->active = TRUE;
   for (guint i = 0; i < self->n_streams; i++)
-    self->stream[i].bye_sent = FALSE;
+    self->stream[i].bye_sent = self->stream[i].app_sent = FALSE;
   g_mutex_unlock (&self->lock);
   for (guint i = 0; i < self->n_streams; i++)
     start_rtcp (&self->stream[i]);
@@ -756,6 +761,12 @@ guint
 gst_mcc_session_get_overhead (GstMccSession *self)
 {
   return (self->sockets.ipv6 ? 48 : 28) + (self->srtp ? gst_mcc_srtp_get_overhead (self->srtp) : 0);
+}
+
+guint
+gst_mcc_session_get_srtcp_bytes (GstMccSession *self)
+{
+  return self->srtp ? gst_mcc_srtp_get_rtcp_overhead (self->srtp) : 0;
 }
 
 gboolean

@@ -8,8 +8,8 @@
  * while it runs and makes one RTP stream of them (gstmccmerge.h), which is all that rtpbin sees:
  * what rtpsession would report about it is not sent. Sender: RTP buffers and buffer lists go in at
  * an RTP pad and leave at once (nothing behind it queues or synchronises). Receiver: RTP comes out
- * of the RTP pad after rtpbin's jitterbuffer. rtpsession keeps its slow regular RTCP; our compounds
- * leave by gst_mcc_session_send().
+ * of the RTP pad after rtpbin's jitterbuffer. rtpsession keeps its slow regular RTCP (a
+ * receiver's begins with its first report); our compounds leave by gst_mcc_session_send().
  * One of ELM joins and leaves layers in the same way, and puts them together (gstmcclayers.h).
  *
  * Every received RTCP packet is screened before rtpbin sees it: compound form, name, exact length,
@@ -28,6 +28,7 @@
 #include "mccelmapp.h"
 #include "mcclayermerge.h"
 #include "mccplace.h"
+#include "mccplain.h"
 
 G_BEGIN_DECLS
 
@@ -65,10 +66,9 @@ typedef struct {
   void (*assp_app) (gpointer owner, const MccAsspApp *app, const MccAddress *from);
   /* Not NULL: a session of ELM. */
   void (*elm_app) (gpointer owner, const MccElmApp *app, const MccAddress *from);
-  /* A report block about our @stream (sender). @has_app: the compound carried our APP too.
-   * @fraction_lost since that reporter's previous report, 0..1; @rtt 0 = unknown. */
-  void (*report_block) (gpointer owner, guint stream, guint32 ssrc, gdouble fraction_lost,
-      guint32 highest_seq, MccTime rtt, gboolean has_app, const MccAddress *from);
+  /* A report block about our @stream (sender). @has_app: the compound carried our APP too. */
+  void (*report_block) (gpointer owner, guint stream, guint32 ssrc, const MccPlainReport *report,
+      gboolean has_app, const MccAddress *from);
   void (*bye) (gpointer owner, guint32 ssrc, const MccAddress *from);
   /* Sender: PLI or FIR for our @stream. Receiver: a decoder downstream asks (@ssrc 0). */
   void (*key_unit_request) (gpointer owner, guint stream, guint32 ssrc);
@@ -84,7 +84,7 @@ typedef struct {
   /* Receiver: the jitterbuffer gave up @packets packets. */
   void (*lost) (gpointer owner, guint packets);
   /* Receiver: every RTP packet that leaves by the src pad. */
-  void (*leaving) (gpointer owner, GstBuffer *buffer);
+  GstBuffer *(*leaving) (gpointer owner, GstBuffer *buffer, GstBuffer **before);
   /* Receiver of streams: @stream is shown from now on. */
   void (*cut) (gpointer owner, guint stream);
   /* ... a key unit of @stream, which is not shown yet, was torn. */
@@ -185,6 +185,8 @@ gboolean gst_mcc_session_hears_group (GstMccSession *self);
 guint32 gst_mcc_session_get_ssrc (GstMccSession *self, guint stream);
 /* IP and UDP header bytes of this session's packets: 28 or 48, and what SRTP adds. */
 guint gst_mcc_session_get_overhead (GstMccSession *self);
+/* What SRTCP adds to an RTCP compound; 0 without a key. */
+guint gst_mcc_session_get_srtcp_bytes (GstMccSession *self);
 /* Sender: whether RTP leaves as ECT(0) (RFC 3168). Any thread, between _open and _close. */
 void gst_mcc_session_set_ect (GstMccSession *self, gboolean ect);
 /* Sender: our own unicast feedback address to announce; FALSE = none. */

@@ -35,7 +35,7 @@ typedef struct {
   gulong probe;
 
   /* Guarded by the session's lock. */
-  gboolean bye_sent;
+  gboolean bye_sent, app_sent;
   guint32 ssrc; /* of our RTCP */
   /* sender */
   guint32 media_ssrc; /* of the RTP that goes out, 0 = none yet */

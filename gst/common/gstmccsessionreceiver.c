@@ -292,13 +292,12 @@ on_lost (gpointer owner, guint packets)
     self->handler.lost (self->owner, packets);
 }
 
-static void
-on_leaving (gpointer owner, GstBuffer *buffer)
+static GstBuffer *
+on_leaving (gpointer owner, GstBuffer *buffer, GstBuffer **before)
 {
   GstMccSession *self = owner;
 
-  if (self->handler.leaving)
-    self->handler.leaving (self->owner, buffer);
+  return self->handler.leaving ? self->handler.leaving (self->owner, buffer, before) : buffer;
 }
 
 /* Frees the jitterbuffers of the senders before @data's; not from a jitterbuffer's own thread. */
@@ -411,6 +410,7 @@ gst_mcc_session_open_receiver (
     GstMccSession *self, const GstMccSessionSettings *settings, GError **error)
 {
   GstMccSourceFuncs funcs = source_funcs;
+  GstMccLayers *layers = NULL;
   gchar *stream_id;
 
   if (self->srtp)
@@ -421,13 +421,20 @@ gst_mcc_session_open_receiver (
     funcs.due = on_due;
   }
   if (self->handler.elm_app) {
-    self->layers = gst_mcc_layers_new (
+    layers = gst_mcc_layers_new (
         &layers_funcs, self, g_random_int (), settings->latency_ms * MCC_MSECOND / GAP_SHARE);
     funcs.merge = on_layers_merge;
     funcs.due = on_layers_due;
   }
+  if ((self->handler.assp_app && !self->merge) || (self->handler.elm_app && !layers)) {
+    g_set_error (error, GST_CORE_ERROR, GST_CORE_ERROR_FAILED, "no memory for the streams");
+    return FALSE;
+  }
   self->udp = gst_mcc_source_new (self->sockets.rtp, &funcs, self);
+  g_mutex_lock (&self->lock); /* figures may be read meanwhile */
   self->source = GST_MCC_SOURCE (gst_object_ref (self->udp));
+  self->layers = layers;
+  g_mutex_unlock (&self->lock);
   gst_bin_add (self->bin, self->udp);
   stream_id = g_strdup_printf ("adaptive-multicast/%s/%u", settings->address, settings->port);
   self->outlet = gst_mcc_outlet_new (

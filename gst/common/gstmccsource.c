@@ -14,6 +14,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_mcc_source_debug);
 
 #define BATCH 8              /* datagrams of one system call */
 #define DATAGRAM_BYTES 65536 /* untouched pages cost nothing */
+#define POOLED_BYTES 1500    /* what an Ethernet frame carries; larger ones are allocated */
 #define RETRY_MS 100         /* after an error that might stay */
 #define NO_EVENT_POLL_MS 100
 #define CONTROL_BYTES CMSG_SPACE (sizeof (int))
@@ -28,6 +29,7 @@ typedef union {
 struct _GstMccSource {
   GstElement parent;
   GstPad *src;
+  GstBufferPool *pool;
   GstPad *direct; /* the pad behind rtpbin's ghost pad */
   int wake_fd;
   GstMccSourceFuncs funcs;
@@ -161,6 +163,18 @@ push_events (GstMccSource *self, GstCaps *caps)
   self->started = TRUE;
 }
 
+/* Who chains past the pads' own check must look for itself: a session that is just being stopped
+ * has refused the segment and still takes packets. */
+static GstFlowReturn
+begun (GstMccSource *self)
+{
+  GstEvent *segment = gst_pad_get_sticky_event (self->direct, GST_EVENT_SEGMENT, 0);
+
+  self->started = segment != NULL;
+  g_clear_pointer (&segment, gst_event_unref);
+  return self->started ? GST_FLOW_OK : GST_FLOW_FLUSHING;
+}
+
 /* Called with the lock: whether the next packet must wait for its caps. *changed (transfer full):
  * to be told before it. */
 static gboolean
@@ -181,11 +195,17 @@ must_hold_locked (GstMccSource *self, MccTime now, GstCaps **changed)
 }
 
 static GstBuffer *
-make_buffer (const guint8 *data, gsize size, GstClockTime running_time, gboolean discont)
+make_buffer (
+    GstMccSource *self, const guint8 *data, gsize size, GstClockTime running_time, gboolean discont)
 {
-  GstBuffer *buffer = gst_buffer_new_allocate (NULL, size, NULL);
+  GstBuffer *buffer = NULL;
 
+  if (size <= POOLED_BYTES)
+    gst_buffer_pool_acquire_buffer (self->pool, &buffer, NULL);
+  if (!buffer)
+    buffer = gst_buffer_new_allocate (NULL, size, NULL);
   gst_buffer_fill (buffer, 0, data, size);
+  gst_buffer_set_size (buffer, (gssize)size);
   GST_BUFFER_PTS (buffer) = GST_BUFFER_DTS (buffer) = running_time;
   if (discont)
     GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
@@ -213,6 +233,7 @@ forward (GstMccSource *self, GstBuffer *buffer, MccTime now)
   if (changed) {
     push_events (self, changed);
     gst_caps_unref (changed);
+    flow = begun (self);
   }
   while (flow == GST_FLOW_OK && !g_queue_is_empty (&self->held))
     flow = gst_pad_chain (self->direct, g_queue_pop_head (&self->held));
@@ -236,7 +257,7 @@ take (GstMccSource *self, GstMccInput *input, guint8 *data, gsize size, GstClock
   if (verdict == GST_MCC_SOURCE_DROP || (verdict == GST_MCC_SOURCE_WAIT && self->funcs.merge))
     return GST_FLOW_OK;
   /* what is merged begins with what leaves first: a depayloader begins anew at each mark */
-  buffer = make_buffer (data, size, running_time,
+  buffer = make_buffer (self, data, size, running_time,
       !self->started && !self->funcs.merge && g_queue_is_empty (&self->held));
   if (verdict == GST_MCC_SOURCE_WAIT) {
     keep (self, buffer, now);
@@ -623,6 +644,7 @@ gst_mcc_source_change_state (GstElement *element, GstStateChange transition)
   switch (transition) {
     case GST_STATE_CHANGE_READY_TO_PAUSED:
       self->started = self->failed = self->eos = self->flushing = FALSE;
+      gst_buffer_pool_set_active (self->pool, TRUE);
       break;
     case GST_STATE_CHANGE_PLAYING_TO_PAUSED:
       pause_task (self);
@@ -643,6 +665,7 @@ gst_mcc_source_change_state (GstElement *element, GstStateChange transition)
     case GST_STATE_CHANGE_PAUSED_TO_READY:
       clear_queue (&self->held);
       clear_queue (&self->waiting);
+      gst_buffer_pool_set_active (self->pool, FALSE);
       break;
     default:
       break;
@@ -663,6 +686,8 @@ gst_mcc_source_finalize (GObject *object)
   gst_clear_caps (&self->fallback);
   gst_clear_object (&self->clock);
   gst_clear_object (&self->direct);
+  gst_buffer_pool_set_active (self->pool, FALSE);
+  gst_clear_object (&self->pool);
   clear_reading (self);
   gst_mcc_source_remove (self, G_MAXUINT);
   g_free (self->data);
@@ -686,6 +711,17 @@ gst_mcc_source_class_init (GstMccSourceClass *klass)
       element_class, "RTP source", "Source/Network/RTP", "Reads RTP", "adaptivemulticast");
 }
 
+static GstBufferPool *
+make_pool (void)
+{
+  GstBufferPool *pool = gst_buffer_pool_new ();
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+
+  gst_buffer_pool_config_set_params (config, NULL, POOLED_BYTES, 0, 0);
+  gst_buffer_pool_set_config (pool, config);
+  return pool;
+}
+
 static void
 gst_mcc_source_init (GstMccSource *self)
 {
@@ -693,6 +729,7 @@ gst_mcc_source_init (GstMccSource *self)
   g_queue_init (&self->held);
   g_queue_init (&self->waiting);
   self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+  self->pool = make_pool ();
   self->data = g_malloc (BATCH * DATAGRAM_BYTES);
   for (guint i = 0; i < BATCH; i++) {
     self->vectors[i]

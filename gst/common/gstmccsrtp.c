@@ -9,6 +9,7 @@
 #define KEY_BYTES_MAX 46
 #define MKI_BYTES 4
 #define TAG_80_BYTES 10
+#define SRTCP_INDEX_BYTES 4
 #define TAG_32_BYTES 4
 #define RTP_HEADER_BYTES 12
 #define RTCP_HEADER_BYTES 8
@@ -34,13 +35,15 @@ typedef struct {
 typedef struct {
   guint64 announced; /* the newest index that its sender has said */
   gboolean has_announced;
-  gboolean own; /* a stream of libsrtp's of its own: not made from the template */
+  gboolean heard; /* RTP that is authentic has come */
+  gboolean own;   /* a stream of libsrtp's of its own: not made from the template */
 } Source;
 
 struct _GstMccSrtp {
   gboolean sender;
   GstMccSrtpCipher cipher;
   GstMccSrtpAuth auth;
+  guint overhead; /* other keys do not change it */
 
   /* Guards all below: libsrtp's contexts are of one thread at a time. A leaf. */
   GMutex lock;
@@ -227,6 +230,8 @@ gst_mcc_srtp_new (gboolean sender, const gchar *keys, GstMccSrtpCipher cipher, G
     return NULL;
   }
   keys_link (&self->keys);
+  self->overhead = (self->keys.mki ? MKI_BYTES : 0)
+                   + (auth == GST_MCC_SRTP_HMAC_SHA1_32 ? TAG_32_BYTES : TAG_80_BYTES);
   self->use = sender ? self->keys.n - 1 : 0;
   if (!works || !make_contexts (self)) {
     g_set_error (error, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_INIT,
@@ -316,8 +321,13 @@ gst_mcc_srtp_set_keys (GstMccSrtp *self, const gchar *text, GError **error)
 guint
 gst_mcc_srtp_get_overhead (GstMccSrtp *self)
 {
-  return (self->keys.mki ? MKI_BYTES : 0)
-         + (self->auth == GST_MCC_SRTP_HMAC_SHA1_32 ? TAG_32_BYTES : TAG_80_BYTES);
+  return self->overhead;
+}
+
+guint
+gst_mcc_srtp_get_rtcp_overhead (GstMccSrtp *self)
+{
+  return SRTCP_INDEX_BYTES + TAG_80_BYTES + (self->keys.mki ? MKI_BYTES : 0);
 }
 
 /* ---- packets out ---- */
@@ -414,7 +424,8 @@ tell_roc_locked (GstMccSrtp *self, Source *source, guint32 ssrc, guint16 seq)
     known = 0;
   }
   /* back is never right: it would let old packets in again */
-  return roc > known && srtp_set_stream_roc (self->in[RTP], ssrc, roc) == srtp_err_status_ok;
+  return (roc > known || !source->heard)
+         && srtp_set_stream_roc (self->in[RTP], ssrc, roc) == srtp_err_status_ok;
 }
 
 static srtp_err_status_t
@@ -428,11 +439,14 @@ unprotect_rtp_locked (GstMccSrtp *self, guint8 *data, int *size)
 
   if (!source && g_hash_table_size (self->sources[RTP]) >= STREAMS_MAX)
     return srtp_err_status_no_ctx;
+  /* Before the first packet what was announced alone counts, each time: libsrtp's own guess, round
+   * 0, would let an old recording in. */
   if (source && source->has_announced
-      && srtp_get_stream_roc (self->in[RTP], ssrc, &known) != srtp_err_status_ok)
+      && (!source->heard
+          || srtp_get_stream_roc (self->in[RTP], ssrc, &known) != srtp_err_status_ok))
     tell_roc_locked (self, source, ssrc, seq);
   status = srtp_unprotect_mki (self->in[RTP], data, size, self->keys.mki);
-  if (status != srtp_err_status_ok && source && source->has_announced
+  if (status != srtp_err_status_ok && source && source->has_announced && source->heard
       && tell_roc_locked (self, source, ssrc, seq)) {
     *size = bytes;
     if (srtp_unprotect_mki (self->in[RTP], data, size, self->keys.mki) == srtp_err_status_ok)
@@ -485,7 +499,10 @@ gst_mcc_srtp_unprotect (GstMccSrtp *self, gboolean rtcp, guint8 *data, gsize *si
   else
     status = srtp_unprotect_rtcp_mki (self->in[RTCP], data, &bytes, self->keys.mki);
   if (status == srtp_err_status_ok) {
-    get_source_locked (self, rtcp ? RTCP : RTP, ssrc);
+    Source *source = get_source_locked (self, rtcp ? RTCP : RTP, ssrc);
+
+    if (source && !rtcp)
+      source->heard = TRUE;
     if (mki)
       follow_key_locked (self, mki);
   }

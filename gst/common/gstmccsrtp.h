@@ -44,6 +44,8 @@ gboolean gst_mcc_srtp_set_keys (GstMccSrtp *self, const gchar *keys, GError **er
 
 /* What SRTP adds to an RTP packet. */
 guint gst_mcc_srtp_get_overhead (GstMccSrtp *self);
+/* ... to an RTCP compound (RFC 3711 3.4): its index, the tag, which is long always, the MKI. */
+guint gst_mcc_srtp_get_rtcp_overhead (GstMccSrtp *self);
 
 /* Any thread. @data has room for GST_MCC_SRTP_ROOM bytes more than *size. FALSE: it cannot leave.
  */

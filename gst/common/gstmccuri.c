@@ -42,12 +42,24 @@ is_unsigned (GType type)
   return type == G_TYPE_UINT || type == G_TYPE_UINT64; /* these take -1 for their greatest value */
 }
 
+/* Of others nothing is received, and GStreamer's parser asserts on some that are no caps (1.22: a
+ * name with a digit first and features). */
+static gboolean
+is_rtp_caps (const gchar *text)
+{
+  const gsize length = strlen ("application/x-rtp");
+
+  return g_str_has_prefix (text, "application/x-rtp") && strchr (",", text[length])
+         && !strchr (text, ';');
+}
+
 static gboolean
 add_setting (
     GstElement *element, GArray *settings, const gchar *name, const gchar *text, GError **error)
 {
   GParamSpec *pspec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), name);
   Setting setting = { pspec, G_VALUE_INIT };
+  gchar *shown;
 
   if (!pspec || !is_settable (element, pspec)) {
     g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI,
@@ -61,6 +73,7 @@ add_setting (
       goto bad_value;
     g_value_set_string (&setting.value, *text ? text : NULL);
   } else if ((is_unsigned (G_PARAM_SPEC_VALUE_TYPE (pspec)) && strchr (text, '-'))
+             || (G_PARAM_SPEC_VALUE_TYPE (pspec) == GST_TYPE_CAPS && !is_rtp_caps (text))
              || !gst_value_deserialize (&setting.value, text)) {
     goto bad_value;
   }
@@ -70,10 +83,21 @@ add_setting (
   return TRUE;
 
 bad_value:
+  shown = g_utf8_make_valid (text, -1); /* what an error says is UTF-8 */
   g_set_error (
-      error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI, "%s: '%s' is not a valid value", name, text);
+      error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI, "%s: '%s' is not a valid value", name, shown);
+  g_free (shown);
   g_value_unset (&setting.value);
   return FALSE;
+}
+
+/* What stands before the '?' has its checks there, and is said once. */
+static gboolean
+is_authority (const gchar *name)
+{
+  static const gchar *const names[] = { "address", "port", "source-address", NULL };
+
+  return g_strv_contains (names, name);
 }
 
 /* "a=b&c=d": ours to parse, because GstUri would let the last of two equal keys win silently. */
@@ -95,6 +119,12 @@ add_query (GstElement *element, GArray *settings, const gchar *query, GError **e
       break;
     }
     *equal = '\0';
+    if (is_authority (*pair)) {
+      g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI,
+          "%s has its place before the '?': scheme://[source@]group:port", *pair);
+      good = FALSE;
+      break;
+    }
     value = g_uri_unescape_string (equal + 1, NULL);
     if (value) {
       good = add_setting (element, settings, *pair, value, error);
@@ -149,6 +179,11 @@ add_host (GstElement *element, GArray *settings, GUri *parsed, GError **error)
         "a group address is missing: scheme://[source@]group:port");
     return FALSE;
   }
+  if (!is_address (host)) { /* it could not be read back, and would fail later */
+    g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI,
+        "'%s' is no IP address; a group has one, such as 239.255.12.42", host);
+    return FALSE;
+  }
   if (!add_setting (element, settings, "address", host, error))
     return FALSE;
   if (port == 0 || (port > 0 && port % 2 != 0)) {
@@ -179,6 +214,11 @@ gst_mcc_uri_set (GstElement *element, const gchar *scheme, const gchar *uri, GEr
   if (uri && strstr (uri, "srtp-key=")) { /* before any message quotes it */
     g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI,
         "srtp-key: a URI is shown to many; put the keys into a file and name it by srtp-key-file");
+    return FALSE;
+  }
+  if (uri && !g_utf8_validate (uri, -1, NULL)) { /* so are errors, which quote it */
+    g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI,
+        "the URI is not UTF-8; write such bytes as %%XX");
     return FALSE;
   }
   if (GST_STATE (element) > GST_STATE_NULL) {

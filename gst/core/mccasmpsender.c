@@ -184,6 +184,7 @@ mcc_asmp_sender_handle_sent (
   }
   self->meter_started = true;
   mcc_seq_extend32 (&self->sent_seq, highest_seq);
+  mcc_carried_add (&self->carried, bytes, now);
   mcc_meter_add (&self->sent, bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes, now);
 }
 

@@ -9,6 +9,8 @@
  *  - A receiver is the pair (SSRC, address). A known SSRC from another address is a new receiver on
  *    probation (2 valid reports) and replaces the old one only once that is silent for its expiry;
  *    its BYE counts for itself alone.
+ *  - enhanced, with wants_block: and it has named our media's SSRC in a report block, which who
+ *    does not hear the media cannot guess (32 bits; an echo of any of 10 s would fit).
  *  - A report's number is newer than the last (RFC 1982), or it is the second in sequence of a
  *    restart: more than 16 back, when the old numbers have been silent for twice their spacing.
  *  - A report of packets that were not sent yet is BAD_VALUE.
@@ -27,7 +29,8 @@
  *    limiting receiver itself reports at once; when the limit goes away (expiry, BYE, another
  *    receiver limits) at most one packet per RTT each RTT (RFC 4654 3.3), after one feedback round
  *    (max (6 RTT, 500 ms)) when it left, and only while somebody reports. Nobody limits: no rise.
- *  - enhanced: target <= max (start, 2 x the rate really sent over the last 2 s).
+ *  - enhanced: target <= max (start, 2 x the rate really sent over the last 2 s, or over the last
+ *    second where that is more: a target that is filled may double every 0.44 s).
  *  - No feedback (from the first packet on), or none any more: halve per max (4 report intervals,
  *    2 s) down to min; a message; or hold, or stop after one more period at min. Feedback that
  *    returns doubles the rate per max (RTT, 250 ms) at most, up to what is reported.
@@ -43,6 +46,7 @@
 #pragma once
 
 #include "mccapp.h"
+#include "mccplain.h"
 #include "mcctrace.h"
 
 typedef struct MccAsmpSender MccAsmpSender;
@@ -60,8 +64,12 @@ typedef struct {
   bool ecn;            /* enhanced: media may be sent as ECT(0); mcc_asmp_sender_ect() */
   MccAddress feedback; /* announced; family 0 = none */
   uint8_t ttl;
-  bool keeps_slow;     /* who is below min_bps slows nobody (ELM): it is not asked to leave */
-  uint32_t more_bytes; /* of what the host adds to each announcement: the budget pays for it */
+  bool keeps_slow;  /* who is below min_bps slows nobody (ELM): it is not asked to leave */
+  bool one_of_many; /* streams (ASSP): who leaves this one is not gone, and comes back */
+  bool wants_block; /* enhanced: the host tells of report blocks: mcc_asmp_sender_handle_block() */
+  bool idles; /* media may stop for want of receivers: while none was sent lately nobody names it */
+  uint32_t more_bytes;  /* of what the host adds to each announcement: the budget pays for it */
+  uint32_t srtcp_bytes; /* what SRTCP adds to each compound, ours and receivers'; 0 = no key */
 } MccAsmpSenderConfig;
 
 /* Names as in shared/interface.md, `reason`. */
@@ -170,10 +178,12 @@ MccDrop mcc_asmp_sender_handle_report (MccAsmpSender *self, uint32_t ssrc,
 /* The same of one who counts in another stream of ours: needs no probation. */
 MccDrop mcc_asmp_sender_handle_known_report (MccAsmpSender *self, uint32_t ssrc,
     const MccAppReport *report, const MccAddress *from, MccTime now);
-/* A report block about our stream in a compound without APP: a plain player. @fraction_lost 0..1,
- * @rtt 0 = unknown. */
+/* A report block about our stream in a compound with APP, before that. */
+void mcc_asmp_sender_handle_block (
+    MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccTime now);
+/* A report block about our stream in a compound without APP: a plain player. */
 MccDrop mcc_asmp_sender_handle_plain_report (MccAsmpSender *self, uint32_t ssrc,
-    double fraction_lost, uint32_t highest_seq, MccTime rtt, const MccAddress *from, MccTime now);
+    const MccPlainReport *report, const MccAddress *from, MccTime now);
 MccDrop mcc_asmp_sender_handle_bye (
     MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccTime now);
 /* All are asked to report so often (ELM's t_fb), whatever the budget would give them; 0: not. */
@@ -182,7 +192,7 @@ void mcc_asmp_sender_set_report_interval (
 /* The level of its newest report (ELM); false: no such receiver. */
 bool mcc_asmp_sender_get_level (
     const MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, unsigned *level);
-/* Whether it is past its probation. */
+/* Whether it is past its probation, and not only because no media was sent (wants_block). */
 bool mcc_asmp_sender_counts (const MccAsmpSender *self, uint32_t ssrc, const MccAddress *from);
 /* The number of its newest report; false: no such receiver. */
 bool mcc_asmp_sender_get_number (

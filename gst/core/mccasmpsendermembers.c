@@ -27,6 +27,12 @@ own_interval (const MccReceiver *receiver)
   return receiver->interval_us * MCC_USECOND;
 }
 
+static double
+report_bytes (const MccAsmpSender *self)
+{
+  return MCC_SENDER_REPORT_BYTES + self->config.srtcp_bytes;
+}
+
 /* What the RTCP budget gives each of the receivers that do not limit. */
 MccTime
 mcc_asmp_sender_group_interval (const MccAsmpSender *self)
@@ -35,7 +41,7 @@ mcc_asmp_sender_group_interval (const MccAsmpSender *self)
   bool enhanced = mcc_asmp_sender_enhanced (self);
   MccTime interval = mcc_rtcp_interval (self->target_bps, self->config.session_bandwidth_bps,
       enhanced ? ours - MCC_RTCP_LIMITING_SHARE : ours, mcc_asmp_sender_group (self) + 1,
-      MCC_SENDER_REPORT_BYTES);
+      report_bytes (self));
   interval = mcc_time_max (interval, self->report_interval);
   return enhanced ? interval : mcc_time_max (interval, MCC_SENDER_RTCP_INTERVAL);
 }
@@ -52,7 +58,7 @@ mcc_asmp_sender_interval (const MccAsmpSender *self, const MccReceiver *receiver
     return mcc_time_max (own, self->report_interval);
   if (receiver == mcc_asmp_sender_limiting (self) && mcc_asmp_sender_enhanced (self))
     budget = mcc_rtcp_interval (self->target_bps, self->config.session_bandwidth_bps,
-        MCC_RTCP_LIMITING_SHARE, 1, MCC_SENDER_REPORT_BYTES);
+        MCC_RTCP_LIMITING_SHARE, 1, report_bytes (self));
   else
     budget = mcc_asmp_sender_group_interval (self);
   return mcc_time_max (own, budget);
@@ -162,14 +168,30 @@ mcc_asmp_sender_admit (MccAsmpSender *self, uint32_t ssrc, const MccAddress *fro
     return NULL;
   }
   receiver->state = MCC_RECEIVER_PROBATION;
+  self->joined[1] = self->joined[0];
+  self->joined[0].ssrc = ssrc;
+  self->joined[0].time = self->now;
   self->unproven++;
   mcc_receivers_append (&self->receivers, receiver, MCC_LIST_PROBATION);
   return receiver;
 }
 
+/* Whoever does not hear the media cannot know its SSRC: a plain report is about it, ours comes with
+ * a block about it. Where the media is stopped, or waits for a receiver, nobody can hear it. */
+static bool
+hears (const MccAsmpSender *self, const MccReceiver *receiver)
+{
+  bool silent
+      = self->stopped || (self->config.idles && mcc_asmp_sender_sent_lately_bps (self) == 0);
+  return receiver->hears || receiver->plain || silent || !self->config.wants_block
+         || !mcc_asmp_sender_enhanced (self);
+}
+
 void
 mcc_asmp_sender_prove (MccAsmpSender *self, MccReceiver *receiver)
 {
+  if (!hears (self, receiver))
+    return;
   self->unproven -= !receiver->proven;
   receiver->proven = true;
 }
@@ -209,7 +231,7 @@ mcc_asmp_sender_settle (MccAsmpSender *self, MccReceiver *receiver)
     return MCC_DROP_NONE;
   if (contended (self, receiver))
     return MCC_DROP_ADDRESS;
-  if (receiver->reports < MCC_SENDER_PROBATION_REPORTS)
+  if (receiver->reports < MCC_SENDER_PROBATION_REPORTS || !hears (self, receiver))
     return MCC_DROP_PROBATION;
   activate (self, receiver);
   return MCC_DROP_NONE;
@@ -223,6 +245,8 @@ succeed (MccAsmpSender *self, uint32_t ssrc)
   unsigned count = mcc_receivers_find_ssrc (&self->receivers, ssrc, same);
   for (unsigned i = 0; i < count; i++) {
     if (mcc_asmp_sender_settle (self, same[i]) == MCC_DROP_NONE) {
+      if (self->limiting == MCC_RECEIVERS_NONE) /* its rate is one of before, as others' then */
+        mcc_asmp_sender_limit_gone (self, false);
       self->last_feedback = mcc_time_max (self->last_feedback, same[i]->last_report);
       return;
     }
@@ -235,8 +259,12 @@ mcc_asmp_sender_remove (MccAsmpSender *self, MccReceiver *receiver, MccReceiverS
   bool active = receiver->state == MCC_RECEIVER_ACTIVE;
   uint32_t ssrc = receiver->ssrc;
 
+  if (active)
+    mcc_asmp_sender_remember (self, receiver);
   if (receiver == mcc_asmp_sender_limiting (self))
-    mcc_asmp_sender_limit_gone (self);
+    mcc_asmp_sender_limit_gone (self, state == MCC_RECEIVER_LEFT);
+  if (ssrc == self->joined[0].ssrc)
+    self->joined[0] = self->joined[1];
   self->unproven -= !receiver->proven;
   receiver->state = (uint8_t)state;
   if (active) {

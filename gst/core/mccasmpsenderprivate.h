@@ -6,6 +6,7 @@
 
 #include "mccasmpsender.h"
 #include "mccbucket.h"
+#include "mcccarried.h"
 #include "mcckeyunit.h"
 #include "mccmeter.h"
 #include "mccreceivers.h"
@@ -46,8 +47,13 @@
 #define MCC_SENDER_RISE_PERIOD (10 * MCC_MSECOND) /* a step of the rise is no finer */
 #define MCC_SENDER_RETURN_PERIOD (250 * MCC_MSECOND)
 #define MCC_SENDER_PLAIN_RISE_PERIOD MCC_SECOND
+/* An interval of a plain player's loss: with fewer packets one lost reads as more than 3 %. RFC
+ * 3550's least regular interval, however few they are. */
+#define MCC_SENDER_PLAIN_PACKETS 32
+#define MCC_SENDER_PLAIN_INTERVAL (5 * MCC_SECOND)
 #define MCC_SENDER_FULL_HOLD (8 * MCC_SECOND) /* no rise after a newcomer was refused */
 #define MCC_SENDER_APP_WINDOW (2 * MCC_SECOND)
+#define MCC_SENDER_APP_LAST (1 * MCC_SECOND)
 #define MCC_SENDER_APP_MIN (500 * MCC_MSECOND)
 #define MCC_SENDER_APP_PERIOD (100 * MCC_MSECOND)
 #define MCC_SENDER_SESSION_INTERVAL (500 * MCC_MSECOND)
@@ -81,6 +87,8 @@
 #define MCC_SENDER_HOST_PER_S 4.0 /* newcomers of one host */
 #define MCC_SENDER_HOST_BURST 64.0
 #define MCC_SENDER_PROBATION_TIME (2 * MCC_SECOND) /* enough for a second report */
+#define MCC_SENDER_LEFT_AGAIN                                                                      \
+  (2 * MCC_SECOND) /* what a stay counts at least: a leave is no pardon */
 #define MCC_SENDER_SUSPECTS 32
 #define MCC_SENDER_SUSPECT_TIME (300 * MCC_SECOND)
 #define MCC_SENDER_STUCK_REPORTS 5 /* RFC 8083 4.2 */
@@ -110,11 +118,13 @@ typedef struct {
   MccQuarantine quarantine;
 } MccReceiverChange;
 
-/* A host whose receiver was quarantined: a new name does not help it. */
+/* A host whose receiver was quarantined, or left while it limited: neither a new name helps it nor
+ * that it goes and comes back. */
 typedef struct {
-  MccAddress host; /* port 0 */
-  MccQuarantine quarantine;
+  MccAddress host;          /* port 0 */
+  MccQuarantine quarantine; /* NONE: it was not, what counts against it goes on */
   MccTime until;
+  float contradicted_s, pinned_s, below_s, pinned_bps; /* as MccReceiver's */
 } MccSuspect;
 
 struct MccAsmpSender {
@@ -123,6 +133,10 @@ struct MccAsmpSender {
   MccRng rng;
   MccReceivers receivers;
   uint32_t active, active_plain, quarantined;
+  struct {
+    uint32_t ssrc;
+    MccTime time;
+  } joined[2];          /* who came last, and before */
   uint32_t unproven;    /* nobody has seen that they hear us: no members yet */
   uint32_t active_deaf; /* ... that do not heed ECN marks */
 
@@ -135,7 +149,9 @@ struct MccAsmpSender {
   MccRise rise;
   MccTime rise_since; /* the limit went away */
   MccTime rise_next;
-  bool rising; /* the receivers allow more than the target */
+  uint64_t back_bps;  /* at once to this: carried before by all who stay; 0: nothing known */
+  MccTime back_until; /* ... and that is no less because little was sent before */
+  bool rising;        /* the receivers allow more than the target */
   MccTime plain_rise_next;
   MccTime full_until; /* no rise before */
   MccTime app_next;   /* look at the rate sent again */
@@ -156,6 +172,7 @@ struct MccAsmpSender {
 
   /* Sent. */
   MccMeter sent;
+  MccCarried carried; /* of what was sent; what receivers could not take was not sent for long */
   bool meter_started;
   double packet_bytes;
   MccSeq sent_seq; /* of the newest packet */
@@ -254,6 +271,8 @@ void mcc_asmp_sender_note_progress (
 void mcc_asmp_sender_judge (MccAsmpSender *self, MccReceiver *receiver, MccTime since);
 /* @receiver becomes active. */
 void mcc_asmp_sender_inherit (MccAsmpSender *self, MccReceiver *receiver);
+/* ... and goes: what counts against it is kept. */
+void mcc_asmp_sender_remember (MccAsmpSender *self, MccReceiver *receiver);
 /* Whether what it says is feedback (RFC 8083 4.1, 4.2). */
 bool mcc_asmp_sender_is_feedback (const MccAsmpSender *self, const MccReceiver *receiver);
 /* Whether the limiting receiver is asked to leave. */
@@ -267,8 +286,8 @@ void mcc_asmp_sender_feedback (MccAsmpSender *self, const MccReceiver *receiver)
 void mcc_asmp_sender_plain_rise (MccAsmpSender *self, const MccReceiver *receiver);
 void mcc_asmp_sender_target_timeout (MccAsmpSender *self);
 MccTime mcc_asmp_sender_target_next (const MccAsmpSender *self);
-/* The limiting receiver is being removed. */
-void mcc_asmp_sender_limit_gone (MccAsmpSender *self);
+/* The limiting receiver has @left, was not heard for too long, or is no longer believed. */
+void mcc_asmp_sender_limit_gone (MccAsmpSender *self, bool left);
 MccTime mcc_asmp_sender_round_length (const MccAsmpSender *self);
 
 /* mccasmpsendersession.c: announcements and the RTT list. */

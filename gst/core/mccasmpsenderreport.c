@@ -3,6 +3,7 @@
  * mccasmpsenderreport: what receivers tell the ASMP sender.
  */
 #include <assert.h>
+#include <math.h>
 
 #include "mccasmpsenderprivate.h"
 #include "mccrtt.h"
@@ -99,6 +100,7 @@ use_report (MccAsmpSender *self, MccReceiver *receiver, bool known)
   bool was_active = receiver->state == MCC_RECEIVER_ACTIVE, first = receiver->reports == 1;
   if (known && receiver->reports < MCC_SENDER_PROBATION_REPORTS)
     receiver->reports = MCC_SENDER_PROBATION_REPORTS;
+  receiver->hears |= known;
   MccDrop drop = mcc_asmp_sender_settle (self, receiver);
   if (first && drop != MCC_DROP_ADDRESS)
     self->session_urgent = true;
@@ -167,29 +169,79 @@ mcc_asmp_sender_handle_known_report (MccAsmpSender *self, uint32_t ssrc, const M
   return handle_report (self, ssrc, report, from, true, now);
 }
 
-/* Weighted mean of the last 8 intervals' loss (ASMP eq. 2-3), newest first. */
+void
+mcc_asmp_sender_handle_block (
+    MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccTime now)
+{
+  mcc_asmp_sender_advance (self, now);
+  MccReceiver *receiver
+      = mcc_receivers_find (&self->receivers, ssrc, from != NULL ? from : &no_address);
+  if (receiver != NULL)
+    receiver->hears = true;
+}
+
+/* Early RTCP (RFC 4585), for a key unit at the start, tells of two or three packets, of which one
+ * lost is no rate of loss: such reports are put together. How many packets the first one tells of
+ * only its count of lost ones says. True: an interval is full, its loss in @out. */
+static bool
+plain_interval (
+    MccAsmpSender *self, MccReceiver *receiver, const MccPlainReport *report, double *out)
+{
+  double fraction = report->fraction_lost, packets = 0.0;
+  bool first = receiver->reports == 0;
+  if (first && fraction > 0.0)
+    packets = report->packets_lost > 0 ? report->packets_lost / fraction : 1.0;
+  else if (receiver->highest_seq != 0 && report->highest_seq - receiver->highest_seq <= UINT16_MAX)
+    packets = report->highest_seq - receiver->highest_seq;
+  receiver->plain_packets += (float)packets;
+  receiver->plain_lost += (float)(packets * fraction);
+  bool few = receiver->plain_packets < MCC_SENDER_PLAIN_PACKETS;
+  bool early
+      = first ? fraction > 0.0 : self->now - receiver->plain_since < MCC_SENDER_PLAIN_INTERVAL;
+  if (first)
+    receiver->plain_since = self->now;
+  if (few && early)
+    return false;
+  *out = receiver->plain_packets > 0.0f
+             ? fmin (1.0, (double)receiver->plain_lost / (double)receiver->plain_packets)
+             : fraction;
+  receiver->plain_packets = receiver->plain_lost = 0.0f;
+  receiver->plain_since = self->now;
+  return true;
+}
+
+/* Weighted mean of the last 8 intervals' loss (ASMP eq. 2-3), newest first; 0: there is none. */
 static double
-plain_loss (MccReceiver *receiver, double fraction_lost)
+plain_loss (const MccReceiver *receiver)
 {
   static const double weight[MCC_RECEIVERS_HISTORY] = { 1, 1, 1, 1, .8, .6, .4, .2 };
   double sum = 0.0, weights = 0.0;
-  memmove (receiver->fraction + 1, receiver->fraction,
-      (MCC_RECEIVERS_HISTORY - 1) * sizeof receiver->fraction[0]);
-  receiver->fraction[0] = (uint16_t)(fraction_lost * UINT16_MAX + 0.5);
-  if (receiver->fractions < MCC_RECEIVERS_HISTORY)
-    receiver->fractions++;
   for (unsigned i = 0; i < receiver->fractions; i++) {
     sum += weight[i] * receiver->fraction[i];
     weights += weight[i];
   }
-  return sum / (weights * UINT16_MAX);
+  return weights > 0.0 ? sum / (weights * UINT16_MAX) : 0.0;
 }
 
 static void
-take_plain_report (MccAsmpSender *self, MccReceiver *receiver, double fraction_lost, MccTime rtt)
+add_fraction (MccReceiver *receiver, double fraction)
 {
+  memmove (receiver->fraction + 1, receiver->fraction,
+      (MCC_RECEIVERS_HISTORY - 1) * sizeof receiver->fraction[0]);
+  receiver->fraction[0] = (uint16_t)(fraction * UINT16_MAX + 0.5);
+  if (receiver->fractions < MCC_RECEIVERS_HISTORY)
+    receiver->fractions++;
+}
+
+static void
+take_plain_report (MccAsmpSender *self, MccReceiver *receiver, const MccPlainReport *report)
+{
+  MccTime rtt = report->rtt;
+  double fraction;
   receiver->plain = receiver->deaf = true;
-  receiver->loss_ratio = (float)plain_loss (receiver, fraction_lost);
+  if (plain_interval (self, receiver, report, &fraction))
+    add_fraction (receiver, fraction);
+  receiver->loss_ratio = (float)plain_loss (receiver);
   receiver->no_limit = !(receiver->loss_ratio > 0.0f);
   receiver->rtt_measured = rtt > 0;
   receiver->rtt_us = saturate_us (rtt);
@@ -206,15 +258,15 @@ take_plain_report (MccAsmpSender *self, MccReceiver *receiver, double fraction_l
 }
 
 MccDrop
-mcc_asmp_sender_handle_plain_report (MccAsmpSender *self, uint32_t ssrc, double fraction_lost,
-    uint32_t highest_seq, MccTime rtt, const MccAddress *from, MccTime now)
+mcc_asmp_sender_handle_plain_report (MccAsmpSender *self, uint32_t ssrc,
+    const MccPlainReport *report, const MccAddress *from, MccTime now)
 {
   MccDrop drop;
   mcc_asmp_sender_advance (self, now);
   if (ssrc == self->config.ssrc)
     return mcc_asmp_sender_drop (self, MCC_DROP_OWN, ssrc);
-  if (!(fraction_lost >= 0.0 && fraction_lost <= 1.0) || rtt > MCC_RTT_MAX
-      || !seq_plausible (self, highest_seq))
+  if (!(report->fraction_lost >= 0.0 && report->fraction_lost <= 1.0) || report->rtt > MCC_RTT_MAX
+      || !seq_plausible (self, report->highest_seq))
     return mcc_asmp_sender_drop (self, MCC_DROP_BAD_VALUE, ssrc);
   if (from == NULL)
     from = &no_address;
@@ -231,10 +283,10 @@ mcc_asmp_sender_handle_plain_report (MccAsmpSender *self, uint32_t ssrc, double 
       mcc_asmp_sender_keep (self, receiver);
     return MCC_DROP_NONE;
   }
-  take_plain_report (self, receiver, fraction_lost, rtt);
-  mcc_asmp_sender_note_progress (self, receiver, highest_seq);
+  take_plain_report (self, receiver, report);
+  mcc_asmp_sender_note_progress (self, receiver, report->highest_seq);
   drop = use_report (self, receiver, false);
-  if (drop == MCC_DROP_NONE && receiver->loss_ratio <= 0.0f)
+  if (drop == MCC_DROP_NONE && receiver->loss_ratio <= 0.0f && receiver->plain_lost <= 0.0f)
     mcc_asmp_sender_plain_rise (self, receiver);
   return drop;
 }
@@ -257,7 +309,8 @@ mcc_asmp_sender_counts (const MccAsmpSender *self, uint32_t ssrc, const MccAddre
 {
   const MccReceiver *receiver
       = mcc_receivers_find (&self->receivers, ssrc, from != NULL ? from : &no_address);
-  return receiver != NULL && receiver->state == MCC_RECEIVER_ACTIVE;
+  return receiver != NULL && receiver->state == MCC_RECEIVER_ACTIVE
+         && (receiver->hears || !self->config.wants_block);
 }
 
 bool

@@ -18,6 +18,7 @@
 #include <math.h>
 
 #include "mccasmpsenderprivate.h"
+#include "mccindexapp.h"
 #include "mccjitter.h"
 #include "mccrtcp.h"
 #include "mccrtt.h"
@@ -70,7 +71,10 @@ compound_bytes (const MccAsmpSender *self, bool strings)
   MccApp app = { .subtype = MCC_APP_SESSION };
 
   fill_in (self, &app.session, strings);
-  return MCC_SENDER_COMPOUND_BYTES + self->config.more_bytes + (double)mcc_app_size (&app);
+  double key = self->config.srtcp_bytes;
+  if (key > 0)
+    key += (double)MCC_INDEX_BYTES (1);
+  return MCC_SENDER_COMPOUND_BYTES + self->config.more_bytes + key + (double)mcc_app_size (&app);
 }
 
 static void

@@ -61,8 +61,8 @@ fill_info (const MccReceiver *receiver, MccTime now, MccReceiverInfo *out)
     .quarantine = (MccQuarantine)receiver->quarantine,
     .no_limit = receiver->no_limit,
     .rate_bps = receiver->rate_bps,
-    .received_bps = receiver->received_bps,
-    .potential_bps = receiver->potential_bps,
+    .received_bps = receiver->plain ? 0 : receiver->received_bps,
+    .potential_bps = receiver->plain ? 0 : receiver->potential_bps,
     .level = receiver->level,
     .loss_ratio
     = (double)receiver->loss_ratio * (UINT8_MAX - receiver->marked_share) / (double)UINT8_MAX,

@@ -74,13 +74,34 @@ rtt_max_of_others (const MccAsmpSender *self)
   return mcc_time_min (rtt, MCC_SENDER_RTT_COUNTED);
 }
 
+/* What was carried lately by all who are there since @since. In a large group not all are known. */
+static uint64_t
+carried_bps (const MccAsmpSender *self, MccTime since)
+{
+  if (self->config.one_of_many || mcc_asmp_sender_group (self) > MCC_SENDER_LARGE)
+    return 0;
+  return mcc_carried_bps (&self->carried, since, self->now);
+}
+
+/* Since when all have been there but the limiting receiver. */
+static MccTime
+others_since (const MccAsmpSender *self)
+{
+  const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
+  bool came_last = limiting != NULL && self->joined[0].ssrc == limiting->ssrc;
+  return self->joined[came_last ? 1 : 0].time;
+}
+
 void
-mcc_asmp_sender_limit_gone (MccAsmpSender *self)
+mcc_asmp_sender_limit_gone (MccAsmpSender *self, bool left)
 {
   /* A feedback round passes before anything rises, so that those behind the same bottleneck are
    * heard first. */
   self->rise = MCC_RISE_PACKET;
   self->rise_since = self->now;
+  /* RFC 4585 8: to disbelieve must not raise the rate; nor must silence, behind which the path may
+   * be as slow as before. */
+  self->back_bps = left ? carried_bps (self, others_since (self)) : 0;
   self->rise_next = self->now + round_length (rtt_max_of_others (self));
   self->limiting = MCC_RECEIVERS_NONE;
 }
@@ -121,16 +142,20 @@ update_limiting (MccAsmpSender *self)
   if (limited && limit_bps > self->target_bps && self->rise == MCC_RISE_FREE) {
     self->rise = MCC_RISE_PACKET;
     self->rise_since = 0; /* it was heard just now */
+    self->back_bps = 0;
     self->rise_next = self->now + pacing_rtt (self);
   }
 }
 
-/* The rate sent lately; at the start over MCC_SENDER_APP_MIN at least, since one key unit sent at
- * once is no rate. */
+/* The rate sent lately: over MCC_SENDER_APP_WINDOW, or over its last part where that is more, for a
+ * mean over all of it would hold back a doubling rate. At the start over MCC_SENDER_APP_MIN at
+ * least, since one key unit sent at once is no rate. */
 uint64_t
 mcc_asmp_sender_sent_lately_bps (const MccAsmpSender *self)
 {
-  uint64_t sent_bps = mcc_meter_rate_bps (&self->sent, MCC_SENDER_APP_WINDOW, self->now);
+  uint64_t all_bps = mcc_meter_rate_bps (&self->sent, MCC_SENDER_APP_WINDOW, self->now);
+  uint64_t last_bps = mcc_meter_rate_bps (&self->sent, MCC_SENDER_APP_LAST, self->now);
+  uint64_t sent_bps = all_bps > last_bps ? all_bps : last_bps;
   if (self->sent.first == MCC_TIME_NONE || self->now - self->sent.first >= MCC_SENDER_APP_MIN)
     return sent_bps;
   MccTime measured = mcc_time_max (self->now - self->sent.first, self->sent.slot_length);
@@ -158,6 +183,11 @@ allowed_bps (MccAsmpSender *self, MccTargetReason *reason)
   if (mcc_asmp_sender_enhanced (self)) {
     uint64_t sent_bps = mcc_asmp_sender_sent_lately_bps (self);
     uint64_t cap_bps = 2 * sent_bps > self->start_bps ? 2 * sent_bps : self->start_bps;
+    /* It was not the application that sent so little until then. */
+    if (self->rise != MCC_RISE_FREE)
+      self->back_until = self->now + MCC_SENDER_APP_WINDOW;
+    if (self->now < self->back_until && self->back_bps > cap_bps)
+      cap_bps = self->back_bps;
     self->app_next = self->now + MCC_SENDER_APP_PERIOD;
     if (cap_bps < allowed) {
       allowed = cap_bps;
@@ -185,6 +215,7 @@ rise_step (MccAsmpSender *self, uint64_t allowed, MccTargetReason reason)
     if (self->rise_since != 0 && self->last_feedback <= self->rise_since)
       return;
     target_bps += packet_step_bps (self, rtt);
+    target_bps = self->back_bps > target_bps ? self->back_bps : target_bps;
   }
   if (target_bps >= allowed) {
     target_bps = allowed;
@@ -279,6 +310,7 @@ mcc_asmp_sender_feedback (MccAsmpSender *self, const MccReceiver *receiver)
   self->lost = false;
   self->stopped = false;
   self->rise = MCC_RISE_DOUBLE;
+  self->back_bps = carried_bps (self, 0);
   self->rise_next = self->now + mcc_time_max (pacing_rtt (self), MCC_SENDER_RETURN_PERIOD);
 }
 

@@ -15,7 +15,9 @@
  *    MCC_SENDER_LEFT_S it does not limit. Plain players, who cannot be asked, go on limiting.
  *  - That a claim counts no more is no reason to rise (RFC 4585 8): as when a receiver leaves, a
  *    silent round and then one packet per RTT each RTT, and only while others report.
- *  - Its host is remembered: under a new SSRC it begins where it was.
+ *  - Its host is remembered: under a new SSRC it begins where it was. So is the host of one that
+ * goes while it limits or is contradicted, and each of its stays counts MCC_SENDER_LEFT_AGAIN at
+ * least.
  *  - A receiver whose highest sequence number stands still over five reports while media is sent,
  * or who is in quarantine, gives no feedback (RFC 8083 4.2): if nobody else does, there is none.
  */
@@ -92,15 +94,26 @@ find_suspect (MccAsmpSender *self, const MccAddress *address)
   return NULL;
 }
 
+static bool
+is_known_liar (MccAsmpSender *self, const MccReceiver *receiver)
+{
+  const MccSuspect *known = find_suspect (self, &receiver->address);
+  return known != NULL && known->quarantine != MCC_QUARANTINE_NONE;
+}
+
 static void
-suspect (MccAsmpSender *self, const MccReceiver *receiver)
+suspect (MccAsmpSender *self, const MccReceiver *receiver, MccQuarantine reason)
 {
   MccSuspect *known = find_suspect (self, &receiver->address);
   if (known == NULL)
     known = &self->suspect[self->suspect_next++ % MCC_SENDER_SUSPECTS];
-  known->host = receiver->address;
-  known->quarantine = (MccQuarantine)receiver->quarantine;
-  known->until = self->now + MCC_SENDER_SUSPECT_TIME;
+  *known = (MccSuspect){ .host = receiver->address,
+    .quarantine = reason,
+    .until = self->now + MCC_SENDER_SUSPECT_TIME,
+    .contradicted_s = receiver->contradicted_s,
+    .pinned_s = receiver->pinned_s,
+    .below_s = receiver->below_s,
+    .pinned_bps = receiver->pinned_bps };
 }
 
 static void
@@ -109,9 +122,9 @@ quarantine (MccAsmpSender *self, MccReceiver *receiver, MccQuarantine reason)
   bool limited = receiver == mcc_asmp_sender_limiting (self);
   self->quarantined += receiver->quarantine == MCC_QUARANTINE_NONE;
   receiver->quarantine = (uint8_t)reason;
-  suspect (self, receiver);
+  suspect (self, receiver, reason);
   if (limited)
-    mcc_asmp_sender_limit_gone (self);
+    mcc_asmp_sender_limit_gone (self, false);
   mcc_receivers_set_key (&self->receivers, receiver, MCC_ORDER_RTT, UINT64_MAX);
   mcc_asmp_sender_push_receiver (self, receiver);
 }
@@ -130,6 +143,13 @@ mcc_asmp_sender_inherit (MccAsmpSender *self, MccReceiver *receiver)
   const MccSuspect *known = find_suspect (self, &receiver->address);
   if (known == NULL || receiver->plain)
     return;
+  if (known->quarantine == MCC_QUARANTINE_NONE) {
+    receiver->contradicted_s = known->contradicted_s;
+    receiver->pinned_s = known->pinned_s;
+    receiver->pinned_bps = known->pinned_bps;
+    receiver->below_s = (float)fmin (known->below_s, MCC_SENDER_LEAVE_S);
+    return;
+  }
   if (known->quarantine == MCC_QUARANTINE_BELOW_MINIMUM) {
     receiver->below_s = MCC_SENDER_LEAVE_S; /* it may have become better */
     return;
@@ -187,8 +207,7 @@ has_pinned (MccAsmpSender *self, MccReceiver *receiver, double dt)
     return false;
   }
   receiver->pinned_s += (float)dt;
-  double most = find_suspect (self, &receiver->address) != NULL ? MCC_SENDER_PINNED_AGAIN_S
-                                                                : MCC_SENDER_PINNED_S;
+  double most = is_known_liar (self, receiver) ? MCC_SENDER_PINNED_AGAIN_S : MCC_SENDER_PINNED_S;
   return (double)receiver->pinned_s >= most;
 }
 
@@ -203,6 +222,24 @@ judge_claim (MccAsmpSender *self, MccReceiver *receiver, double dt)
     quarantine (self, receiver, MCC_QUARANTINE_CONTRADICTED);
   else if (receiver->quarantine == MCC_QUARANTINE_CONTRADICTED && receiver->contradicted_s <= 0.0f)
     release (self, receiver);
+}
+
+void
+mcc_asmp_sender_remember (MccAsmpSender *self, MccReceiver *receiver)
+{
+  if (!mcc_asmp_sender_enhanced (self) || receiver->plain
+      || receiver->quarantine != MCC_QUARANTINE_NONE || is_known_liar (self, receiver))
+    return;
+  MccTime since = mcc_time_clamp (
+      self->now - receiver->last_report, MCC_SENDER_LEFT_AGAIN, MCC_SENDER_JUDGED_MAX);
+  double dt = mcc_time_to_seconds (since);
+  count (&receiver->contradicted_s, contradicted (self, receiver), dt, MCC_SENDER_CONTRADICTED_S);
+  bool guilty = has_pinned (self, receiver, dt)
+                || receiver->contradicted_s >= (float)MCC_SENDER_CONTRADICTED_S;
+  if (guilty)
+    suspect (self, receiver, MCC_QUARANTINE_CONTRADICTED);
+  else if (receiver == mcc_asmp_sender_limiting (self) || receiver->contradicted_s > 0.0f)
+    suspect (self, receiver, MCC_QUARANTINE_NONE);
 }
 
 /* Somebody else could have more than the minimum. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "mccasspsenderprivate.h"
+#include "mccindexapp.h"
 #include "mccrng.h"
 #include "mccrtcp.h"
 #include "mccseq.h"
@@ -105,6 +106,8 @@ new_stream (const MccAsspSender *self, unsigned j, uint64_t seed)
 {
   const MccAsspSenderConfig *config = &self->config;
   const MccAsspStream *stream = &self->streams.stream[j];
+  size_t others
+      = config->srtcp_bytes > 0 ? MCC_INDEX_BYTES (count (self)) - MCC_INDEX_BYTES (1) : 0;
   MccAsmpSenderConfig asmp = { .variant = config->variant,
     .ssrc = stream->ssrc,
     .seed = seed,
@@ -117,7 +120,11 @@ new_stream (const MccAsspSender *self, unsigned j, uint64_t seed)
     .ecn = config->ecn,
     .feedback = config->feedback,
     .ttl = config->ttl,
-    .more_bytes = (uint32_t)description_bytes (&self->streams) };
+    .one_of_many = true,
+    .wants_block = config->wants_block,
+    .idles = true,
+    .srtcp_bytes = config->srtcp_bytes,
+    .more_bytes = (uint32_t)(description_bytes (&self->streams) + others) };
   return mcc_asmp_sender_new (&asmp, self->now);
 }
 
@@ -234,8 +241,9 @@ overtaken (const MccAsspSender *self, unsigned stream, uint32_t ssrc, const MccA
   return false;
 }
 
-/* Whether its probation has passed in another stream (enhanced): one who moves need not prove again
- * that it is there, and a crowd that does would report twice as much. */
+/* Whether its probation has passed in another stream (enhanced), and it was not let in there
+ * because that was silent: one who moves need not prove again that it is there, and a crowd that
+ * does would report twice as much. */
 static bool
 known_elsewhere (const MccAsspSender *self, unsigned stream, uint32_t ssrc, const MccAddress *from)
 {
@@ -293,9 +301,18 @@ mcc_assp_sender_handle_report (MccAsspSender *self, unsigned stream, uint32_t ss
   return verdict;
 }
 
+void
+mcc_assp_sender_handle_block (
+    MccAsspSender *self, uint32_t ssrc, const MccAddress *from, MccTime now)
+{
+  advance (self, now);
+  for (unsigned j = 0; j < count (self); j++) /* it may have moved since */
+    mcc_asmp_sender_handle_block (self->stream[j].asmp, ssrc, from, now);
+}
+
 MccDrop
 mcc_assp_sender_handle_plain_report (MccAsspSender *self, unsigned stream, uint32_t ssrc,
-    double fraction_lost, uint32_t highest_seq, MccTime rtt, const MccAddress *from, MccTime now)
+    const MccPlainReport *report, const MccAddress *from, MccTime now)
 {
   advance (self, now);
   if (stream >= count (self))
@@ -305,8 +322,8 @@ mcc_assp_sender_handle_plain_report (MccAsspSender *self, unsigned stream, uint3
   for (unsigned j = 0; j < count (self); j++)
     if (j != stream && mcc_asmp_sender_get_number (self->stream[j].asmp, ssrc, from, &number))
       return MCC_DROP_NONE;
-  MccDrop verdict = mcc_asmp_sender_handle_plain_report (
-      self->stream[stream].asmp, ssrc, fraction_lost, highest_seq, rtt, from, now);
+  MccDrop verdict
+      = mcc_asmp_sender_handle_plain_report (self->stream[stream].asmp, ssrc, report, from, now);
   look (self);
   return verdict;
 }

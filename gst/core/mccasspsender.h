@@ -38,9 +38,11 @@ typedef struct {
                                      as many as given) */
   uint64_t session_bandwidth_bps; /* 0 = the highest bound */
   uint32_t max_receivers;         /* of each stream; 0 = 4096 */
+  bool wants_block;               /* as MccAsmpSenderConfig's; not of a stream that is silent */
   bool ecn;                       /* as MccAsmpSenderConfig's, for each stream by itself */
   MccAddress feedback;
   uint8_t ttl;
+  uint32_t srtcp_bytes; /* as MccAsmpSenderConfig's */
 } MccAsspSenderConfig;
 
 typedef enum {
@@ -76,10 +78,13 @@ void mcc_assp_sender_set_ssrc (MccAsspSender *self, unsigned stream, uint32_t ss
 
 MccDrop mcc_assp_sender_handle_report (MccAsspSender *self, unsigned stream, uint32_t ssrc,
     const MccAppReport *report, const MccAddress *from, MccTime now);
+/* A report block about any stream in a compound with APP, before that. */
+void mcc_assp_sender_handle_block (
+    MccAsspSender *self, uint32_t ssrc, const MccAddress *from, MccTime now);
 /* A plain player's report block about @stream, ignored of who is known in another stream; see
  * mcc_asmp_sender_handle_plain_report(). */
 MccDrop mcc_assp_sender_handle_plain_report (MccAsspSender *self, unsigned stream, uint32_t ssrc,
-    double fraction_lost, uint32_t highest_seq, MccTime rtt, const MccAddress *from, MccTime now);
+    const MccPlainReport *report, const MccAddress *from, MccTime now);
 /* Of a receiver in whatever stream. */
 MccDrop mcc_assp_sender_handle_bye (
     MccAsspSender *self, uint32_t ssrc, const MccAddress *from, MccTime now);

@@ -28,8 +28,8 @@ lowest_bps (const MccAsspSender *self)
   return self->streams.stream[mcc_assp_streams_lowest (&self->streams)].low_bps;
 }
 
-void
-mcc_assp_sender_apply_bounds (MccAsspSender *self, unsigned j)
+static void
+apply_bounds (MccAsspSender *self, unsigned j)
 {
   const MccAsspStream *bounds = &self->streams.stream[j];
   MccAsspSenderStream *stream = &self->stream[j];
@@ -43,6 +43,15 @@ mcc_assp_sender_apply_bounds (MccAsspSender *self, unsigned j)
     low_bps = least_bps;
   uint64_t high_bps = stream->occupied ? bounds->high_bps : low_bps;
   mcc_asmp_sender_set_bounds (stream->asmp, low_bps, high_bps, self->now);
+}
+
+void
+mcc_assp_sender_apply_bounds (MccAsspSender *self, unsigned j)
+{
+  apply_bounds (self, j);
+  for (unsigned k = 0; k < self->streams.count; k++) /* whose floor was that of stream j */
+    if (k != j && (self->stream[k].sinks || self->stream[k].quiet_until != MCC_TIME_NONE))
+      apply_bounds (self, k);
 }
 
 /* Whether nobody in stream @j bears nearly its lower bound. */
@@ -83,7 +92,7 @@ mcc_assp_sender_look_at (MccAsspSender *self, unsigned j)
   stream->occupied = occupied;
   stream->sinks = sinks;
   if (changed || spared_ends || quiet_ends)
-    mcc_assp_sender_apply_bounds (self, j);
+    apply_bounds (self, j);
 }
 
 MccTime

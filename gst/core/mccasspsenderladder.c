@@ -140,6 +140,11 @@ take_bounds (MccAsspSender *self, unsigned j, const MccAsspStream *bounds)
     ours->spared_until = self->now + SPARE_TIME;
   }
   *stream = *bounds;
+  /* What was sent within other bounds asks nothing of who comes now. */
+  if (!ours->occupied || stream->average_bps < stream->low_bps)
+    stream->average_bps = stream->low_bps;
+  if (stream->average_bps > stream->high_bps)
+    stream->average_bps = stream->high_bps;
   ours->told_bounds = false;
   mcc_assp_sender_apply_bounds (self, j);
 }

@@ -49,3 +49,15 @@ mcc_elm_memory_allows (const MccElmMemory *self, unsigned layer, MccTime now)
 {
   return now >= self->retry[layer];
 }
+
+void
+mcc_elm_memory_hold (MccElmMemory *self, unsigned layer, MccTime now)
+{
+  self->hold[layer] = now + mcc_time_max (MCC_ELM_HOLD, self->wait[layer]);
+}
+
+bool
+mcc_elm_memory_holds (const MccElmMemory *self, unsigned layer, MccTime now)
+{
+  return now < self->hold[layer];
+}

@@ -179,10 +179,11 @@ MccDrop
 mcc_elm_receiver_handle_rtp (MccElmReceiver *self, unsigned layer, const MccRtpPacket *packet,
     const uint16_t *c, unsigned count, const MccAddress *from, MccTime now)
 {
-  (void)from; /* layers name SSRCs; where they come from is the network's */
   mcc_elm_receiver_advance (self, now);
   if (!self->has_layers || layer >= self->layers.count || !is_of_layer (self, layer, packet->ssrc))
     return mcc_elm_receiver_drop (self, MCC_DROP_OTHER_SENDER);
+  if (mcc_elm_receiver_is_elsewhere (self, from))
+    return mcc_elm_receiver_drop (self, MCC_DROP_ADDRESS);
   if ((int)layer > self->wanted) /* read after the leave */
     return mcc_elm_receiver_drop (self, MCC_DROP_STALE);
   if (count != self->layers.count) /* not the layers that were described */
@@ -201,6 +202,7 @@ mcc_elm_receiver_handle_rtp (MccElmReceiver *self, unsigned layer, const MccRtpP
   if (!mcc_asmp_path_handle_packet (&self->path, &merged, now))
     return MCC_DROP_NONE;
   note_queue (self);
+  mcc_elm_receiver_note_link (self, packet->bytes);
   calculate (self);
   if (packet->has_send_time)
     mcc_elm_receiver_note_round (self, packet->send_time);
@@ -287,6 +289,13 @@ mcc_elm_receiver_handle_timeout (MccElmReceiver *self, MccTime now)
   mcc_elm_receiver_decide (self);
   look_at_breaker (self);
   mcc_elm_receiver_report_timeout (self);
+  if (now >= self->left_ends) {
+    self->left_ends = MCC_TIME_NONE;
+    if (mcc_elm_receiver_is_enhanced (self) && self->level != MCC_ELM_NO_LEVEL) {
+      mcc_elm_receiver_push (self, &(MccElmReceiverAction){ .type = MCC_ELM_RECEIVER_LEFT });
+      mcc_elm_receiver_plan_key_unit (self);
+    }
+  }
   if (now >= self->key_next) {
     self->key_next = now + self->key_wait;
     self->key_wait = mcc_time_min (2 * self->key_wait, KEY_UNIT_INTERVAL_MAX);
@@ -301,6 +310,7 @@ mcc_elm_receiver_next_timeout (const MccElmReceiver *self)
   if (!self->has_layers)
     return MCC_TIME_NONE;
   MccTime next = mcc_time_min (self->join_deadline, self->key_next);
+  next = mcc_time_min (next, self->left_ends);
   next = mcc_time_min (next, mcc_elm_receiver_report_next (self));
   next = mcc_time_min (next, mcc_elm_receiver_level_next (self));
   if (!self->lost) {

@@ -21,8 +21,12 @@
  *    left, then as from the start (LAYERS, reason LAYERS).
  *  - One sender: another one's description counts only once ours has been silent for
  *    MCC_ELM_SENDER_TIMEOUT or has said BYE.
+ *  - One host: until then, what speaks in its name from another host than the description's, RTP or
+ *    RTCP, has no effect (MCC_DROP_ADDRESS); RTP from another host never has.
  *  - A key unit is asked for while no picture can be decoded: at once, after 1 s, then after twice
  *    as long each time, 16 s at most: a path that no key unit passes must not cost all others.
+ *    enhanced: anew once a layer that was left arrives no more (LEFT), since what was asked for
+ *    until then came to a path that was too full for it.
  *  - Reports: the first at once, the second after MCC_ELM_SECOND_REPORT (it has the first RTT),
  *    then at the announced interval t_fb x U(0.75, 1.25); enhanced: one more, before its time, when
  *    a layer is tried or was too much, while t_fb is short or nobody else has said the same.
@@ -58,6 +62,7 @@ typedef struct {
   MccTime slow_start_interval;    /* I; 0 = 4 s */
   MccTime leave_latency;          /* 0 = MCC_ELM_LEAVE_LATENCY; 1 ns = none */
   int max_level;                  /* -1 = all */
+  uint32_t srtcp_bytes;           /* what SRTCP adds to each of our compounds; 0 = no key */
   bool hears_group;               /* false with SSM or unicast feedback */
 } MccElmReceiverConfig;
 
@@ -66,6 +71,8 @@ typedef enum {
   MCC_ELM_RECEIVER_LEAVE,  /* layer, group */
   MCC_ELM_RECEIVER_LEVEL,  /* from, level, reason, duration: the level is another one; up: when the
                               layer's first packet has come, down: with the LEAVE */
+  MCC_ELM_RECEIVER_LEFT,   /* enhanced: what was left arrives no more (leave latency): a missed key
+                              unit could not pass before, and can now */
   MCC_ELM_RECEIVER_FAILED, /* layer, reason ABSENT: it did not come; OVERLOAD, LOSS: too much */
   MCC_ELM_RECEIVER_REPORT, /* app: send it with RR + SDES now */
   MCC_ELM_RECEIVER_KEY_UNIT, /* group: ask for a key unit (PLI of the base layer's SSRC) */
@@ -137,7 +144,9 @@ void mcc_elm_receiver_free (MccElmReceiver *self);
 MccDrop mcc_elm_receiver_handle_rtp (MccElmReceiver *self, unsigned layer,
     const MccRtpPacket *packet, const uint16_t *c, unsigned count, const MccAddress *from,
     MccTime now);
-MccDrop mcc_elm_receiver_handle_app (MccElmReceiver *self, const MccElmApp *app, MccTime now);
+/* @from: NULL, not known. */
+MccDrop mcc_elm_receiver_handle_app (
+    MccElmReceiver *self, const MccElmApp *app, const MccAddress *from, MccTime now);
 void mcc_elm_receiver_handle_bye (MccElmReceiver *self, uint32_t ssrc, MccTime now);
 /* A picture can be decoded: no more KEY_UNIT; false: no longer, ask for one. */
 void mcc_elm_receiver_handle_picture (MccElmReceiver *self, bool shown, MccTime now);

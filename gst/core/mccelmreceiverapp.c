@@ -11,6 +11,12 @@ mcc_elm_receiver_sender_gone (const MccElmReceiver *self)
   return self->bye || self->now - newest >= MCC_ELM_SENDER_TIMEOUT;
 }
 
+bool
+mcc_elm_receiver_is_elsewhere (const MccElmReceiver *self, const MccAddress *from)
+{
+  return self->has_host && from != NULL && !mcc_address_same_host (from, &self->host);
+}
+
 static void
 tell_other (MccElmReceiver *self, uint32_t ssrc)
 {
@@ -192,19 +198,31 @@ note_trial (MccElmReceiver *self, uint32_t ssrc, unsigned layer)
   self->trial_layer = layer;
   self->trial_ssrc = ssrc;
   self->trial_skipped = self->path.skipped;
+  self->trial_received = mcc_loss_packets_received (self->path.loss);
   self->trial_until = self->now + length;
   mcc_asmp_path_excuse_losses (
       &self->path, mcc_time_max (self->trial_until, self->path.excuse_until));
   mcc_elm_trial_pause (&self->trial);
 }
 
+/* More was lost since the trial of another began than is usual here: who loses packets anyway must
+ * not take them for its doing, for anybody may say that he has tried. */
+static bool
+has_suffered (const MccElmReceiver *self)
+{
+  uint64_t lost = self->path.skipped - self->trial_skipped;
+  uint64_t received = mcc_loss_packets_received (self->path.loss);
+  return received >= self->trial_received
+         && mcc_elm_trial_is_unusual (&self->trial, lost, received - self->trial_received + lost);
+}
+
 /* Its failure is ours where we have suffered from it, and would be the next to try that layer. */
 static void
 note_failure (MccElmReceiver *self, uint32_t ssrc, unsigned layer)
 {
-  bool suffered = self->now < self->trial_until && layer == self->trial_layer
-                  && ssrc == self->trial_ssrc && self->path.skipped != self->trial_skipped;
-  if (!suffered || (int)layer != self->level + 1)
+  bool same
+      = self->now < self->trial_until && layer == self->trial_layer && ssrc == self->trial_ssrc;
+  if (!same || (int)layer != self->level + 1 || !has_suffered (self))
     return;
   self->stats.learned += mcc_elm_memory_learn (&self->memory, layer, self->now);
 }
@@ -219,6 +237,8 @@ handle_other (MccElmReceiver *self, const MccElmApp *app)
   self->heard_reports++;
   if (!mcc_elm_receiver_is_enhanced (self) || self->level < 0)
     return MCC_DROP_NONE;
+  if ((int)app->level > self->level)
+    self->above = self->now;
   if (app->flags & MCC_ELM_JOINING)
     note_trial (self, app->ssrc, app->wanted);
   if (app->flags & MCC_ELM_FAILED)
@@ -232,16 +252,26 @@ handle_other (MccElmReceiver *self, const MccElmApp *app)
 }
 
 MccDrop
-mcc_elm_receiver_handle_app (MccElmReceiver *self, const MccElmApp *app, MccTime now)
+mcc_elm_receiver_handle_app (
+    MccElmReceiver *self, const MccElmApp *app, const MccAddress *from, MccTime now)
 {
   mcc_elm_receiver_advance (self, now);
   if (app->ssrc == self->config.ssrc)
     return mcc_elm_receiver_drop (self, MCC_DROP_OWN);
-  if (app->subtype == MCC_ELM_LAYERS)
-    return handle_layers (self, app->ssrc, &app->layers);
   if (app->subtype == MCC_APP_REPORT)
     return handle_other (self, app);
-  if (!self->has_layers || app->ssrc != self->layers.layer[0].ssrc)
+  bool ours = self->has_layers && self->layers.layer[0].ssrc == app->ssrc;
+  if (ours && !mcc_elm_receiver_sender_gone (self) && mcc_elm_receiver_is_elsewhere (self, from))
+    return mcc_elm_receiver_drop (self, MCC_DROP_ADDRESS);
+  if (app->subtype == MCC_ELM_LAYERS) {
+    MccDrop verdict = handle_layers (self, app->ssrc, &app->layers);
+    if (verdict == MCC_DROP_NONE) {
+      self->has_host = from != NULL;
+      self->host = from != NULL ? *from : self->host;
+    }
+    return verdict;
+  }
+  if (!ours)
     return mcc_elm_receiver_drop (self, MCC_DROP_OTHER_SENDER);
   if (app->subtype == MCC_APP_SESSION)
     return handle_session (self, &app->asmp.session);

@@ -10,11 +10,10 @@
 #define DRAIN_MAX (15 * MCC_SECOND)
 #define UP_SETTLE (1 * MCC_SECOND)     /* after a layer has arrived, at least */
 #define CLEAR_QUEUE (15 * MCC_MSECOND) /* less is none */
-#define CLEAR_TIME (6 * MCC_SECOND)    /* so long without a sign of a limit: try */
-#define CLEAR_PROVEN (2 * MCC_SECOND)  /* ... when the path was seen to carry the next level */
-#define PROOF_SPAN (3 * MCC_SECOND)
+#define BURST_OVER (3 * MCC_SECOND)    /* what our own burst has put into the queue is gone */
 #define RISE (5 * MCC_MSECOND)
 #define SURE 0.6
+#define FAR_BELOW 3.0 /* times what the next level needs: the one above it is in reach, too */
 #define OTHERS_TIME (60 * MCC_SECOND)
 #define RATE_STEP 0.1 /* of RATE actions */
 
@@ -45,6 +44,8 @@ splice (MccElmReceiver *self)
   mcc_asmp_path_splice (&self->path);
   mcc_elm_strategy_reset (&self->strategy);
   mcc_elm_trial_pause (&self->trial);
+  mcc_elm_link_clear (&self->full);
+  mcc_elm_link_clear (&self->burst);
   self->queue_least = MCC_TIME_NONE;
   self->wants_join = self->new_round = false;
 }
@@ -65,11 +66,13 @@ mcc_elm_receiver_restart (MccElmReceiver *self)
   self->calculated_bps = INFINITY;
   self->told_bps = 0;
   self->queue_least = MCC_TIME_NONE;
+  mcc_elm_receiver_forget_link (self);
   self->queue_top = 0;
   self->queue_before = MCC_TIME_NONE;
   self->others_until = 0;
   self->draining = false;
-  self->clear_since = self->join_time = self->join_deadline = self->left = MCC_TIME_NONE;
+  self->clear_since = self->join_time = self->join_deadline = MCC_TIME_NONE;
+  self->left = self->left_ends = MCC_TIME_NONE;
   self->settled = self->trial_until = 0;
   mcc_elm_patience_init (&self->patience, self->now);
   self->tick = MCC_TIME_NONE;
@@ -174,6 +177,8 @@ judge (MccElmReceiver *self, unsigned layer, MccElmReason reason)
     return;
   }
   if (failed) {
+    if (reason != MCC_ELM_REASON_RATE && mcc_elm_receiver_was_alone (self))
+      mcc_elm_memory_hold (&self->memory, layer, self->now);
     push_failed (self, layer, reason);
     if (reason != MCC_ELM_REASON_RATE)
       forget_trial (self, layer);
@@ -189,6 +194,7 @@ settle_down (MccElmReceiver *self)
   MccTime until = self->left + self->config.leave_latency + DRAIN
                   + mcc_time_min (mcc_elm_receiver_rtt (self), DRAIN_RTT_MAX);
   self->settled = mcc_time_max (self->settled, until);
+  self->left_ends = until;
   if (mcc_elm_receiver_is_enhanced (self))
     mcc_asmp_path_excuse_losses (
         &self->path, mcc_time_max (self->settled, self->path.excuse_until));
@@ -297,14 +303,16 @@ decide_published (MccElmReceiver *self)
     mcc_elm_receiver_drop_layer (self, MCC_ELM_REASON_RATE);
 }
 
-/* A queue that falls without a leave of ours is not ours alone. */
+/* A queue that falls without a leave, or after a burst, of ours is not ours alone. */
 static void
 look_for_others (MccElmReceiver *self, MccTime least)
 {
   if (self->queue_before == MCC_TIME_NONE)
     return;
   self->queue_rose |= least > self->queue_before + RISE;
-  if (self->queue_rose && self->queue_before > 2 * CLEAR_QUEUE && least < self->queue_before / 2)
+  bool burst = self->burst_last != MCC_TIME_NONE && self->now - self->burst_last <= BURST_OVER;
+  if (self->queue_rose && !burst && self->queue_before > 2 * CLEAR_QUEUE
+      && least < self->queue_before / 2)
     self->others_until = self->now + OTHERS_TIME;
 }
 
@@ -319,7 +327,7 @@ look_at_trial (MccElmReceiver *self)
     .queue_least = self->queue_least == MCC_TIME_NONE ? 0 : self->queue_least,
     .queue_top = self->queue_top,
     .packet_bytes = mcc_loss_mean_packet_bytes (self->path.loss),
-    .alone = !(self->calm_loss > 0.0) && self->now >= self->others_until,
+    .alone = mcc_elm_receiver_was_alone (self),
     .sent_bps = (double)self->layers.layer[self->level].cumulative_bps };
   MccElmVerdict verdict = mcc_elm_trial_look (&self->trial, &input, &ended);
   if (!ended)
@@ -341,33 +349,28 @@ is_patient (const MccElmReceiver *self)
   return self->now < self->trial_until;
 }
 
-/* Whether what can be seen without losses speaks for the next level. */
+/* A newcomer beside others that may take far more need not try each layer to the end. */
 static bool
-looks_free (const MccElmReceiver *self)
+is_far_below (const MccElmReceiver *self)
 {
-  if (self->clear_since == MCC_TIME_NONE)
-    return false;
-  MccTime since = self->now - self->clear_since;
-  double next = (double)self->layers.layer[self->level + 1].cumulative_bps;
-  MccTime proof = self->now > PROOF_SPAN ? self->now - PROOF_SPAN : 0;
-  bool proven = (double)mcc_capacity_proven_bps (&self->path.capacity, proof, self->now) >= next;
-  return since >= (proven ? CLEAR_PROVEN : CLEAR_TIME);
+  double x_bps = mcc_elm_fair_at_least (&self->fair, SURE);
+  return self->slow_start.active && self->trial.unusual == 0 && isfinite (x_bps)
+         && x_bps >= FAR_BELOW * nearest_input (self).join_bps;
 }
 
 static void
 join_at_round (MccElmReceiver *self)
 {
-  bool begins = self->new_round;
+  bool begins = self->new_round, unlimited = mcc_elm_receiver_is_alone (self);
   self->new_round = false;
   if (!begins || !may_join (self) || self->now < self->settled || is_patient (self)
-      || mcc_elm_trial_active (&self->trial, self->now))
+      || (mcc_elm_trial_active (&self->trial, self->now) && (unlimited || !is_far_below (self)))
+      || (unlimited && mcc_elm_receiver_link_refuses (self)))
     return;
-  double x_bps = mcc_elm_receiver_x_bps (self);
-  bool unlimited = isinf (x_bps) && self->now >= self->others_until;
   if (self->slow_start.active && (self->clear_since != MCC_TIME_NONE || !unlimited)
       && mcc_elm_fair_at_least (&self->fair, 0.5) >= nearest_input (self).join_bps)
     mcc_elm_receiver_join (self, MCC_ELM_REASON_SLOW_START);
-  else if (unlimited && looks_free (self))
+  else if (unlimited && mcc_elm_receiver_looks_free (self))
     mcc_elm_receiver_join (self, MCC_ELM_REASON_PROBE);
   else if (!unlimited && self->wants_join)
     mcc_elm_receiver_join (self, MCC_ELM_REASON_RATE);
@@ -427,6 +430,9 @@ decide_enhanced (MccElmReceiver *self)
     return;
   }
   MccElmVerdict verdict = look_at_trial (self);
+  if (mcc_elm_trial_active (&self->trial, self->now) && mcc_elm_receiver_was_alone (self)
+      && mcc_elm_receiver_link_is_full (self))
+    verdict = MCC_ELM_TOO_MUCH;
   if (verdict != MCC_ELM_BEARS && self->level > 0) {
     mcc_elm_receiver_drop_layer (
         self, verdict == MCC_ELM_OVERLOAD ? MCC_ELM_REASON_OVERLOAD : MCC_ELM_REASON_LOSS);

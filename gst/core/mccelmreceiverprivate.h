@@ -4,6 +4,7 @@
  *
  *   mccelmreceiver.c        what comes, when: handle, next_timeout, poll
  *   mccelmreceiverlevel.c   which layers: joins, leaves, decisions
+ *   mccelmreceiverlink.c    what the link carries, while we are alone on it
  *   mccelmreceiverapp.c     what the sender and other receivers say
  *   mccelmreceiverreport.c  what we say
  */
@@ -11,6 +12,7 @@
 
 #include "mccasmppath.h"
 #include "mccelmfair.h"
+#include "mccelmlink.h"
 #include "mccelmmemory.h"
 #include "mccelmpatience.h"
 #include "mccelmreceiver.h"
@@ -23,6 +25,14 @@
 #define MCC_ELM_OTHERS_TOLD 8
 #define MCC_ELM_REPORT_BYTES 152 /* IP bytes of a compound */
 
+/* Of a time from @since on: bytes, and the time that they took to arrive. */
+typedef struct {
+  MccTime since, time;
+  MccTime last; /* begin of the newest one */
+  uint64_t bytes;
+  unsigned count;
+} MccElmBursts;
+
 struct MccElmReceiver {
   MccElmReceiverConfig config;
   MccTime now;
@@ -31,6 +41,8 @@ struct MccElmReceiver {
   bool has_layers, has_session, bye, lost;
   MccElmLayers layers;
   MccTime layers_time;
+  bool has_host; /* where its description came from */
+  MccAddress host;
   MccAppSession session;
   uint32_t told[MCC_ELM_OTHERS_TOLD]; /* other senders */
   unsigned told_count;
@@ -42,6 +54,7 @@ struct MccElmReceiver {
   MccTime join_time, join_deadline;      /* MCC_TIME_NONE */
   MccTime heard;                         /* newest packet of ours */
   MccTime left;                          /* newest leave; MCC_TIME_NONE */
+  MccTime left_ends;                     /* what was left arrives no more; MCC_TIME_NONE: by now */
   MccTime settled;                       /* no change before */
   /* What is measured. */
   MccAsmpPath path;
@@ -60,6 +73,10 @@ struct MccElmReceiver {
   bool queue_rose;                /* since a layer was left */
   uint64_t fresh;                 /* packets received before what is measured now */
   bool draining;                  /* it falls since a layer was left */
+  MccElmLink full, burst;         /* rows of packets that wait long; that wait at all */
+  MccTime burst_last;             /* MCC_TIME_NONE: none */
+  MccElmBursts bursts[2];         /* of now, and of before */
+  MccTime above;                  /* one with a higher level was heard; MCC_TIME_NONE */
   MccTime clear_since;            /* no loss and no queue since; MCC_TIME_NONE */
   /* How it decides. */
   MccElmSlowStart slow_start;
@@ -72,8 +89,8 @@ struct MccElmReceiver {
   uint32_t round;
   double calm_loss; /* loss ratio before our newest join, or another's */
   MccElmPatience patience;
-  MccTime trial_until;    /* another one tries a layer: be patient */
-  uint64_t trial_skipped; /* path.skipped when that began */
+  MccTime trial_until;                    /* another one tries a layer: be patient */
+  uint64_t trial_skipped, trial_received; /* path.skipped and packets when that began */
   unsigned trial_layer;
   uint32_t trial_ssrc; /* who it is */
   /* Reports. */
@@ -137,8 +154,26 @@ void mcc_elm_receiver_plan_key_unit (MccElmReceiver *self);
 /* All measures anew: another sender. */
 void mcc_elm_receiver_restart (MccElmReceiver *self);
 
+/* mccelmreceiverlink.c */
+/* Nothing is known of others: no losses, and no queue that fell by itself. */
+bool mcc_elm_receiver_is_alone (const MccElmReceiver *self);
+/* ... nor was before the newest join. */
+bool mcc_elm_receiver_was_alone (const MccElmReceiver *self);
+/* A packet of our layers was measured. */
+void mcc_elm_receiver_note_link (MccElmReceiver *self, uint32_t bytes);
+/* If we are alone on it: it carries less than our level. */
+bool mcc_elm_receiver_link_is_full (const MccElmReceiver *self);
+/* It was seen to carry the next level; or not, and that was not tried lately. */
+bool mcc_elm_receiver_link_bears (const MccElmReceiver *self);
+bool mcc_elm_receiver_link_refuses (const MccElmReceiver *self);
+/* What can be seen without losses speaks for the next level. */
+bool mcc_elm_receiver_looks_free (const MccElmReceiver *self);
+void mcc_elm_receiver_forget_link (MccElmReceiver *self);
+
 /* mccelmreceiverapp.c */
 bool mcc_elm_receiver_sender_gone (const MccElmReceiver *self);
+/* Whether @from, NULL = not known, is another host than the one that described the layers. */
+bool mcc_elm_receiver_is_elsewhere (const MccElmReceiver *self, const MccAddress *from);
 
 /* mccelmreceiverreport.c */
 void mcc_elm_receiver_plan_first (MccElmReceiver *self);

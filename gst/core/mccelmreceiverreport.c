@@ -174,7 +174,7 @@ waits_for_crowd (MccElmReceiver *self)
     return false;
   /* Others' reports, which anybody can send, must not silence us for good. */
   MccTime interval = mcc_time_min (mcc_rtcp_interval (base_bps, base_bps, MCC_RTCP_RECEIVER_SHARE,
-                                       members, MCC_ELM_REPORT_BYTES),
+                                       members, MCC_ELM_REPORT_BYTES + self->config.srtcp_bytes),
       MCC_ELM_FEEDBACK_MAX);
   self->crowd_waits++;
   self->heard_reports = 0;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "mccelmsenderprivate.h"
+#include "mccindexapp.h"
 #include "mccjitter.h"
 #include "mccrng.h"
 
@@ -56,8 +57,12 @@ take_layers (MccElmSender *self, const MccElmLayers *layers)
 static MccAsmpSender *
 new_asmp (const MccElmSender *self, uint64_t seed)
 {
+  unsigned layers = mcc_elm_sender_count (self);
+  size_t others = self->config.srtcp_bytes > 0 ? MCC_INDEX_BYTES (layers) - MCC_INDEX_BYTES (1) : 0;
   MccAsmpSenderConfig asmp = { .variant = self->config.variant,
     .keeps_slow = true,
+    .one_of_many = true,
+    .wants_block = self->config.wants_block,
     .ssrc = self->layers.layer[0].ssrc,
     .seed = seed,
     .min_bps = mcc_elm_sender_base_bps (self),
@@ -68,7 +73,8 @@ new_asmp (const MccElmSender *self, uint64_t seed)
     .no_feedback = MCC_NO_FEEDBACK_HOLD,
     .feedback = self->config.feedback,
     .ttl = self->config.ttl,
-    .more_bytes = (uint32_t)description_bytes (mcc_elm_sender_count (self)) };
+    .srtcp_bytes = self->config.srtcp_bytes,
+    .more_bytes = (uint32_t)(description_bytes (layers) + others) };
   return mcc_asmp_sender_new (&asmp, self->now);
 }
 
@@ -198,13 +204,19 @@ mcc_elm_sender_handle_report (
   return verdict;
 }
 
-MccDrop
-mcc_elm_sender_handle_plain_report (MccElmSender *self, uint32_t ssrc, double fraction_lost,
-    uint32_t highest_seq, MccTime rtt, const MccAddress *from, MccTime now)
+void
+mcc_elm_sender_handle_block (MccElmSender *self, uint32_t ssrc, const MccAddress *from, MccTime now)
 {
   advance (self, now);
-  return mcc_asmp_sender_handle_plain_report (
-      self->asmp, ssrc, fraction_lost, highest_seq, rtt, from, now);
+  mcc_asmp_sender_handle_block (self->asmp, ssrc, from, now);
+}
+
+MccDrop
+mcc_elm_sender_handle_plain_report (MccElmSender *self, uint32_t ssrc, const MccPlainReport *report,
+    const MccAddress *from, MccTime now)
+{
+  advance (self, now);
+  return mcc_asmp_sender_handle_plain_report (self->asmp, ssrc, report, from, now);
 }
 
 MccDrop

@@ -45,6 +45,8 @@ typedef struct {
   uint32_t max_receivers;         /* 0 = 4096 */
   MccAddress feedback;
   uint8_t ttl;
+  uint32_t srtcp_bytes; /* as MccAsmpSenderConfig's */
+  bool wants_block;     /* as MccAsmpSenderConfig's */
 } MccElmSenderConfig;
 
 typedef enum {
@@ -98,9 +100,12 @@ void mcc_elm_sender_set_frame_rate (
     MccElmSender *self, unsigned layer, uint32_t frame_rate, MccTime now);
 MccDrop mcc_elm_sender_handle_report (
     MccElmSender *self, const MccElmApp *app, const MccAddress *from, MccTime now);
+/* A report block about a layer in a compound with APP, before that. */
+void mcc_elm_sender_handle_block (
+    MccElmSender *self, uint32_t ssrc, const MccAddress *from, MccTime now);
 /* A plain player's report block about the base layer; see mcc_asmp_sender_handle_plain_report(). */
-MccDrop mcc_elm_sender_handle_plain_report (MccElmSender *self, uint32_t ssrc, double fraction_lost,
-    uint32_t highest_seq, MccTime rtt, const MccAddress *from, MccTime now);
+MccDrop mcc_elm_sender_handle_plain_report (MccElmSender *self, uint32_t ssrc,
+    const MccPlainReport *report, const MccAddress *from, MccTime now);
 MccDrop mcc_elm_sender_handle_bye (
     MccElmSender *self, uint32_t ssrc, const MccAddress *from, MccTime now);
 void mcc_elm_sender_handle_key_unit_request (MccElmSender *self, MccTime now);

@@ -72,9 +72,8 @@ queue_rises (MccElmTrial *self, const MccElmTrialInput *input)
   return self->rising > RISING_WINDOWS && self->queue - self->queue_first >= RISING_QUEUE;
 }
 
-/* By far more losses than before. */
-static bool
-is_unusual (const MccElmTrial *self, uint64_t lost, uint64_t sent)
+bool
+mcc_elm_trial_is_unusual (const MccElmTrial *self, uint64_t lost, uint64_t sent)
 {
   double usual = self->before * (double)sent;
   return (double)lost > usual + TOO_MUCH_DEVIATIONS * sqrt (usual + 1.0);
@@ -100,11 +99,11 @@ mcc_elm_trial_look (MccElmTrial *self, const MccElmTrialInput *input, bool *ende
       mcc_time_to_seconds (mcc_time_max (input->rtt, MCC_MSECOND)), self->fraction);
   bool top = input->queue_top < QUEUE_SEEN || input->queue_least >= input->queue_top / 2;
   bool heavy = self->fraction >= OVERLOAD_LOST && x_bps < OVERLOAD_SHARE * input->sent_bps && top
-               && is_unusual (self, lost, sent);
+               && mcc_elm_trial_is_unusual (self, lost, sent);
   self->heavy = heavy ? self->heavy + 1 : 0;
   if (mcc_elm_trial_active (self, input->now)) {
     bool rises = queue_rises (self, input);
-    bool unusual = self->fraction >= TOO_MUCH_LOST && is_unusual (self, lost, sent)
+    bool unusual = self->fraction >= TOO_MUCH_LOST && mcc_elm_trial_is_unusual (self, lost, sent)
                    && x_bps < input->sent_bps;
     self->unusual = unusual ? self->unusual + 1 : 0;
     if (self->unusual >= (input->alone ? 1 : RIVAL_WINDOWS) || (rises && input->alone))

@@ -55,5 +55,7 @@ void mcc_elm_trial_begin (MccElmTrial *self, MccTime now);
 /* What is lost now is not the path's: begin anew. */
 void mcc_elm_trial_pause (MccElmTrial *self);
 bool mcc_elm_trial_active (const MccElmTrial *self, MccTime now);
+/* Whether @lost of @sent packets are three standard deviations more than what was lost before. */
+bool mcc_elm_trial_is_unusual (const MccElmTrial *self, uint64_t lost, uint64_t sent);
 /* *@ended: a window ended. */
 MccElmVerdict mcc_elm_trial_look (MccElmTrial *self, const MccElmTrialInput *input, bool *ended);

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #define WINDOW (2 * MCC_SECOND)
-#define SHARE_AFTER (500 * MCC_MSECOND)
-#define SHARE_START 0.95 /* 1000-byte packets with 48 bytes of headers */
-#define SHARE_MIN 0.3
+#define HEADERS_AFTER (500 * MCC_MSECOND)
+#define HEADERS_START 0.05 /* 1000-byte packets with 48 bytes of headers */
+#define HEADERS_MAX 0.7    /* of the target */
 #define CORRECTION_MIN 0.5
 #define CORRECTION_MAX 1.1
 #define CORRECTION_STEP 0.1       /* a second, at most */
@@ -16,13 +16,12 @@
 #define CORRECTION_TIME 1.0       /* s, smooths what frame sizes vary by */
 #define CHANGE_AT_ONCE 0.02
 #define CHANGE_INTERVAL (250 * MCC_MSECOND)
-#define CHANGE_MIN 0.002 /* less is noise of the share */
+#define CHANGE_MIN 0.002 /* less is noise of the headers */
 
 void
 mcc_encoding_init (MccEncoding *self)
 {
   memset (self, 0, sizeof *self);
-  self->payload_share = SHARE_START;
   self->correction = 1.0;
   self->correction_time = self->counted = MCC_TIME_NONE;
   mcc_meter_init (&self->wire, WINDOW);
@@ -55,6 +54,10 @@ mcc_encoding_handle_packet (
     return;
   mcc_meter_add (&self->wire, wire_bytes, now);
   mcc_meter_add (&self->payload, payload_bytes, now);
+  if (wire_bytes > self->full_bytes) {
+    self->full_bytes = wire_bytes;
+    self->full_headers = wire_bytes - payload_bytes;
+  }
   /* Only now, so that a frame and what it was asked for are always in the window together. */
   uint32_t bytes = (uint32_t)fmin (self->asked_bits / 8.0, UINT32_MAX);
   mcc_meter_add (&self->asked, bytes, now);
@@ -62,14 +65,29 @@ mcc_encoding_handle_packet (
 }
 
 static void
-update_share (MccEncoding *self, MccTime now)
+update_headers (MccEncoding *self, MccTime now)
 {
   double wire = (double)mcc_meter_rate_bps (&self->wire, WINDOW, now);
   double payload = (double)mcc_meter_rate_bps (&self->payload, WINDOW, now);
 
-  if (wire <= 0.0 || payload <= 0.0 || now < self->payload.first + SHARE_AFTER)
+  if (wire <= 0.0 || payload <= 0.0 || now < self->payload.first + HEADERS_AFTER)
     return;
-  self->payload_share = fmax (SHARE_MIN, fmin (payload / wire, 1.0));
+  self->wire_bps = wire;
+  self->headers_bps = fmax (wire - payload, 0.0);
+}
+
+/* What of a wire rate of @target_bps would be headers. */
+static double
+headers_of (const MccEncoding *self, double target_bps)
+{
+  double headers = HEADERS_START * target_bps;
+
+  if (self->wire_bps > 0.0 && target_bps <= self->wire_bps)
+    headers = self->headers_bps * target_bps / self->wire_bps;
+  else if (self->wire_bps > 0.0)
+    headers
+        = self->headers_bps + (target_bps - self->wire_bps) * self->full_headers / self->full_bytes;
+  return fmin (headers, HEADERS_MAX * target_bps);
 }
 
 static void
@@ -102,11 +120,12 @@ mcc_encoding_update (
   bool fell = target_bps < self->target_bps;
 
   count_asked (self, now);
-  update_share (self, now);
+  update_headers (self, now);
   update_correction (self, now);
   self->target_bps = target_bps;
 
-  double wanted = pressure * (double)target_bps * self->payload_share * self->correction;
+  double target = (double)target_bps;
+  double wanted = pressure * (target - headers_of (self, target)) * self->correction;
   double asked = (double)self->asked_bps;
   double change = fabs (wanted - asked);
 

@@ -2,9 +2,13 @@
  *
  * mccencoding: what to ask of the encoder so that the wire rate follows the target.
  *
- *   encoder = pressure x target x payload share / overshoot
+ *   encoder = pressure x (target - headers) / overshoot
  *
- * payload share: encoder bytes / wire bytes of the stream (headers of RTP, UDP, IP), measured.
+ * headers: of RTP, UDP and IP; wire bytes less encoder bytes, measured over the last 2 s. Below
+ * what is sent they shrink with the target; what the target has above that comes in full packets
+ * (the largest seen), for a picture that asks for more fills them. As a share of the bytes alone,
+ * the headers of nearly empty packets (easy content) would be taken off a target that is not used,
+ * the encoder would get less, its packets would get emptier, and the rate would never rise again.
  * overshoot: encoder bytes produced / asked over the last 2 s (a usual key-frame interval, so that
  * key frames do not swing it). 1/overshoot is a correction in [0.5, 1.1], moved at most 10 % a
  * second. An encoder that produces far less than asked (below 1/1.1) has easy content, which says
@@ -24,7 +28,8 @@ typedef struct {
   uint64_t target_bps;
   uint64_t asked_bps; /* last value given out */
   MccTime asked_time;
-  double payload_share;
+  double wire_bps, headers_bps;      /* as last measured; 0 before */
+  uint32_t full_bytes, full_headers; /* of the largest packet: wire bytes, and without payload */
   double correction;
   MccTime correction_time;
   MccMeter wire, payload, asked;

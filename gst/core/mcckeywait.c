@@ -8,6 +8,12 @@ mcc_key_wait_init (MccKeyWait *self)
 }
 
 void
+mcc_key_wait_set_recognised (MccKeyWait *self, bool recognised)
+{
+  self->recognised = recognised;
+}
+
+void
 mcc_key_wait_follow (MccKeyWait *self, MccTime now)
 {
   self->followed = now;
@@ -26,6 +32,8 @@ mcc_key_wait_want (MccKeyWait *self, bool loss, MccTime now)
   MccTime spacing = loss ? MCC_KEY_WAIT_LOSS : MCC_KEY_WAIT_MIN;
   MccTime due = self->last == MCC_TIME_NONE ? now : mcc_time_max (now, self->last + spacing);
 
+  if (loss && !mcc_key_wait_loss_counts (self, now))
+    due = mcc_time_max (due, self->followed + MCC_KEY_WAIT_SETTLE);
   if (self->wanted) {
     if (!loss && self->tries == 0)
       self->due = mcc_time_min (self->due, due);
@@ -66,7 +74,9 @@ mcc_key_wait_take (MccKeyWait *self, MccTime rtt, MccTime now)
     return false;
   self->last = now;
   self->due = now + (mcc_time_max (MCC_KEY_WAIT_MIN, answer) << self->tries);
-  if (++self->tries >= MCC_KEY_WAIT_TRIES)
+  if (self->tries + 1 < MCC_KEY_WAIT_TRIES)
+    self->tries++;
+  else if (!self->recognised)
     mcc_key_wait_got (self);
   return true;
 }

@@ -5,8 +5,12 @@
  * A request leaves at once, but not within MCC_KEY_WAIT_MIN of the one before (loss:
  * MCC_KEY_WAIT_LOSS, it may mend itself). It is repeated until a key unit arrives: the first time
  * after max (MCC_KEY_WAIT_MIN, 2 RTT + MCC_KEY_WAIT_ENCODER), each further time after twice as
- * long, MCC_KEY_WAIT_TRIES requests at most; all that begins anew with _renew(). An RTT above
+ * long, up to MCC_KEY_WAIT_TRIES requests; then as often as at last, but no more where key units
+ * are not recognised, for it may have come. All that begins anew with _renew(). An RTT above
  * MCC_KEY_WAIT_RTT_MAX counts as that.
+ *
+ * Loss within MCC_KEY_WAIT_SETTLE of _follow() may be of what was never sent to us, or was sent
+ * while we were paused; it is asked for when that time is over, unless a key unit has come since.
  */
 #pragma once
 
@@ -24,6 +28,7 @@
 
 typedef struct {
   bool wanted;
+  bool recognised; /* a key unit is seen when it comes */
   unsigned tries;
   MccTime followed; /* since then the sender; MCC_TIME_NONE: none yet */
   MccTime last;     /* request; MCC_TIME_NONE: none yet */
@@ -31,10 +36,11 @@ typedef struct {
 } MccKeyWait;
 
 void mcc_key_wait_init (MccKeyWait *self);
+/* Whether _got() is told of key units; at first not. */
+void mcc_key_wait_set_recognised (MccKeyWait *self, bool recognised);
 /* A sender is followed from now on; a key unit is needed. */
 void mcc_key_wait_follow (MccKeyWait *self, MccTime now);
-/* False within MCC_KEY_WAIT_SETTLE of _follow(): what is missing then was never sent to us, or was
- * sent while we were paused; the network has not lost it. */
+/* False within MCC_KEY_WAIT_SETTLE of _follow(): it is not known that the network has lost it. */
 bool mcc_key_wait_loss_counts (const MccKeyWait *self, MccTime now);
 /* A key unit is needed; @loss: because of packet loss. */
 void mcc_key_wait_want (MccKeyWait *self, bool loss, MccTime now);

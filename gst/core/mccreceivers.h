@@ -38,7 +38,16 @@ typedef enum {
 
 typedef struct {
   uint64_t key[MCC_ORDER_COUNT];
-  uint64_t rate_bps, received_bps, potential_bps;
+  uint64_t rate_bps;
+  union {
+    struct {
+      uint64_t received_bps, potential_bps;
+    };
+    struct {                           /* plain */
+      MccTime plain_since;             /* end of the newest interval */
+      float plain_packets, plain_lost; /* expected since then, of those lost */
+    };
+  };
   MccTime last_report;
   MccTime progress;  /* its highest_seq went on, or nothing was sent */
   uint64_t answered; /* its RTT was the so many-th to be sent; 0 = never */
@@ -69,6 +78,7 @@ typedef struct {
   uint8_t stuck;        /* reports since `progress`, saturates */
   bool has_candidate, no_limit, rtt_measured, plain, leaving, no_caps;
   bool proven;    /* active, or has echoed a send time of lately: it hears us */
+  bool hears;     /* has named our media's SSRC, or counts in another stream of ours */
   bool queueless; /* reports no queue and no congestion */
 } MccReceiver;
 

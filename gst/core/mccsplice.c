@@ -6,8 +6,6 @@
 
 #include "mccspliceprivate.h"
 
-/* Numbers of a cut in a frame: one left out, one of MCC_SPLICE_DELIMIT. */
-#define TORN_NUMBERS 2
 /* Frame intervals that are believed, and the one where none is known; frames a second. */
 #define FPS_MAX 120
 #define FPS_MIN 5
@@ -89,6 +87,19 @@ map_time (MccSpliceLine *line, uint32_t rtp_time, uint32_t *out)
 }
 
 static void
+note_came (MccSpliceLine *line, uint64_t seq, const MccSplicePacket *packet)
+{
+  uint64_t lost = line->frames > 0 && seq > line->came ? seq - line->came - 1 : 0;
+  if (seq < line->came)
+    line->missing -= line->missing > 0;
+  else if (packet->rtp_time == line->newest)
+    line->missing += lost;
+  else
+    line->missing = lost; /* or of the frame before, which has ended */
+  line->came = seq > line->came ? seq : line->came;
+}
+
+static void
 note_frame (MccSplice *self, MccSpliceLine *line, const MccSplicePacket *packet, uint32_t time,
     MccTime arrival)
 {
@@ -115,6 +126,7 @@ emit (MccSplice *self, MccSpliceLine *line, uint64_t seq, const MccSplicePacket 
   uint64_t out = seq + line->offset;
   bool newest = !self->has_out || out > self->out;
   uint32_t time;
+  note_came (line, seq, packet);
   if (!map_time (line, packet->rtp_time, &time)) {
     if (newest)
       line->offset--; /* no gap: nothing was lost */
@@ -168,20 +180,20 @@ static void
 stop_shown (MccSplice *self)
 {
   self->torn = self->shown.open;
+  self->holed = self->shown.open || self->shown.missing > 0;
   self->last = self->shown;
   self->shown.used = false;
   self->leave_at = MCC_TIME_NONE;
 }
 
-/* Of the key unit that is held, behind what has no end. */
+/* Of the key unit that is held, behind what is not whole. */
 static void
-delimit (MccSplice *self)
+delimit (MccSplice *self, uint16_t seq)
 {
   const MccSplicePacket *next = &self->held[0].packet;
-  MccSpliceAction action = { .type = MCC_SPLICE_DELIMIT,
-    .stream = self->shown.stream,
-    .data = next->data,
-    .seq = (uint16_t)(self->out + TORN_NUMBERS) };
+  MccSpliceAction action = {
+    .type = MCC_SPLICE_DELIMIT, .stream = self->shown.stream, .data = next->data, .seq = seq
+  };
   if (map_time (&self->shown, next->rtp_time, &action.rtp_time))
     mcc_splice_push (self, &action);
 }
@@ -192,23 +204,25 @@ cut (MccSplice *self)
   MccSpliceLine line = self->to;
   uint32_t interval = frame_interval (self, self->shown.used ? &self->shown : &self->last);
   unsigned left = self->shown.stream;
-  bool leaving = self->leave_at != MCC_TIME_NONE, torn;
+  bool leaving = self->leave_at != MCC_TIME_NONE, parts;
+  uint64_t next;
   if (self->shown.used)
     stop_shown (self);
-  torn = self->torn;
-  self->torn = false;
+  parts = self->has_out && self->holed && self->kind == MCC_SPLICE_DELIMITED;
+  next = self->out + 1 + self->torn;
+  self->torn = self->holed = false;
   line.fresh = true;
   line.key = self->held[0].packet.rtp_time;
   if (self->has_out) {
-    line.offset = self->out + 1 + (torn ? TORN_NUMBERS : 0) - self->held[0].seq;
+    line.offset = next + parts - self->held[0].seq;
     set_times (self, &line, interval);
   }
   self->time_offset = line.time_offset;
   self->to.used = self->ready = false;
   self->shown = line;
   mcc_splice_push (self, &(MccSpliceAction){ .type = MCC_SPLICE_CUT, .stream = line.stream });
-  if (torn)
-    delimit (self);
+  if (parts)
+    delimit (self, (uint16_t)next);
   for (unsigned i = 0; i < self->held_count; i++)
     emit (
         self, &self->shown, self->held[i].seq, &self->held[i].packet, self->held[i].arrival, true);
@@ -360,8 +374,8 @@ mcc_splice_free (MccSplice *self)
 }
 
 void
-mcc_splice_join (
-    MccSplice *self, unsigned stream, uint32_t ssrc, uint32_t clock_rate, bool keyed, MccTime now)
+mcc_splice_join (MccSplice *self, unsigned stream, uint32_t ssrc, uint32_t clock_rate,
+    MccSpliceKind kind, MccTime now)
 {
   self->now = now;
   mcc_splice_hold_clear (self);
@@ -369,7 +383,7 @@ mcc_splice_join (
     finish_leave (self); /* or it would be told of later as if it were this one */
   self->to = (MccSpliceLine){ .used = true, .stream = stream, .ssrc = ssrc };
   self->clock_rate = clock_rate ? clock_rate : CLOCK_RATE_DEFAULT;
-  self->keyed = keyed;
+  self->kind = kind;
 }
 
 void

@@ -8,8 +8,9 @@
  *  - Numbers go on: a lost packet is a gap, a duplicate a duplicate, and late packets keep their
  *    place, those of the old stream too. A cut in the middle of a frame (of an old stream that
  *    was silent for MCC_SPLICE_WAIT, or did not reach the key unit in MCC_SPLICE_WAIT_MAX) leaves
- *    a gap of one, so that what is torn is dropped downstream, and a number behind it for a packet
- *    of the host's that parts the frames (DELIMIT).
+ *    a gap of one, so that what is torn is dropped downstream. Behind a frame that lost packets,
+ *    its end or others, comes where the new stream has such a thing a number for a packet of the
+ *    host's that parts the frames (DELIMIT).
  *  - Every timestamp of the new stream is behind all of the old one. Streams share their base, so
  *    timestamps are as they came, but for what the old stream has shown already (up to M, while
  *    the key unit K came): there t in [K, M + g) becomes M + (t - K + g) g / (M - K + 2 g), g the
@@ -53,11 +54,17 @@ typedef struct {
 } MccSplicePacket;
 
 typedef enum {
+  MCC_SPLICE_OPAQUE,   /* its key units cannot be told */
+  MCC_SPLICE_KEYED,    /* they can */
+  MCC_SPLICE_DELIMITED /* they can, and the host has a packet that parts frames */
+} MccSpliceKind;
+
+typedef enum {
   MCC_SPLICE_EMIT,    /* data, seq, rtp_time; held: it came before */
   MCC_SPLICE_FREE,    /* data: not wanted */
   MCC_SPLICE_CUT,     /* stream: shown from here on */
   MCC_SPLICE_DELIMIT, /* data, not to be freed: what leaves next begins a frame, and the one before
-                         it has no end; seq, rtp_time: for a packet that says so */
+                         it is not whole; seq, rtp_time: for a packet that says so */
   MCC_SPLICE_LEFT,    /* stream: nothing of it is wanted any more */
   MCC_SPLICE_KEY_UNIT /* stream: its key unit was torn, ask for another */
 } MccSpliceActionType;
@@ -76,9 +83,9 @@ MccSplice *mcc_splice_new (void);
 /* After _reset() and its actions. */
 void mcc_splice_free (MccSplice *self);
 /* Show the stream @stream, whose packets bear @ssrc, as soon as that can be; in place of one that
- * was joined and is not shown yet. @keyed: its key units can be told. */
-void mcc_splice_join (
-    MccSplice *self, unsigned stream, uint32_t ssrc, uint32_t clock_rate, bool keyed, MccTime now);
+ * was joined and is not shown yet. */
+void mcc_splice_join (MccSplice *self, unsigned stream, uint32_t ssrc, uint32_t clock_rate,
+    MccSpliceKind kind, MccTime now);
 /* LEFT follows: at once for a stream that is not shown, else at the end of a frame. */
 void mcc_splice_leave (MccSplice *self, unsigned stream, MccTime now);
 /* Whether packets of it are of use. */

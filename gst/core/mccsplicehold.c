@@ -97,7 +97,7 @@ judge (const MccSplice *self, unsigned key, unsigned *first)
     begin = at;
   }
   *first = begin;
-  if (!self->keyed)
+  if (self->kind == MCC_SPLICE_OPAQUE)
     return WHOLE;
   while (end < last && joined (self, end, end + 1))
     end++;
@@ -113,7 +113,7 @@ find_key (const MccSplice *self)
 {
   for (unsigned i = self->held_count; i-- > 0;) {
     bool begins = begins_at (self, i) && (i == 0 || !joined (self, i - 1, i));
-    if (self->keyed ? self->held[i].packet.key : begins)
+    if (self->kind != MCC_SPLICE_OPAQUE ? self->held[i].packet.key : begins)
       return i;
   }
   return self->held_count;

@@ -26,9 +26,11 @@ typedef struct {
   bool fresh, mapped;
   uint32_t key, shown, gap; /* K, M, g */
   /* Of its frames. */
-  bool reorders; /* B frames */
-  bool marks;    /* it sets markers at all */
-  bool open;     /* the newest frame's end has not come */
+  bool reorders;    /* B frames */
+  bool marks;       /* it sets markers at all */
+  bool open;        /* the newest frame's end has not come */
+  uint64_t came;    /* newest number */
+  uint64_t missing; /* of those since the frame before; late ones count off */
   uint32_t newest;
   uint32_t frame[MCC_SPLICE_FRAMES]; /* timestamps as they come */
   unsigned frames;                   /* counts on */
@@ -50,10 +52,13 @@ struct MccSplice {
   uint32_t out_time;    /* latest timestamp */
   MccTime out_arrival;  /* of that frame */
   uint32_t time_offset; /* of the stream shown last */
-  bool torn;            /* the last frame was not whole when its stream was left */
-  MccTime leave_at;     /* MCC_TIME_NONE: `shown` is not being left */
+  /* Of the last frame, when its stream was left. */
+  bool torn;        /* its end has not come */
+  bool holed;       /* nor has that, or another of its packets */
+  MccTime leave_at; /* MCC_TIME_NONE: `shown` is not being left */
   /* What is held of `to`, by number. */
-  bool keyed, ready;
+  MccSpliceKind kind;
+  bool ready;
   MccTime ready_since;
   MccTime shown_at; /* newest packet of what is shown */
   bool has_before;  /* number `before` is freed, of a frame that is not wanted */

@@ -13,10 +13,7 @@
  *     ! rtph264pay config-interval=-1 ! elmlayersink address=239.255.12.60 port=5020
  * ]|
  */
-#include <stdio.h>
-
 #include "gstelmlayersinkprivate.h"
-#include "gstmccentry.h"
 #include "gstmccuri.h"
 
 GST_DEBUG_CATEGORY (gst_elm_layer_sink_debug);
@@ -38,48 +35,11 @@ GST_ELEMENT_REGISTER_DEFINE (elmlayersink, "elmlayersink", GST_RANK_NONE, GST_TY
 
 /* ---- pads ---- */
 
-static guint
-count_request_pads (GstElmLayerSink *self)
-{
-  guint n = 0;
-
-  GST_OBJECT_LOCK (self);
-  for (guint i = 0; i < GST_ELM_LAYERS_MAX; i++)
-    n += self->request[i] != NULL;
-  GST_OBJECT_UNLOCK (self);
-  return n;
-}
-
-/* Whoever releases it meanwhile does not free it. Transfer: full, or NULL. */
-static GstPad *
-ref_request_pad (GstElmLayerSink *self, guint i)
-{
-  GstPad *pad;
-
-  GST_OBJECT_LOCK (self);
-  pad = self->request[i] ? gst_object_ref (self->request[i]) : NULL;
-  GST_OBJECT_UNLOCK (self);
-  return pad;
-}
-
-static void
-pad_missing (GstElmLayerSink *self, guint i)
-{
-  GST_ELEMENT_ERROR (self, CORE, PAD,
-      ("layer_%u is missing: number the pads from layer_0, the base layer, on.", i), (NULL));
-}
-
-static GstPadLinkReturn
-on_link (GstPad *pad, GstObject *parent, GstPad *peer)
-{
-  if (count_request_pads (GST_ELM_LAYER_SINK (parent)) == 0)
-    return GST_PAD_LINK_OK;
-  GST_ELEMENT_ERROR (parent, CORE, PAD,
-      ("sink and layer_%%u exclude each other: link one scalable stream to sink, or one stream a "
-       "layer to layer_0, layer_1, ..."),
-      (NULL));
-  return GST_PAD_LINK_REFUSED;
-}
+static const GstMccEntryWords words = { .name = "layer",
+  .things = "layers",
+  .lowest = "the base layer",
+  .to_sink = "one scalable stream",
+  .to_names = "one stream a layer" };
 
 static void
 on_linked (GstPad *pad, GstPad *peer, gpointer data)
@@ -92,112 +52,39 @@ on_linked (GstPad *pad, GstPad *peer, gpointer data)
   g_rec_mutex_unlock (&self->built);
 }
 
-/* Takes the place of layer @wanted, or the first free one; -1: none. */
-static gint
-take_number (GstElmLayerSink *self, GstPad *pad, gint wanted)
-{
-  gint number = -1;
-
-  GST_OBJECT_LOCK (self);
-  for (gint i = 0; i < GST_ELM_LAYERS_MAX && number < 0; i++)
-    if ((wanted < 0 || wanted == i) && !self->request[i])
-      number = i;
-  if (number >= 0)
-    self->request[number] = pad;
-  GST_OBJECT_UNLOCK (self);
-  return number;
-}
-
 static GstPad *
 gst_elm_layer_sink_request_new_pad (
     GstElement *element, GstPadTemplate *template, const gchar *name, const GstCaps *caps)
 {
-  GstElmLayerSink *self = GST_ELM_LAYER_SINK (element);
-  gint wanted = -1, number;
-  gchar *pad_name;
-  GstPad *pad;
-
-  if (gst_pad_is_linked (self->sink)) {
-    GST_ELEMENT_ERROR (self, CORE, PAD,
-        ("sink and layer_%%u exclude each other: sink is linked; unlink it, or link nothing to "
-         "layer_%%u."),
-        (NULL));
-    return NULL;
-  }
-  if (GST_STATE (self) > GST_STATE_NULL || GST_STATE_NEXT (self) > GST_STATE_NULL) {
-    GST_ELEMENT_ERROR (self, CORE, PAD,
-        ("layer_%%u: the layers are fixed while it runs; request them in NULL."), (NULL));
-    return NULL;
-  }
-  if (name && (sscanf (name, "layer_%d", &wanted) != 1 || wanted < 0))
-    return NULL;
-  pad = gst_ghost_pad_new_no_target_from_template (NULL, template);
-  number = take_number (self, pad, wanted);
-  if (number < 0) {
-    gst_object_unref (gst_object_ref_sink (pad));
-    return NULL;
-  }
-  pad_name = g_strdup_printf ("layer_%d", number);
-  gst_object_set_name (GST_OBJECT (pad), pad_name);
-  g_free (pad_name);
-  gst_element_add_pad (element, pad);
-  return pad;
+  return gst_mcc_entries_request (&GST_ELM_LAYER_SINK (element)->entries, template, name);
 }
 
 static void
 gst_elm_layer_sink_release_pad (GstElement *element, GstPad *pad)
 {
-  GstElmLayerSink *self = GST_ELM_LAYER_SINK (element);
-  GstElement *clocksync = NULL;
-
-  GST_OBJECT_LOCK (self);
-  for (guint i = 0; i < GST_ELM_LAYERS_MAX; i++)
-    if (self->request[i] == pad) {
-      self->request[i] = NULL;
-      clocksync = self->clocksync[i] ? gst_object_ref (self->clocksync[i]) : NULL;
-    }
-  GST_OBJECT_UNLOCK (self);
-  gst_mcc_entry_release (element, pad, clocksync); /* the others go on, and end without it */
-  gst_clear_object (&clocksync);
+  gst_mcc_entries_release (&GST_ELM_LAYER_SINK (element)->entries, pad);
 }
 
 /* ---- building: NULL->READY ---- */
 
-/* clocksync in front of the split's pad of @layer (-1: all). */
+/* clocksync in front of the split's pad of layer @i, or of all. */
 static gboolean
-build_entry (GstElmLayerSink *self, guint i, gint layer, GstPad *ghost, gboolean sync)
+build_pad (GstElmLayerSink *self, guint i, gboolean request, gboolean sync)
 {
   GstPad *sink, *src;
   gboolean good;
 
-  self->clocksync[i] = gst_mcc_sender_make (GST_MCC_SENDER (self), "clocksync");
-  if (!self->clocksync[i])
+  if (!gst_mcc_entries_build (&self->entries, i, request, sync))
     return FALSE;
-  g_object_set (self->clocksync[i], "sync", sync, NULL);
-  src = gst_element_get_static_pad (self->clocksync[i], "src");
-  good = gst_pad_link (src, gst_elm_split_add_pad (GST_ELM_SPLIT (self->split), layer))
+  src = gst_element_get_static_pad (self->entries.clocksync[i], "src");
+  good = gst_pad_link (
+             src, gst_elm_split_add_pad (GST_ELM_SPLIT (self->split), request ? (gint)i : -1))
          == GST_PAD_LINK_OK;
   gst_object_unref (src);
-  sink = gst_element_get_static_pad (self->clocksync[i], "sink");
-  gst_ghost_pad_set_target (GST_GHOST_PAD (ghost), sink);
+  sink = gst_element_get_static_pad (self->entries.clocksync[i], "sink");
   if (i == 0)
     gst_mcc_send_stream_set_entry (self->send, sink);
   gst_object_unref (sink);
-  return good;
-}
-
-static gboolean
-build_pad (GstElmLayerSink *self, guint i, gboolean request, gboolean sync)
-{
-  GstPad *ghost = request ? ref_request_pad (self, i) : gst_object_ref (self->sink);
-  gboolean good;
-
-  if (!ghost) { /* released meanwhile */
-    pad_missing (self, i);
-    return FALSE;
-  }
-  good = build_entry (self, i, request ? (gint)i : -1, ghost, sync);
-  gst_object_unref (ghost);
   return good;
 }
 
@@ -234,18 +121,6 @@ open_session (GstElmLayerSink *self, const GstMccSenderSettings *settings, guint
   return gst_mcc_sender_open_session (GST_MCC_SENDER (self), places, n, settings->max_bps);
 }
 
-/* The pads' numbers leave no gap. */
-static gboolean
-check_pads (GstElmLayerSink *self, guint pads)
-{
-  for (guint i = 0; i < pads; i++)
-    if (!self->request[i]) {
-      pad_missing (self, i);
-      return FALSE;
-    }
-  return TRUE;
-}
-
 /* Who makes layers knows what they need: of the encoder only its rate is set, where all layers come
  * from one, and its payloader. */
 static gboolean
@@ -256,7 +131,7 @@ update_encoder (GstElmLayerSink *self)
 
   gst_mcc_sender_settings_get_encoder (
       &GST_MCC_SENDER (self)->settings, GST_ELEMENT (self), &encoder);
-  if (self->of_pads)
+  if (self->entries.of_pads)
     encoder.control = GST_MCC_ENCODER_CONTROL_NONE;
   ok = gst_mcc_send_stream_set_encoder (self->send, &encoder);
   encoder.configure = FALSE;
@@ -275,9 +150,7 @@ gst_elm_layer_sink_apply (GstMccSender *sender, guint id)
   g_rec_mutex_lock (&self->built);
   settings = gst_mcc_sender_settings_copy (&sender->settings, GST_ELEMENT (self));
   if (self->ready && id == GST_MCC_SENDER_PROPERTY_SYNC)
-    for (guint i = 0; i < GST_ELM_LAYERS_MAX; i++)
-      if (self->clocksync[i])
-        g_object_set (self->clocksync[i], "sync", settings.sync, NULL);
+    gst_mcc_entries_set_sync (&self->entries, settings.sync);
   if (self->ready
       && (id == GST_MCC_SENDER_PROPERTY_PACING_FACTOR
           || id == GST_MCC_SENDER_PROPERTY_PACING_MAX_DELAY))
@@ -291,16 +164,15 @@ gst_elm_layer_sink_prepare (GstMccSender *sender)
   GstElmLayerSink *self = GST_ELM_LAYER_SINK (sender);
   GstMccSenderSettings settings
       = gst_mcc_sender_settings_copy (&sender->settings, GST_ELEMENT (self));
-  guint pads = count_request_pads (self), n;
+  guint pads = gst_mcc_entries_count (&self->entries), n;
 
   GST_OBJECT_LOCK (self);
   n = pads ? pads : self->layers;
   GST_OBJECT_UNLOCK (self);
-  if (!gst_mcc_sender_settings_check (&settings, GST_ELEMENT (self)) || !check_pads (self, pads)
-      || !open_session (self, &settings, n))
+  if (!gst_mcc_sender_settings_check (&settings, GST_ELEMENT (self))
+      || !gst_mcc_entries_check (&self->entries, pads) || !open_session (self, &settings, n))
     return FALSE;
   self->n_built = n;
-  self->of_pads = pads > 0;
   self->send = gst_mcc_send_stream_new (
       GST_BIN (self), 0, &gst_elm_layer_sink_stream_handler, gst_mcc_sender_encoder_changed);
   gst_mcc_send_stream_configure (self->send, &settings);
@@ -325,20 +197,6 @@ gst_elm_layer_sink_prepare (GstMccSender *sender)
   return TRUE;
 }
 
-static void
-remove_child (GstElmLayerSink *self, GstElement **child)
-{
-  GstElement *element;
-
-  GST_OBJECT_LOCK (self);
-  element = g_steal_pointer (child);
-  GST_OBJECT_UNLOCK (self);
-  if (!element)
-    return;
-  gst_element_set_state (element, GST_STATE_NULL);
-  gst_bin_remove (GST_BIN (self), element);
-}
-
 /* READY->NULL */
 static void
 gst_elm_layer_sink_release (GstMccSender *sender)
@@ -349,20 +207,14 @@ gst_elm_layer_sink_release (GstMccSender *sender)
   g_rec_mutex_lock (&self->built);
   self->ready = FALSE;
   send = g_steal_pointer (&self->send);
-  gst_ghost_pad_set_target (GST_GHOST_PAD (self->sink), NULL);
-  for (guint i = 0; i < GST_ELM_LAYERS_MAX; i++) {
-    GstPad *pad = ref_request_pad (self, i);
-
-    if (pad)
-      gst_ghost_pad_set_target (GST_GHOST_PAD (pad), NULL);
-    gst_clear_object (&pad);
-    remove_child (self, &self->clocksync[i]);
-  }
+  gst_ghost_pad_set_target (GST_GHOST_PAD (self->entries.sink), NULL);
+  for (guint i = 0; i < GST_ELM_LAYERS_MAX; i++)
+    gst_mcc_entries_clear (&self->entries, i);
   g_rec_mutex_unlock (&self->built);
   if (send)
     gst_mcc_send_stream_unlink (send);
-  remove_child (self, &self->fan);
-  remove_child (self, &self->split);
+  gst_mcc_sender_unmake (sender, &self->fan);
+  gst_mcc_sender_unmake (sender, &self->split);
   if (send)
     gst_mcc_send_stream_remove (send);
   gst_mcc_session_close (sender->session);
@@ -382,7 +234,7 @@ gst_elm_layer_sink_start (GstMccSender *sender)
       = gst_mcc_sender_settings_copy (&sender->settings, GST_ELEMENT (self));
 
   if (!gst_mcc_sender_settings_check (&settings, GST_ELEMENT (self))
-      || !check_pads (self, self->of_pads ? 1 : 0))
+      || !gst_mcc_entries_check (&self->entries, self->entries.of_pads ? 1 : 0))
     return FALSE;
   gst_mcc_send_stream_start (self->send, settings.max_bps);
   g_mutex_lock (&sender->lock);
@@ -397,11 +249,7 @@ gst_elm_layer_sink_start (GstMccSender *sender)
 static void
 gst_elm_layer_sink_started (GstMccSender *sender)
 {
-  GstElmLayerSink *self = GST_ELM_LAYER_SINK (sender);
-
-  for (guint i = 0; self->of_pads && i < self->n_built; i++)
-    if (!self->request[i] && self->clocksync[i])
-      gst_mcc_entry_end (self->clocksync[i]);
+  gst_mcc_entries_end_released (&GST_ELM_LAYER_SINK (sender)->entries);
 }
 
 /* ---- properties ---- */
@@ -491,14 +339,10 @@ gst_elm_layer_sink_class_init (GstElmLayerSinkClass *klass)
 static void
 gst_elm_layer_sink_init (GstElmLayerSink *self)
 {
-  GstPadTemplate *template = gst_static_pad_template_get (&sink_template);
-
   gst_mcc_sender_setup (GST_MCC_SENDER (self));
   g_rec_mutex_init (&self->built);
   self->layers = DEFAULT_LAYERS;
-  self->sink = gst_ghost_pad_new_no_target_from_template ("sink", template);
-  gst_object_unref (template);
-  gst_pad_set_link_function (self->sink, on_link);
-  g_signal_connect (self->sink, "linked", G_CALLBACK (on_linked), self);
-  gst_element_add_pad (GST_ELEMENT (self), self->sink);
+  gst_mcc_entries_init (
+      &self->entries, GST_MCC_SENDER (self), &words, GST_ELM_LAYERS_MAX, &sink_template);
+  g_signal_connect (self->entries.sink, "linked", G_CALLBACK (on_linked), self);
 }

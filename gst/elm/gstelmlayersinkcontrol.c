@@ -18,30 +18,31 @@ gst_elm_layer_sink_place (guint layer)
 
 /* ---- the core ---- */
 
+GST_MCC_SENDER_DEFINE_MACHINE (mcc_elm_sender)
+
 static void
-destroy (gpointer core)
+handle_app (gpointer core, gconstpointer data, const MccAddress *from, MccTime now)
 {
-  mcc_elm_sender_free (core);
+  const MccElmApp *app = data;
+
+  if (app->subtype == MCC_APP_REPORT)
+    mcc_elm_sender_handle_report (core, app, from, now);
+  else
+    mcc_elm_sender_handle_dropped (core, MCC_DROP_OTHER_SENDER, app->ssrc, now);
 }
 
 static void
-handle_plain_report (gpointer core, guint layer, guint32 ssrc, gdouble fraction_lost,
-    guint32 highest_seq, MccTime rtt, const MccAddress *from, MccTime now)
+handle_block (gpointer core, guint layer, guint32 ssrc, const MccAddress *from, MccTime now)
+{
+  mcc_elm_sender_handle_block (core, ssrc, from, now);
+}
+
+static void
+handle_plain_report (gpointer core, guint layer, guint32 ssrc, const MccPlainReport *report,
+    const MccAddress *from, MccTime now)
 {
   if (layer == 0) /* who has others has it too */
-    mcc_elm_sender_handle_plain_report (core, ssrc, fraction_lost, highest_seq, rtt, from, now);
-}
-
-static void
-handle_bye (gpointer core, guint32 ssrc, const MccAddress *from, MccTime now)
-{
-  mcc_elm_sender_handle_bye (core, ssrc, from, now);
-}
-
-static void
-handle_dropped (gpointer core, MccDrop drop, guint32 ssrc, MccTime now)
-{
-  mcc_elm_sender_handle_dropped (core, drop, ssrc, now);
+    mcc_elm_sender_handle_plain_report (core, ssrc, report, from, now);
 }
 
 static void
@@ -64,21 +65,11 @@ set_caps (gpointer core, guint layer, const MccAppSession *caps, MccTime now)
   return mcc_elm_sender_set_caps (core, caps, now);
 }
 
-static void
-handle_timeout (gpointer core, MccTime now)
-{
-  mcc_elm_sender_handle_timeout (core, now);
-}
-
-static MccTime
-next_timeout (gpointer core)
-{
-  return mcc_elm_sender_next_timeout (core);
-}
-
 /* SSRCs are the split's: on_renamed(). */
 const GstMccSenderMachine gst_elm_layer_sink_machine = {
   .destroy = destroy,
+  .handle_app = handle_app,
+  .handle_block = handle_block,
   .handle_plain_report = handle_plain_report,
   .handle_bye = handle_bye,
   .handle_dropped = handle_dropped,
@@ -144,18 +135,6 @@ act_announce (GstElmLayerSink *self, GstMccSenderTodo *said)
 }
 
 static void
-act_feedback (GstElmLayerSink *self, gboolean found)
-{
-  GstMccSender *sender = GST_MCC_SENDER (self);
-  GstMccSenderSettings settings
-      = gst_mcc_sender_settings_copy (&sender->settings, GST_ELEMENT (self));
-
-  gst_mcc_sender_tell_feedback (sender, found);
-  if (found || settings.no_feedback == MCC_NO_FEEDBACK_STOP)
-    gst_mcc_send_stream_set_stopped (self->send, !found);
-}
-
-static void
 act_whole (GstElmLayerSink *self, guint64 bps)
 {
   GstMccSender *sender = GST_MCC_SENDER (self);
@@ -169,9 +148,7 @@ act_whole (GstElmLayerSink *self, guint64 bps)
   GST_DEBUG_OBJECT (self, "all layers %" G_GUINT64_FORMAT " -> %" G_GUINT64_FORMAT, previous, bps);
   if (gst_mcc_encoder_get_status (encoder) == GST_MCC_ENCODER_FOUND)
     gst_mcc_encoder_set_bitrate (encoder, bps);
-  g_object_notify (G_OBJECT (self), "target-bitrate");
-  gst_mcc_messages_target (
-      sender->messages, -1, bps, previous, "receiver", 0, gst_mcc_pump_now (sender->pump));
+  gst_mcc_sender_tell_target (sender, -1, bps, previous, "receiver", 0);
 }
 
 void
@@ -179,6 +156,7 @@ gst_elm_layer_sink_act (GstMccSender *sender, GstMccSenderTodo *todo)
 {
   GstElmLayerSink *self = GST_ELM_LAYER_SINK (sender);
   const MccElmSenderAction *action = &todo->action.elm;
+  gboolean found;
 
   switch (action->type) {
     case MCC_ELM_SENDER_ANNOUNCE:
@@ -193,7 +171,9 @@ gst_elm_layer_sink_act (GstMccSender *sender, GstMccSenderTodo *todo)
       break;
     case MCC_ELM_SENDER_FEEDBACK_LOST:
     case MCC_ELM_SENDER_FEEDBACK_FOUND:
-      act_feedback (self, action->type == MCC_ELM_SENDER_FEEDBACK_FOUND);
+      found = action->type == MCC_ELM_SENDER_FEEDBACK_FOUND;
+      if (gst_mcc_sender_tell_feedback (sender, found))
+        gst_mcc_send_stream_set_stopped (self->send, !found);
       break;
     case MCC_ELM_SENDER_WHOLE:
       act_whole (self, action->target_bps);
@@ -250,6 +230,7 @@ make_core (GstElmLayerSink *self, const MccElmLayers *layers, const GstMccSender
 {
   GstMccSender *sender = GST_MCC_SENDER (self);
   MccElmSenderConfig config = { .layers = *layers,
+    .wants_block = true,
     .max_receivers = settings->max_receivers,
     .seed = gst_mcc_properties_get_seed (&sender->network) };
 
@@ -259,6 +240,7 @@ make_core (GstElmLayerSink *self, const MccElmLayers *layers, const GstMccSender
   config.ttl = (uint8_t)sender->network.settings.ttl_mc;
   g_mutex_unlock (&sender->network.lock);
   gst_mcc_session_get_feedback (sender->session, &config.feedback);
+  config.srtcp_bytes = gst_mcc_session_get_srtcp_bytes (sender->session);
   get_whole (self, settings->max_bps, &config.whole);
   return mcc_elm_sender_new (&config, gst_mcc_pump_now (sender->pump));
 }
@@ -417,19 +399,7 @@ gst_elm_layer_sink_tick (GstMccSender *sender, MccTime now)
 static void
 on_elm_app (gpointer owner, const MccElmApp *app, const MccAddress *from)
 {
-  GstMccSender *self = owner;
-
-  g_mutex_lock (&self->lock);
-  if (self->core) {
-    MccTime now = gst_mcc_pump_now (self->pump);
-
-    if (app->subtype == MCC_APP_REPORT)
-      mcc_elm_sender_handle_report (self->core, app, from, now);
-    else
-      mcc_elm_sender_handle_dropped (self->core, MCC_DROP_OTHER_SENDER, app->ssrc, now);
-  }
-  g_mutex_unlock (&self->lock);
-  gst_mcc_sender_drain (self);
+  gst_mcc_sender_handle_app (owner, app, from);
 }
 
 const GstMccSessionHandler gst_elm_layer_sink_session_handler = { .elm_app = on_elm_app };

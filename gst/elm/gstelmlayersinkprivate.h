@@ -8,6 +8,7 @@
 #include "gstelmfan.h"
 #include "gstelmlayersink.h"
 #include "gstelmsplit.h"
+#include "gstmccentry.h"
 #include "mccelmsender.h"
 
 G_BEGIN_DECLS
@@ -25,9 +26,8 @@ GST_DEBUG_CATEGORY_EXTERN (gst_elm_layer_sink_debug);
  *  layer_%u - clocksync -'
  */
 struct _GstElmLayerSink {
-  GstMccSender parent;                 /* its core is made when the layers have been counted */
-  GstPad *sink;                        /* the always pad; without target in NULL */
-  GstPad *request[GST_ELM_LAYERS_MAX]; /* no ref; guarded by the object lock */
+  GstMccSender parent; /* its core is made when the layers have been counted */
+  GstMccEntries entries;
 
   guint layers; /* the property; guarded by the object lock */
 
@@ -36,9 +36,8 @@ struct _GstElmLayerSink {
   GRecMutex built;
   gboolean ready; /* all of it is made: what is set now is for _apply() */
   GstMccSendStream *send;
-  GstElement *split, *fan, *clocksync[GST_ELM_LAYERS_MAX];
-  guint n_built;    /* layers that there is room for */
-  gboolean of_pads; /* a layer a request pad */
+  GstElement *split, *fan;
+  guint n_built; /* layers that there is room for */
 
   /* Guarded by the sender's lock, within which the split's figures may be asked for. */
   guint64 target_bps; /* of all layers, as announced */

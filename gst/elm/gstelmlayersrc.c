@@ -49,7 +49,6 @@ struct _GstElmLayerSrc {
   GQueue actions;     /* of MccElmReceiverAction: what was polled and is not acted on yet */
   MccElmApp last_app; /* to say with BYE */
   guint8 order_id;    /* of the header extension; 0: not known */
-  gboolean join_told;
 };
 
 /* The machine with what a packet says besides. */
@@ -111,6 +110,7 @@ machine_create (GstMccReceiver *owner, const MccAsmpReceiverConfig *config, MccT
     .ssrc = config->ssrc,
     .source_ssrc = config->source_ssrc,
     .seed = config->seed,
+    .srtcp_bytes = config->srtcp_bytes,
     .hears_group = config->hears_group };
   Core *core = g_new0 (Core, 1);
 
@@ -120,11 +120,12 @@ machine_create (GstMccReceiver *owner, const MccAsmpReceiverConfig *config, MccT
   elm.leave_latency = GST_MCC_LEAVE_LATENCY (self->leave_latency_ms);
   elm.max_level = self->max_level;
   self->order_id = owner->user_caps ? gst_mcc_caps_layer_order_id (owner->user_caps) : 0;
-  self->join_told = FALSE;
   g_queue_clear_full (&self->actions, g_free);
   g_mutex_unlock (&owner->lock);
   core->owner = self;
   core->receiver = mcc_elm_receiver_new (&elm, now);
+  if (!core->receiver)
+    g_clear_pointer (&core, g_free);
   return core;
 }
 
@@ -379,20 +380,12 @@ on_join (GstElmLayerSrc *self, const MccElmReceiverAction *action)
   GstMccReceiver *receiver = GST_MCC_RECEIVER (self);
   MccPlace place = { action->group.address_offset, action->group.port_offset };
   GError *error = NULL;
-  gboolean told;
 
   GST_INFO_OBJECT (
       self, "joining layer %u (%s)", action->layer, mcc_elm_reason_name (action->reason));
   if (gst_mcc_session_join_layer (receiver->session, action->layer, place, &error))
     return;
-  g_mutex_lock (&receiver->lock);
-  told = self->join_told;
-  self->join_told = TRUE;
-  g_mutex_unlock (&receiver->lock);
-  if (!told)
-    GST_ELEMENT_WARNING (self, RESOURCE, OPEN_READ,
-        ("Layer %u cannot be received: %s", action->layer, error->message), (NULL));
-  g_clear_error (&error);
+  gst_mcc_receiver_tell_join_failed (receiver, "Layer", action->layer, error);
 }
 
 static void
@@ -452,6 +445,9 @@ act (GstMccReceiver *receiver, const MccAsspReceiverAction *told)
       break;
     case MCC_ELM_RECEIVER_REPORT:
       send_app (self, &action->app, FALSE);
+      break;
+    case MCC_ELM_RECEIVER_LEFT:
+      gst_mcc_receiver_renew_key_unit (receiver);
       break;
     case MCC_ELM_RECEIVER_KEY_UNIT:
       gst_mcc_session_request_key_unit (receiver->session, action->group.ssrc);
@@ -530,10 +526,11 @@ handle_app (gpointer owner, const MccElmApp *app, const MccAddress *from)
 
   g_mutex_lock (&receiver->lock);
   if (receiver->core) {
-    if (app->subtype == MCC_APP_SESSION)
+    MccDrop drop = mcc_elm_receiver_handle_app (
+        ((Core *)receiver->core)->receiver, app, from, gst_mcc_pump_now (receiver->pump));
+
+    if (drop == MCC_DROP_NONE && app->subtype == MCC_APP_SESSION)
       receiver->announcer = *from;
-    mcc_elm_receiver_handle_app (
-        ((Core *)receiver->core)->receiver, app, gst_mcc_pump_now (receiver->pump));
     gst_mcc_receiver_drain_locked (receiver, &todo);
   }
   g_mutex_unlock (&receiver->lock);
@@ -676,12 +673,8 @@ install_properties (GObjectClass *object)
       g_param_spec_enum ("loss-measure", "loss-measure",
           "How losses are counted for the TCP-friendly rate", loss_measure_get_type (), LOSS_AUTO,
           flags | GST_PARAM_MUTABLE_READY));
-  g_object_class_install_property (object, PROP_LEAVE_LATENCY,
-      g_param_spec_uint ("leave-latency", "leave-latency",
-          "Time from a leave to the end of the traffic, as far as known of the network, in ms "
-          "(2000: "
-          "last member query time of IGMPv3 and MLDv2; less where switches or routers leave fast)",
-          0, 60000, GST_MCC_LEAVE_LATENCY_MS, flags | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property (
+      object, PROP_LEAVE_LATENCY, gst_mcc_receiver_leave_latency_spec ());
   gst_type_mark_as_plugin_api (strategy_get_type (), 0);
   gst_type_mark_as_plugin_api (loss_measure_get_type (), 0);
 }

@@ -250,3 +250,11 @@ run_peers (Fixture *self, Peer *peers, unsigned count, MccTime interval, MccTime
     run_until (self, MIN (end, self->now + interval));
   }
 }
+
+static inline uint64_t
+dropped (const Fixture *f, MccDrop drop)
+{
+  MccAsmpSenderStats stats;
+  mcc_asmp_sender_get_stats (f->sender, f->now, &stats);
+  return stats.dropped[drop];
+}

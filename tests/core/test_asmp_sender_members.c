@@ -18,14 +18,6 @@ check_receivers (const Fixture *f, unsigned count)
   g_assert_cmpuint (stats.receivers, ==, count);
 }
 
-static uint64_t
-dropped (const Fixture *f, MccDrop drop)
-{
-  MccAsmpSenderStats stats;
-  mcc_asmp_sender_get_stats (f->sender, f->now, &stats);
-  return stats.dropped[drop];
-}
-
 static void
 test_probation (void)
 {
@@ -149,10 +141,11 @@ test_bad_values (void)
   fixture_init (&f, &config);
   g_assert_cmpint (mcc_asmp_sender_handle_report (f.sender, config.ssrc, &report, &from, f.now), ==,
       MCC_DROP_OWN);
-  g_assert_cmpint (mcc_asmp_sender_handle_plain_report (f.sender, 1, NAN, 0, 0, &from, f.now), ==,
-      MCC_DROP_BAD_VALUE);
-  g_assert_cmpint (
-      mcc_asmp_sender_handle_plain_report (f.sender, 1, 0.0, 0, 1526 * MCC_SECOND, &from, f.now),
+  g_assert_cmpint (mcc_asmp_sender_handle_plain_report (
+                       f.sender, 1, &(MccPlainReport){ .fraction_lost = NAN }, &from, f.now),
+      ==, MCC_DROP_BAD_VALUE);
+  g_assert_cmpint (mcc_asmp_sender_handle_plain_report (
+                       f.sender, 1, &(MccPlainReport){ .rtt = 1526 * MCC_SECOND }, &from, f.now),
       ==, MCC_DROP_BAD_VALUE);
   fixture_clear (&f);
 }
@@ -395,15 +388,41 @@ check_regular_rtcp_keeps (MccVariant variant)
   run_peers (&f, peers, 2, INTERVAL, 5 * MCC_SECOND);
   for (unsigned i = 0; i < 20; i++) {
     run_peers (&f, peers, 1, INTERVAL, MCC_SECOND);
-    mcc_asmp_sender_handle_plain_report (f.sender, 2, 0.5, 0, RTT, &from[1], f.now);
+    mcc_asmp_sender_handle_plain_report (
+        f.sender, 2, &(MccPlainReport){ .fraction_lost = 0.5, .rtt = RTT }, &from[1], f.now);
   }
   g_assert_cmpuint (f.timed_out, ==, 0);
   g_assert_cmpuint (f.target, ==, 500000);
   for (unsigned i = 0; i < 10; i++) {
     run_peers (&f, peers + 1, 1, INTERVAL, MCC_SECOND);
-    mcc_asmp_sender_handle_plain_report (f.sender, 1, 0.0, 0, RTT, &from[0], f.now);
+    mcc_asmp_sender_handle_plain_report (
+        f.sender, 1, &(MccPlainReport){ .rtt = RTT }, &from[0], f.now);
   }
   g_assert_cmpuint (f.timed_out, ==, 1);
+  fixture_clear (&f);
+}
+
+/* Who follows one that left spoke before: nothing rises until it speaks again. */
+static void
+test_successor_is_heard_first (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer late = { .ssrc = 1, .host = 2, .rate_bps = 900000, .rtt = RTT };
+  MccAddress from = address_of (1);
+  fixture_init (&f, &config);
+  for (unsigned i = 0; i < 4; i++) {
+    mcc_asmp_sender_handle_plain_report (
+        f.sender, 1, &(MccPlainReport){ .rtt = RTT }, &from, f.now);
+    g_assert_cmpint (peer_report (&f, &late), ==, i ? MCC_DROP_ADDRESS : MCC_DROP_PROBATION);
+    run_for (&f, MCC_SECOND);
+  }
+  uint64_t before = f.target;
+  mcc_asmp_sender_handle_bye (f.sender, 1, &from, f.now);
+  run_for (&f, 2 * MCC_SECOND);
+  g_assert_cmpuint (f.target, <=, before);
+  run_peers (&f, &late, 1, INTERVAL, 10 * MCC_SECOND);
+  g_assert_cmpuint (f.target, >, before);
   fixture_clear (&f);
 }
 
@@ -569,7 +588,8 @@ test_drops_and_trace (void)
   mcc_asmp_sender_set_ssrc (f.sender, 77);
   g_assert_cmpint (peer_report (&f, &peer), ==, MCC_DROP_OWN);
   g_assert_cmpint (
-      mcc_asmp_sender_handle_plain_report (f.sender, 77, 0, 0, 0, NULL, f.now), ==, MCC_DROP_OWN);
+      mcc_asmp_sender_handle_plain_report (f.sender, 77, &(MccPlainReport){ 0 }, NULL, f.now), ==,
+      MCC_DROP_OWN);
   for (unsigned drop = 1; drop < MCC_DROP_COUNT; drop++)
     g_assert_cmpuint (dropped (&f, (MccDrop)drop), ==,
         drop == MCC_DROP_OWN         ? 3
@@ -601,7 +621,7 @@ test_changes_are_bounded (void)
   uint32_t last = 0;
   unsigned changes = 0;
   for (uint32_t i = 0; i < 2000; i++) {
-    mcc_asmp_sender_handle_plain_report (sender, 1 + i / 2, 0.0, 0, 0, NULL, EPOCH);
+    mcc_asmp_sender_handle_plain_report (sender, 1 + i / 2, &(MccPlainReport){ 0 }, NULL, EPOCH);
   }
   while (mcc_asmp_sender_poll (sender, &action)) {
     if (action.type != MCC_SENDER_RECEIVER)
@@ -652,8 +672,8 @@ test_not_sent_yet (void)
     report.highest_seq = table[row].reported;
     g_assert_cmpint (mcc_asmp_sender_handle_report (f.sender, 1, &report, &from, f.now), ==,
         table[row].good ? MCC_DROP_NONE : MCC_DROP_BAD_VALUE);
-    g_assert_cmpint (mcc_asmp_sender_handle_plain_report (
-                         f.sender, 2, 0.0, table[row].reported, 0, &from, f.now),
+    g_assert_cmpint (mcc_asmp_sender_handle_plain_report (f.sender, 2,
+                         &(MccPlainReport){ .highest_seq = table[row].reported }, &from, f.now),
         ==, table[row].good ? MCC_DROP_PROBATION : MCC_DROP_BAD_VALUE);
     fixture_clear (&f);
   }
@@ -663,7 +683,8 @@ test_not_sent_yet (void)
   fixture_init (&f, &config);
   mcc_asmp_sender_handle_sent (f.sender, 1, 1000, UINT32_MAX - 1, f.now);
   mcc_asmp_sender_handle_sent (f.sender, 1, 1000, 5, f.now);
-  g_assert_cmpint (mcc_asmp_sender_handle_plain_report (f.sender, 2, 0.0, 30000, 0, NULL, f.now),
+  g_assert_cmpint (mcc_asmp_sender_handle_plain_report (
+                       f.sender, 2, &(MccPlainReport){ .highest_seq = 30000 }, NULL, f.now),
       ==, MCC_DROP_PROBATION);
   fixture_clear (&f);
 }
@@ -764,6 +785,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/members/named-before-it-expires", test_expiry_before_named);
   g_test_add_func ("/asmp-sender/members/leaving-without-bye", test_leaving);
   g_test_add_func ("/asmp-sender/members/regular-rtcp-keeps", test_regular_rtcp_keeps);
+  g_test_add_func ("/asmp-sender/members/successor-is-heard-first", test_successor_is_heard_first);
   g_test_add_func ("/asmp-sender/members/flood-of-ssrcs", test_flood);
   g_test_add_func ("/asmp-sender/members/full-table-fails-closed", test_table_full);
   g_test_add_func ("/asmp-sender/members/slowest-first", test_slowest_first);

@@ -571,7 +571,7 @@ test_no_ect (void)
     run_peers (&f, &peer, 1, 100 * MCC_MSECOND, 2 * MCC_SECOND);
     g_assert_true (mcc_asmp_sender_ect (f.sender) == (row == 2));
     for (unsigned i = 0; i < 3; i++) {
-      mcc_asmp_sender_handle_plain_report (f.sender, 2, 0.0, 0, 0, &plain, f.now);
+      mcc_asmp_sender_handle_plain_report (f.sender, 2, &(MccPlainReport){ 0 }, &plain, f.now);
       run_peers (&f, &peer, 1, 100 * MCC_MSECOND, MCC_SECOND);
     }
     g_assert_false (mcc_asmp_sender_ect (f.sender));

@@ -6,7 +6,7 @@
 
 #define HONEST 9
 #define HONEST_BPS 2000000
-#define LIAR 9
+#define TENTH HONEST
 
 static void
 honest (Peer *peers, unsigned count)
@@ -30,27 +30,55 @@ info_of (const Fixture *self, uint32_t ssrc)
   g_error ("no receiver %u", ssrc);
 }
 
+/* Nine that tell the truth, settled, and one that joins them. */
+typedef struct {
+  Fixture sender;
+  Peer peers[HONEST + 1];
+} Scene;
+
+static const Peer tiny_claim
+    = { .ssrc = 666, .host = 66, .number = 1, .rate_bps = 1000, .rtt = 40 * MCC_MSECOND };
+
 static void
-settle (Fixture *self, Peer *peers, MccVariant variant)
+scene_init (Scene *self, MccVariant variant, const Peer *tenth)
 {
   MccAsmpSenderConfig config = default_config (variant);
-  fixture_init (self, &config);
-  honest (peers, HONEST);
-  run_peers (self, peers, HONEST, 500 * MCC_MSECOND, 30 * MCC_SECOND);
-  g_assert_cmpuint (self->target, ==, HONEST_BPS);
+  fixture_init (&self->sender, &config);
+  honest (self->peers, HONEST);
+  run_peers (&self->sender, self->peers, HONEST, 500 * MCC_MSECOND, 30 * MCC_SECOND);
+  g_assert_cmpuint (self->sender.target, ==, HONEST_BPS);
+  self->peers[TENTH] = *tenth;
+}
+
+static void
+scene_run (Scene *self, unsigned seconds)
+{
+  run_peers (&self->sender, self->peers, HONEST + 1, 500 * MCC_MSECOND, seconds * MCC_SECOND);
 }
 
 /* Seconds until the target is at @bps again, @limit at most. */
 static double
-seconds_below (Fixture *self, Peer *peers, unsigned count, uint64_t bps, unsigned limit)
+scene_seconds_below (Scene *self, uint64_t bps, unsigned limit)
 {
-  MccTime begin = self->now, last = begin;
-  while (self->now - begin < limit * MCC_SECOND) {
-    run_peers (self, peers, count, 500 * MCC_MSECOND, 500 * MCC_MSECOND);
-    if (self->target < bps)
-      last = self->now;
+  MccTime begin = self->sender.now, last = begin;
+  while (self->sender.now - begin < limit * MCC_SECOND) {
+    run_peers (&self->sender, self->peers, HONEST + 1, 500 * MCC_MSECOND, 500 * MCC_MSECOND);
+    if (self->sender.target < bps)
+      last = self->sender.now;
   }
   return mcc_time_to_seconds (last - begin);
+}
+
+static MccReceiverState
+scene_state (const Scene *self)
+{
+  return info_of (&self->sender, self->peers[TENTH].ssrc).state;
+}
+
+static void
+scene_clear (Scene *self)
+{
+  fixture_clear (&self->sender);
 }
 
 typedef struct {
@@ -65,82 +93,174 @@ static void
 test_liar (gconstpointer data)
 {
   const Lie *lie = data;
-  Fixture self;
-  Peer peers[HONEST + 1];
-  settle (&self, peers, MCC_VARIANT_ENHANCED);
-  peers[LIAR] = (Peer){ .ssrc = 666,
+  Peer tenth = { .ssrc = 666,
     .host = 66,
     .number = 1,
     .rate_bps = lie->rate_bps,
     .loss_ratio = lie->loss_ratio,
     .queueless = true,
     .rtt = lie->rtt };
-  double held = seconds_below (&self, peers, HONEST + 1, HONEST_BPS * 95 / 100, 120);
+  Scene self;
+  scene_init (&self, MCC_VARIANT_ENHANCED, &tenth);
+  double held = scene_seconds_below (&self, HONEST_BPS * 95 / 100, 120);
   g_test_message ("%s: held down for %.1f s", lie->name, held);
   g_assert_cmpfloat (held, >, 5.0); /* it was believed at first, as a true one would be */
   g_assert_cmpfloat (held, <=, 30.0);
-  g_assert_cmpint (info_of (&self, 666).state, ==, MCC_RECEIVER_QUARANTINED);
-  fixture_clear (&self);
+  g_assert_cmpint (scene_state (&self), ==, MCC_RECEIVER_QUARANTINED);
+  scene_clear (&self);
+}
+
+/* Who does not hear the media cannot name its SSRC: no report of his counts, in no name, whatever
+ * it echoes, until a block does. published believes him. */
+static void
+test_deaf (void)
+{
+  for (int published = 0; published < 2; published++) {
+    Fixture self;
+    Peer peers[HONEST + 1];
+    MccAsmpSenderConfig config
+        = default_config (published ? MCC_VARIANT_PUBLISHED : MCC_VARIANT_ENHANCED);
+    config.wants_block = true;
+    fixture_init (&self, &config);
+    honest (peers, HONEST);
+    for (unsigned i = 0; i < 60; i++) {
+      for (unsigned k = 0; k < HONEST; k++) {
+        MccAddress from = address_of (peers[k].host);
+        mcc_asmp_sender_handle_block (self.sender, peers[k].ssrc, &from, self.now);
+      }
+      run_peers (&self, peers, HONEST, 500 * MCC_MSECOND, 500 * MCC_MSECOND);
+    }
+    g_assert_cmpuint (self.target, ==, HONEST_BPS);
+    peers[HONEST] /* who guesses well */
+        = (Peer){ .ssrc = 666, .host = 66, .rate_bps = 1000, .rtt = 40 * MCC_MSECOND };
+    run_peers (&self, peers, HONEST + 1, 100 * MCC_MSECOND, 2 * MCC_SECOND);
+    g_assert_cmpuint (self.target, ==, published ? config.min_bps : HONEST_BPS);
+    if (!published)
+      g_assert_cmpint (info_of (&self, 666).state, ==, MCC_RECEIVER_PROBATION);
+    MccAddress from = address_of (66);
+    mcc_asmp_sender_handle_block (self.sender, 666, &from, self.now);
+    run_peers (&self, peers, HONEST + 1, 100 * MCC_MSECOND, 100 * MCC_MSECOND);
+    g_assert_cmpuint (self.target, ==, config.min_bps);
+    fixture_clear (&self);
+  }
 }
 
 /* Another name does not help: its host is known. */
 static void
 test_new_name (void)
 {
-  Fixture self;
-  Peer peers[HONEST + 1];
-  settle (&self, peers, MCC_VARIANT_ENHANCED);
-  peers[LIAR]
-      = (Peer){ .ssrc = 666, .host = 66, .number = 1, .rate_bps = 1000, .rtt = 40 * MCC_MSECOND };
-  seconds_below (&self, peers, HONEST + 1, HONEST_BPS, 60);
+  Scene self;
+  scene_init (&self, MCC_VARIANT_ENHANCED, &tiny_claim);
+  scene_seconds_below (&self, HONEST_BPS, 60);
   for (unsigned i = 0; i < 5; i++) {
-    peers[LIAR].ssrc++;
-    double held = seconds_below (&self, peers, HONEST + 1, HONEST_BPS, 10);
+    self.peers[TENTH].ssrc++;
+    double held = scene_seconds_below (&self, HONEST_BPS, 10);
     g_assert_cmpfloat (held, ==, 0.0);
   }
-  fixture_clear (&self);
+  scene_clear (&self);
+}
+
+/* Nor does it help to go in time and come back, under the same name or another: what counted
+ * against it goes on. */
+static void
+test_comes_and_goes (gconstpointer data)
+{
+  const MccTime stay = *(const unsigned *)data * MCC_MSECOND;
+  static const uint64_t claims[] = { 1000, 100000, 300000 };
+  for (unsigned i = 0; i < G_N_ELEMENTS (claims) * 2; i++) {
+    Scene self;
+    Peer tenth = tiny_claim;
+    tenth.rate_bps = claims[i / 2];
+    tenth.queueless = true;
+    scene_init (&self, MCC_VARIANT_ENHANCED, &tenth);
+    MccAddress from = address_of (tenth.host);
+    MccTime begin = self.sender.now;
+    double held = 0.0;
+    while (self.sender.now - begin < 240 * MCC_SECOND) {
+      for (MccTime end = self.sender.now + stay; self.sender.now < end;) {
+        run_peers (&self.sender, self.peers, HONEST + 1, 500 * MCC_MSECOND, 500 * MCC_MSECOND);
+        held += self.sender.target < HONEST_BPS * 95 / 100 ? 0.5 : 0.0;
+      }
+      mcc_asmp_sender_handle_bye (
+          self.sender.sender, self.peers[TENTH].ssrc, &from, self.sender.now);
+      self.peers[TENTH].ssrc += i % 2;
+    }
+    g_test_message ("claims %u, %s name: held down for %.1f s of 240 s", (unsigned)tenth.rate_bps,
+        i % 2 ? "another" : "the same", held);
+    g_assert_cmpfloat (held, <=, 30.0);
+    scene_clear (&self);
+  }
+}
+
+/* What honest receivers said when their path was bad, an hour later and without a key: in their own
+ * addresses (forged) or from elsewhere, in order, between their reports. */
+static void
+test_replay_after_an_hour (void)
+{
+  Scene self;
+  scene_init (&self, MCC_VARIANT_ENHANCED, &tiny_claim);
+  Peer *peer = &self.peers[0], said = *peer;
+  said.rate_bps = 50000;
+  said.loss_ratio = 0.1;
+  for (unsigned minute = 0; minute < 60; minute++)
+    run_peers (&self.sender, self.peers, HONEST, 500 * MCC_MSECOND, 60 * MCC_SECOND);
+  g_assert_cmpuint (self.sender.target, ==, HONEST_BPS);
+  uint64_t stale = dropped (&self.sender, MCC_DROP_STALE);
+  uint64_t elsewhere = dropped (&self.sender, MCC_DROP_ADDRESS);
+  for (unsigned i = 0; i < 100; i++) {
+    for (unsigned k = 0; k < 5; k++) {
+      Peer again = said, away = said;
+      again.number = away.number = said.number++;
+      away.host = 77;
+      g_assert_cmpint (peer_report (&self.sender, &again), ==, MCC_DROP_STALE);
+      g_assert_cmpint (peer_report (&self.sender, &away), !=, MCC_DROP_NONE);
+      g_assert_cmpuint (self.sender.target, ==, HONEST_BPS);
+    }
+    run_peers (&self.sender, self.peers, HONEST, 500 * MCC_MSECOND, 500 * MCC_MSECOND);
+    g_assert_cmpuint (self.sender.target, ==, HONEST_BPS);
+  }
+  g_assert_cmpuint (dropped (&self.sender, MCC_DROP_STALE) - stale, ==, 500);
+  g_assert_cmpuint (dropped (&self.sender, MCC_DROP_ADDRESS) - elsewhere, ==, 500);
+  g_assert_cmpuint (self.sender.timed_out, ==, 0);
+  scene_clear (&self);
 }
 
 /* The equation takes the place of its claim: with losses it limits as they do. */
 static void
 test_equation (void)
 {
-  Fixture self;
-  Peer peers[HONEST + 1];
-  settle (&self, peers, MCC_VARIANT_ENHANCED);
   /* 1000 bytes, 40 ms: 0.05 % loss allows about 7 Mb/s, 1 % about 2.2, 3 % 1.1 */
-  peers[LIAR] = (Peer){ .ssrc = 666,
+  Peer tenth = { .ssrc = 666,
     .host = 66,
     .number = 1,
     .rate_bps = 1000,
     .loss_ratio = 0.0005,
     .rtt = 40 * MCC_MSECOND };
-  seconds_below (&self, peers, HONEST + 1, HONEST_BPS, 60);
-  g_assert_cmpint (info_of (&self, 666).state, ==, MCC_RECEIVER_QUARANTINED);
-  g_assert_cmpuint (self.target, ==, HONEST_BPS);
-  peers[LIAR].loss_ratio = 0.03;
-  run_peers (&self, peers, HONEST + 1, 500 * MCC_MSECOND, 5 * MCC_SECOND);
-  g_assert_cmpuint (self.target, <, 1400000);
-  g_assert_cmpuint (self.target, >, 700000);
-  fixture_clear (&self);
+  Scene self;
+  scene_init (&self, MCC_VARIANT_ENHANCED, &tenth);
+  scene_seconds_below (&self, HONEST_BPS, 60);
+  g_assert_cmpint (scene_state (&self), ==, MCC_RECEIVER_QUARANTINED);
+  g_assert_cmpuint (self.sender.target, ==, HONEST_BPS);
+  self.peers[TENTH].loss_ratio = 0.03;
+  scene_run (&self, 5);
+  g_assert_cmpuint (self.sender.target, <, 1400000);
+  g_assert_cmpuint (self.sender.target, >, 700000);
+  scene_clear (&self);
 }
 
 /* Who says the truth again for long enough is believed again. */
 static void
 test_release (void)
 {
-  Fixture self;
-  Peer peers[HONEST + 1];
-  settle (&self, peers, MCC_VARIANT_ENHANCED);
-  peers[LIAR]
-      = (Peer){ .ssrc = 666, .host = 66, .number = 1, .rate_bps = 1000, .rtt = 40 * MCC_MSECOND };
-  seconds_below (&self, peers, HONEST + 1, HONEST_BPS, 60);
-  peers[LIAR].rate_bps = HONEST_BPS + 1;
-  run_peers (&self, peers, HONEST + 1, 500 * MCC_MSECOND, 60 * MCC_SECOND);
-  g_assert_cmpint (info_of (&self, 666).state, ==, MCC_RECEIVER_QUARANTINED);
-  run_peers (&self, peers, HONEST + 1, 500 * MCC_MSECOND, 120 * MCC_SECOND);
-  g_assert_cmpint (info_of (&self, 666).state, ==, MCC_RECEIVER_ACTIVE);
-  fixture_clear (&self);
+  Scene self;
+  scene_init (&self, MCC_VARIANT_ENHANCED, &tiny_claim);
+  scene_seconds_below (&self, HONEST_BPS, 60);
+  self.peers[TENTH].rate_bps = HONEST_BPS + 1;
+  scene_run (&self, 60);
+  g_assert_cmpint (scene_state (&self), ==, MCC_RECEIVER_QUARANTINED);
+  scene_run (&self, 120);
+  g_assert_cmpint (scene_state (&self), ==, MCC_RECEIVER_ACTIVE);
+  scene_clear (&self);
 }
 
 /* Alone: that it is not believed raises nothing, and it is no feedback. */
@@ -165,19 +285,16 @@ test_alone (void)
 static void
 test_rise (void)
 {
-  Fixture self;
-  Peer peers[HONEST + 1];
-  settle (&self, peers, MCC_VARIANT_ENHANCED);
-  peers[LIAR]
-      = (Peer){ .ssrc = 666, .host = 66, .number = 1, .rate_bps = 1000, .rtt = 40 * MCC_MSECOND };
-  run_peers (&self, peers, HONEST + 1, 500 * MCC_MSECOND, 5 * MCC_SECOND);
-  g_assert_cmpuint (self.target, ==, 100000);
-  self.max_step = 0;
-  self.rise_gap_min = MCC_TIME_NONE;
-  run_peers (&self, peers, HONEST + 1, 500 * MCC_MSECOND, 60 * MCC_SECOND);
-  g_assert_cmpuint (self.target, ==, HONEST_BPS);
-  g_assert_cmpuint (self.max_step, <=, (uint64_t)(8.0 * PACKET_BYTES / 0.04) + 1);
-  fixture_clear (&self);
+  Scene self;
+  scene_init (&self, MCC_VARIANT_ENHANCED, &tiny_claim);
+  scene_run (&self, 5);
+  g_assert_cmpuint (self.sender.target, ==, 100000);
+  self.sender.max_step = 0;
+  self.sender.rise_gap_min = MCC_TIME_NONE;
+  scene_run (&self, 60);
+  g_assert_cmpuint (self.sender.target, ==, HONEST_BPS);
+  g_assert_cmpuint (self.sender.max_step, <=, (uint64_t)(8.0 * PACKET_BYTES / 0.04) + 1);
+  scene_clear (&self);
 }
 
 /* An honest receiver on a path that does not bear the minimum is asked to leave, and its claim
@@ -185,29 +302,28 @@ test_rise (void)
 static void
 test_asked_to_leave (void)
 {
-  Fixture self;
-  Peer peers[HONEST + 1];
-  settle (&self, peers, MCC_VARIANT_ENHANCED);
-  peers[LIAR] = (Peer){ .ssrc = 77,
+  Peer tenth = { .ssrc = 77,
     .host = 77,
     .number = 1,
     .rate_bps = 60000,
     .loss_ratio = 0.3,
     .rtt = 200 * MCC_MSECOND };
-  run_peers (&self, peers, HONEST + 1, 500 * MCC_MSECOND, 15 * MCC_SECOND);
-  g_assert_cmpuint (self.target, ==, 100000);
-  g_assert_false (self.session.flags & MCC_SESSION_LEAVE);
-  run_peers (&self, peers, HONEST + 1, 500 * MCC_MSECOND, 8 * MCC_SECOND);
-  g_assert_true (self.session.flags & MCC_SESSION_LEAVE);
-  g_assert_cmpuint (self.session.limiting_ssrc, ==, 77);
-  g_assert_cmpuint (self.target, ==, 100000);
-  run_peers (&self, peers, HONEST + 1, 500 * MCC_MSECOND, 12 * MCC_SECOND);
-  MccReceiverInfo info = info_of (&self, 77);
+  Scene self;
+  scene_init (&self, MCC_VARIANT_ENHANCED, &tenth);
+  scene_run (&self, 15);
+  g_assert_cmpuint (self.sender.target, ==, 100000);
+  g_assert_false (self.sender.session.flags & MCC_SESSION_LEAVE);
+  scene_run (&self, 8);
+  g_assert_true (self.sender.session.flags & MCC_SESSION_LEAVE);
+  g_assert_cmpuint (self.sender.session.limiting_ssrc, ==, 77);
+  g_assert_cmpuint (self.sender.target, ==, 100000);
+  scene_run (&self, 12);
+  MccReceiverInfo info = info_of (&self.sender, 77);
   g_assert_cmpint (info.state, ==, MCC_RECEIVER_QUARANTINED);
   g_assert_cmpint (info.quarantine, ==, MCC_QUARANTINE_BELOW_MINIMUM);
-  g_assert_cmpuint (self.target, ==, HONEST_BPS);
-  g_assert_false (self.session.flags & MCC_SESSION_LEAVE);
-  fixture_clear (&self);
+  g_assert_cmpuint (self.sender.target, ==, HONEST_BPS);
+  g_assert_false (self.sender.session.flags & MCC_SESSION_LEAVE);
+  scene_clear (&self);
 }
 
 /* Where nobody could have more, nobody is sent away; nor is a plain player, who is not asked. */
@@ -237,14 +353,11 @@ test_not_asked (void)
 static void
 test_published (void)
 {
-  Fixture self;
-  Peer peers[HONEST + 1];
-  settle (&self, peers, MCC_VARIANT_PUBLISHED);
-  peers[LIAR]
-      = (Peer){ .ssrc = 666, .host = 66, .number = 1, .rate_bps = 1000, .rtt = 40 * MCC_MSECOND };
-  run_peers (&self, peers, HONEST + 1, 500 * MCC_MSECOND, 120 * MCC_SECOND);
-  g_assert_cmpuint (self.target, ==, 100000);
-  fixture_clear (&self);
+  Scene self;
+  scene_init (&self, MCC_VARIANT_PUBLISHED, &tiny_claim);
+  scene_run (&self, 120);
+  g_assert_cmpuint (self.sender.target, ==, 100000);
+  scene_clear (&self);
 }
 
 /* Reports of one whose media has stopped are no feedback (RFC 8083 4.2). */
@@ -314,7 +427,15 @@ main (int argc, char **argv)
     g_test_add_data_func (path, &lies[i], test_liar);
     g_free (path);
   }
+  g_test_add_func ("/asmp-sender-trust/who-does-not-hear-is-nobody", test_deaf);
   g_test_add_func ("/asmp-sender-trust/new-name-of-a-known-host", test_new_name);
+  static const unsigned stays[] = { 1000, 2000, 5000, 15000, 19000 };
+  for (unsigned i = 0; i < G_N_ELEMENTS (stays); i++) {
+    char *path = g_strdup_printf ("/asmp-sender-trust/comes-and-goes/%u-ms", stays[i]);
+    g_test_add_data_func (path, &stays[i], test_comes_and_goes);
+    g_free (path);
+  }
+  g_test_add_func ("/asmp-sender-trust/replay-after-an-hour", test_replay_after_an_hour);
   g_test_add_func ("/asmp-sender-trust/equation-instead-of-its-claim", test_equation);
   g_test_add_func ("/asmp-sender-trust/release", test_release);
   g_test_add_func ("/asmp-sender-trust/alone-raises-nothing", test_alone);

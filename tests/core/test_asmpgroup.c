@@ -13,10 +13,12 @@ typedef struct {
 } Group;
 
 static void
-group_init (Group *group, guint64 seed, guint receivers, MccVariant variant, bool hears_group)
+group_init (Group *group, guint64 seed, guint receivers, MccVariant variant, bool hears_group,
+    guint32 srtcp_bytes)
 {
   VnetSenderConfig sender = vnet_sender_default;
   sender.variant = variant;
+  sender.srtcp_bytes = srtcp_bytes;
   sender.max_bps = sender.start_bps = 500000;
   VnetLink wide = { .rate_bps = 1500000, .delay = 10 * MCC_MSECOND, .queue_packets = 60 };
   VnetLink leaf = { .delay = 5 * MCC_MSECOND };
@@ -25,7 +27,8 @@ group_init (Group *group, guint64 seed, guint receivers, MccVariant variant, boo
   group->bottleneck = vnet_add_link (group->vnet, VNET_CORE, &wide);
   group->receivers = receivers;
   group->receiver = g_new0 (VnetReceiver *, receivers);
-  MccAsmpReceiverConfig config = { .variant = variant, .hears_group = hears_group };
+  MccAsmpReceiverConfig config
+      = { .variant = variant, .hears_group = hears_group, .srtcp_bytes = srtcp_bytes };
   for (guint i = 0; i < receivers; i++) {
     int link = vnet_add_link (group->vnet, group->bottleneck, &leaf);
     MccTime up = 20 * (i % 7) / 7 * MCC_MSECOND;
@@ -65,6 +68,7 @@ known (const Group *group)
 typedef struct {
   guint receivers;
   bool hears_group;
+  guint32 srtcp_bytes;             /* of a key, in each compound */
   MccTime steady;                  /* from when on the budget is kept */
   double join_share, steady_share; /* RTCP in the first 10 s and from @steady on, of 5 % */
   guint64 event_reports;           /* more than usual in the second after the bottleneck narrows */
@@ -77,7 +81,8 @@ event (gconstpointer data)
   const GroupCase *test = data;
   for (guint64 seed = 1; seed <= test->seeds; seed++) {
     Group group;
-    group_init (&group, seed, test->receivers, MCC_VARIANT_ENHANCED, test->hears_group);
+    group_init (
+        &group, seed, test->receivers, MCC_VARIANT_ENHANCED, test->hears_group, test->srtcp_bytes);
     vnet_run (group.vnet, 10 * MCC_SECOND);
     double join = (double)(receivers_rtcp_bytes (&group) * 8) / 10.0 / (0.05 * 500e3);
     vnet_run (group.vnet, test->steady);
@@ -115,11 +120,13 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   /* 1000 first reports alone take 77 s of the budget at 500 kb/s: the join is not over at 20 s. */
-  static const GroupCase hundred = { 100, true, 40 * MCC_SECOND, 1.0, 1.0, 15, 2 },
-                         thousand = { 1000, true, 20 * MCC_SECOND, 1.1, 1.0, 15, 1 },
-                         deaf = { 100, false, 40 * MCC_SECOND, 1.0, 1.0, 20, 2 };
+  static const GroupCase hundred = { 100, true, 0, 40 * MCC_SECOND, 1.0, 1.0, 15, 2 },
+                         thousand = { 1000, true, 0, 20 * MCC_SECOND, 1.1, 1.0, 15, 1 },
+                         deaf = { 100, false, 0, 40 * MCC_SECOND, 1.0, 1.0, 20, 2 },
+                         keyed = { 1000, true, 18, 20 * MCC_SECOND, 1.1, 1.0, 15, 1 };
   g_test_add_data_func ("/asmpgroup/event/100", &hundred, event);
   g_test_add_data_func ("/asmpgroup/event/1000", &thousand, event);
+  g_test_add_data_func ("/asmpgroup/event/1000-with-a-key", &keyed, event);
   g_test_add_data_func ("/asmpgroup/event/100-that-hear-nobody", &deaf, event);
   return g_test_run ();
 }

@@ -19,6 +19,7 @@ typedef struct {
   MccTime longest_round_wait; /* from a round's begin to its first announcement */
   uint64_t target[3];
   bool live, enhanced;
+  bool silent[3]; /* not sent */
   unsigned bounds;
   unsigned ecn[8]; /* MccReportEcn of each host's reports */
   struct {
@@ -115,7 +116,8 @@ run (Fixture *self, MccTime length)
       uint64_t bytes
           = (uint64_t)((double)mcc_asmp_sender_target_bps (mcc_assp_sender_stream (self->sender, j))
                        / 8.0 * mcc_time_to_seconds (STEP));
-      mcc_assp_sender_handle_sent (self->sender, j, 1, bytes, ++self->seq[j], self->now);
+      if (!self->silent[j])
+        mcc_assp_sender_handle_sent (self->sender, j, 1, bytes, ++self->seq[j], self->now);
     }
     if (mcc_assp_sender_next_timeout (self->sender) <= self->now)
       mcc_assp_sender_handle_timeout (self->sender, self->now);
@@ -124,7 +126,8 @@ run (Fixture *self, MccTime length)
 }
 
 static MccDrop
-report_number (Fixture *self, unsigned host, unsigned stream, uint64_t bps, uint32_t number)
+report_with (Fixture *self, unsigned host, unsigned stream, uint64_t bps, uint32_t number,
+    MccTime queue_delay)
 {
   MccAddress from = { .family = 4, .port = 5005, .bytes = { 10, 0, 0, (uint8_t)host } };
   MccAppReport report = { .number = number,
@@ -133,7 +136,7 @@ report_number (Fixture *self, unsigned host, unsigned stream, uint64_t bps, uint
     .received_bps = bps,
     .ecn = host < G_N_ELEMENTS (self->ecn) ? self->ecn[host] : 0,
     .rtt = 40 * MCC_MSECOND,
-    .queue_delay = 20 * MCC_MSECOND };
+    .queue_delay = queue_delay };
   if (host < G_N_ELEMENTS (self->said)) {
     self->said[host].there = true;
     self->said[host].stream = stream;
@@ -143,6 +146,18 @@ report_number (Fixture *self, unsigned host, unsigned stream, uint64_t bps, uint
       self->sender, stream, 1000 + host, &report, &from, self->now);
   drain (self);
   return drop;
+}
+
+static MccDrop
+report_number (Fixture *self, unsigned host, unsigned stream, uint64_t bps, uint32_t number)
+{
+  return report_with (self, host, stream, bps, number, 20 * MCC_MSECOND);
+}
+
+static void
+report_queueless (Fixture *self, unsigned host, unsigned stream, uint64_t bps)
+{
+  report_with (self, host, stream, bps, ++self->number, 0);
 }
 
 static MccDrop
@@ -167,6 +182,89 @@ stay (Fixture *self, unsigned host, unsigned stream, uint64_t bps, MccTime lengt
   for (MccTime end = self->now + length; self->now < end;) {
     report (self, host, stream, bps);
     run (self, 500 * MCC_MSECOND);
+  }
+}
+
+static void
+block (Fixture *self, unsigned host)
+{
+  MccAddress from = { .family = 4, .port = 5005, .bytes = { 10, 0, 0, (uint8_t)host } };
+  mcc_assp_sender_handle_block (self->sender, 1000 + host, &from, self->now);
+}
+
+/* Two seconds of reports of host 1, in stream 1, and of host 2. */
+static void
+stay_both (Fixture *self, unsigned stream, uint64_t bps)
+{
+  for (unsigned n = 0; n < 4; n++) {
+    report (self, 1, 1, 4000000);
+    stay (self, 2, stream, bps, 500 * MCC_MSECOND);
+  }
+}
+
+/* Who does not hear the media is nobody in a stream that is sent; in one that waits for its first
+ * receiver it is somebody, but cannot go from there into another. published believes it. */
+static void
+test_deaf (void)
+{
+  for (unsigned variant = MCC_VARIANT_PUBLISHED; variant <= MCC_VARIANT_ENHANCED; variant++) {
+    bool enhanced = variant == MCC_VARIANT_ENHANCED;
+    MccAsspSenderConfig config
+        = { .variant = variant, .seed = 5, .streams = ladder, .wants_block = true, .ttl = 4 };
+    Fixture self = { .now = START, .live = true };
+    self.sender = mcc_assp_sender_new (&config, START);
+    self.silent[2] = true;
+    for (unsigned n = 0; n < 60; n++) {
+      block (&self, 1);
+      stay (&self, 1, 1, 4000000, 500 * MCC_MSECOND);
+    }
+    g_assert_cmpuint (self.target[1], ==, 4000000);
+    stay_both (&self, 1, 2100000);
+    g_assert_cmpuint (self.target[1], ==, enhanced ? 4000000 : 2100000);
+    stay_both (&self, 2, 6000000);
+    g_assert_cmpuint (report (&self, 2, 2, 6000000), ==, MCC_DROP_NONE);
+    g_assert_cmpuint (report (&self, 2, 1, 2100000), ==, MCC_DROP_PROBATION);
+    g_assert_cmpuint (report (&self, 2, 1, 2100000), ==, enhanced ? MCC_DROP_PROBATION : 0);
+    g_assert_cmpuint (report (&self, 1, 1, 4000000), ==, MCC_DROP_NONE);
+    block (&self, 2);
+    g_assert_cmpuint (report (&self, 2, 1, 2100000), ==, MCC_DROP_NONE);
+    g_assert_cmpuint (self.target[1], ==, 2100000);
+    /* ... and one who has heard it goes on. */
+    g_assert_cmpuint (report (&self, 1, 0, 900000), ==, enhanced ? 0 : MCC_DROP_PROBATION);
+    mcc_assp_sender_free (self.sender);
+  }
+}
+
+/* One keyed liar beside nine in a stream holds it down for 30 s in all, whatever it does in others
+ * meanwhile: how long it stays in this one, and away from it. */
+static void
+test_liar (void)
+{
+  static const struct {
+    unsigned here, away, other; /* 500 ms; the stream it goes to */
+    uint64_t bps;
+  } cases[] = { { 1, 0, 0, 1000 }, { 1, 0, 0, 2000000 }, { 30, 4, 0, 1000 }, { 30, 4, 2, 1000 },
+    { 6, 6, 0, 1000 }, { 2, 2, 2, 2000000 } };
+  for (unsigned i = 0; i < G_N_ELEMENTS (cases); i++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED);
+    double held = 0.0;
+    self.live = true; /* its words are nobody's bound */
+    for (unsigned n = 0; n < 540; n++) {
+      for (unsigned host = 1; host <= 9; host++)
+        report (&self, host, 1, 4000000);
+      bool here = cases[i].away == 0 || n % (cases[i].here + cases[i].away) < cases[i].here;
+      if (n >= 60)
+        report_queueless (&self, 66, here ? 1 : cases[i].other, cases[i].bps);
+      run (&self, 500 * MCC_MSECOND);
+      if (n >= 60 && self.target[1] < 3800000)
+        held += 0.5;
+      if (n == 59)
+        g_assert_cmpuint (self.target[1], ==, 4000000);
+    }
+    g_test_message ("case %u: held down for %.1f s of 240 s", i, held);
+    g_assert_cmpfloat (held, >, 1.0);
+    g_assert_cmpfloat (held, <=, 30.0);
+    mcc_assp_sender_free (self.sender);
   }
 }
 
@@ -324,15 +422,16 @@ test_plain (void)
   MccAddress ours = { .family = 4, .port = 5005, .bytes = { 10, 0, 0, 1 } };
   report (&self, 1, 0, 500000);
   /* rtpsession's regular RTCP of the same receiver: no second one in another stream. */
-  g_assert_cmpint (
-      mcc_assp_sender_handle_plain_report (self.sender, 1, 1001, 0.1, 0, 0, &ours, self.now), ==,
-      MCC_DROP_NONE);
+  g_assert_cmpint (mcc_assp_sender_handle_plain_report (self.sender, 1, 1001,
+                       &(MccPlainReport){ .fraction_lost = 0.1 }, &ours, self.now),
+      ==, MCC_DROP_NONE);
   g_assert_false (mcc_assp_sender_occupied (self.sender, 1));
-  mcc_assp_sender_handle_plain_report (self.sender, 1, 2001, 0.1, 0, 0, &player, self.now);
+  mcc_assp_sender_handle_plain_report (
+      self.sender, 1, 2001, &(MccPlainReport){ .fraction_lost = 0.1 }, &player, self.now);
   g_assert_true (mcc_assp_sender_occupied (self.sender, 1));
-  g_assert_cmpint (
-      mcc_assp_sender_handle_plain_report (self.sender, 3, 2002, 0.1, 0, 0, &player, self.now), ==,
-      MCC_DROP_BAD_VALUE);
+  g_assert_cmpint (mcc_assp_sender_handle_plain_report (self.sender, 3, 2002,
+                       &(MccPlainReport){ .fraction_lost = 0.1 }, &player, self.now),
+      ==, MCC_DROP_BAD_VALUE);
   mcc_assp_sender_free (self.sender);
 }
 
@@ -439,6 +538,15 @@ test_sinks (void)
   g_assert_cmpuint (self.target[2], >=, 5000000);
   report (&self, 3, 2, 1600000);
   g_assert_cmpuint (self.target[2], ==, 1600000);
+  /* The floor is the lowest stream's, also when that moves. */
+  report (&self, 3, 2, 100000);
+  g_assert_cmpuint (self.target[2], ==, ladder.stream[0].low_bps);
+  mcc_assp_sender_set_bounds (
+      self.sender, 0, 2 * ladder.stream[0].low_bps, ladder.stream[0].high_bps, self.now);
+  drain (&self);
+  g_assert_cmpuint (self.target[2], ==, 2 * ladder.stream[0].low_bps);
+  mcc_assp_sender_set_bounds (
+      self.sender, 0, ladder.stream[0].low_bps, ladder.stream[0].high_bps, self.now);
   leave_stream (&self, 3, 2);
   report (&self, 3, 0, 1500000);
   g_assert_cmpuint (self.empty[2], ==, 1);
@@ -522,6 +630,9 @@ test_live (void)
       g_assert_cmpuint (fast, ==, 0); /* eight of twelve */
       g_assert_cmpuint (slow, !=, 0);
       g_assert_cmpuint (now->stream[slow].low_bps, ==, 300000);
+      for (unsigned j = 1; j < 3; j++) /* where nobody is yet what it was before asks nothing */
+        g_assert_cmpuint (now->stream[j].average_bps, ==, now->stream[j].low_bps);
+      g_assert_cmpuint (now->stream[0].average_bps, >=, now->stream[0].low_bps);
       g_assert_cmpuint (now->stream[fast].low_bps, >, 500000);
       g_assert_cmpuint (
           mcc_asmp_sender_target_bps (mcc_assp_sender_stream (self.sender, 0)), ==, 500000);
@@ -628,6 +739,8 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/assp-sender/who-does-not-hear-is-nobody", test_deaf);
+  g_test_add_func ("/assp-sender/liar-for-30-s", test_liar);
   g_test_add_func ("/assp-sender/refuses-streams-that-overlap", test_invalid);
   g_test_add_func ("/assp-sender/eq-4", test_targets);
   g_test_add_func ("/assp-sender/a-receiver-is-in-one-stream", test_moves);

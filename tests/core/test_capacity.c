@@ -45,7 +45,8 @@ at_most_the_capacity (void)
       if (mcc_rng_next (&rng) % 20 == 0) /* bursts of 20 */
         sent += (MccTime)((double)service * 40.0 / load * mcc_rng_uniform (&rng));
       served = MAX (served, sent) + service + 1;
-      seen = MAX (seen, served + mcc_rng_next (&rng) % MCC_CAPACITY_JITTER);
+      MccTime late = served + mcc_rng_next (&rng) % MCC_CAPACITY_JITTER;
+      seen = MAX (seen, late);
       mcc_capacity_handle_packet (&capacity, bytes, seen);
       g_assert_cmpuint (
           mcc_capacity_proven_bps (&capacity, T0 - BUCKET, seen), <=, (guint64)link_bps);

@@ -15,7 +15,7 @@ typedef struct {
   guint16 c[MCC_ELM_LAYERS_MAX], seq[MCC_ELM_LAYERS_MAX];
   guint32 renamed[MCC_ELM_LAYERS_MAX]; /* how far its SSRC moved */
   unsigned joined;                     /* bits */
-  unsigned reports, key_units, described, sources, lost, others, sessions;
+  unsigned reports, key_units, relieved, described, sources, lost, others, sessions;
   MccElmApp report;
   unsigned lose, sent; /* each how manieth is lost; 0: none */
 } World;
@@ -78,6 +78,9 @@ drain (World *world)
         world->key_units++;
         g_assert_cmpuint (action.group.ssrc, ==, SENDER);
         break;
+      case MCC_ELM_RECEIVER_LEFT:
+        world->relieved++;
+        break;
       case MCC_ELM_RECEIVER_LAYERS:
         world->described++;
         break;
@@ -100,12 +103,18 @@ drain (World *world)
 }
 
 static MccDrop
-describe (World *world, const MccElmLayers *layers)
+describe_from (World *world, const MccElmLayers *layers, const MccAddress *from)
 {
   MccElmApp app = { .ssrc = layers->layer[0].ssrc, .subtype = MCC_ELM_LAYERS, .layers = *layers };
-  MccDrop drop = mcc_elm_receiver_handle_app (world->receiver, &app, world->now);
+  MccDrop drop = mcc_elm_receiver_handle_app (world->receiver, &app, from, world->now);
   drain (world);
   return drop;
+}
+
+static MccDrop
+describe (World *world, const MccElmLayers *layers)
+{
+  return describe_from (world, layers, NULL);
 }
 
 static MccDrop
@@ -118,13 +127,13 @@ announce (World *world)
     .clock_rate = 90000,
     .media = "video",
     .encoding_name = "H264" };
-  MccDrop drop = mcc_elm_receiver_handle_app (world->receiver, &app, world->now);
+  MccDrop drop = mcc_elm_receiver_handle_app (world->receiver, &app, NULL, world->now);
   drain (world);
   return drop;
 }
 
 static MccDrop
-packet (World *world, unsigned layer, unsigned count)
+packet_from (World *world, unsigned layer, unsigned count, const MccAddress *from)
 {
   MccRtpPacket rtp = { .ssrc = SENDER + layer + world->renamed[layer],
     .seq = ++world->seq[layer],
@@ -134,9 +143,15 @@ packet (World *world, unsigned layer, unsigned count)
   for (unsigned k = layer; k < MCC_ELM_LAYERS_MAX; k++)
     world->c[k]++;
   MccDrop drop = mcc_elm_receiver_handle_rtp (
-      world->receiver, layer, &rtp, world->c, count, NULL, world->now);
+      world->receiver, layer, &rtp, world->c, count, from, world->now);
   drain (world);
   return drop;
+}
+
+static MccDrop
+packet (World *world, unsigned layer, unsigned count)
+{
+  return packet_from (world, layer, count, NULL);
 }
 
 /* @seconds of 50 packets a second; those of layers that are not joined do not arrive. */
@@ -224,15 +239,16 @@ test_drops (void)
   g_assert_cmpint (packet (&world, MCC_ELM_LAYERS_MAX - 1, COUNT), ==, MCC_DROP_OTHER_SENDER);
   g_assert_cmpint (packet (&world, 0, COUNT), ==, MCC_DROP_NONE);
   MccElmApp app = { .ssrc = 7, .subtype = MCC_APP_REPORT };
-  g_assert_cmpint (mcc_elm_receiver_handle_app (world.receiver, &app, world.now), ==, MCC_DROP_OWN);
+  g_assert_cmpint (
+      mcc_elm_receiver_handle_app (world.receiver, &app, NULL, world.now), ==, MCC_DROP_OWN);
   app.ssrc = 8;
   app.asmp.report.loss_ratio = 2.0;
   g_assert_cmpint (
-      mcc_elm_receiver_handle_app (world.receiver, &app, world.now), ==, MCC_DROP_BAD_VALUE);
+      mcc_elm_receiver_handle_app (world.receiver, &app, NULL, world.now), ==, MCC_DROP_BAD_VALUE);
   app.ssrc = SENDER;
   app.subtype = 17;
-  g_assert_cmpint (
-      mcc_elm_receiver_handle_app (world.receiver, &app, world.now), ==, MCC_DROP_UNKNOWN_SUBTYPE);
+  g_assert_cmpint (mcc_elm_receiver_handle_app (world.receiver, &app, NULL, world.now), ==,
+      MCC_DROP_UNKNOWN_SUBTYPE);
   MccElmLayers other = world.layers;
   for (unsigned k = 0; k < COUNT; k++)
     other.layer[k].ssrc += 0x1000;
@@ -331,6 +347,32 @@ test_key_units (void)
   mcc_elm_receiver_free (world.receiver);
 }
 
+/* A layer that was left goes on filling the path for the leave latency: a key unit that can pass is
+ * asked for as soon as that is over, not when the back-off has its turn. */
+static void
+test_key_unit_after_a_leave (void)
+{
+  World world;
+  MccElmReceiverConfig config = config_of (MCC_VARIANT_ENHANCED);
+  config.leave_latency = 2 * MCC_SECOND;
+  world_init_with (&world, &config);
+  mcc_elm_receiver_handle_picture (world.receiver, true, world.now);
+  run (&world, 60.0);
+  g_assert_cmpint (stats_of (&world).level, ==, 2);
+  mcc_elm_receiver_handle_picture (world.receiver, false, world.now);
+  run (&world, 1.5); /* asked at 0, 1 s; then it would be 3, 7 s */
+  mcc_elm_receiver_set_max_level (world.receiver, 1, world.now);
+  drain (&world);
+  run (&world, 2.2);
+  unsigned before = world.key_units;
+  run (&world, 1.0);
+  g_assert_cmpuint (world.key_units, ==, before + 1);
+  g_assert_cmpuint (world.relieved, ==, 1);
+  run (&world, 1.0); /* and anew: a second later */
+  g_assert_cmpuint (world.key_units, ==, before + 2);
+  mcc_elm_receiver_free (world.receiver);
+}
+
 /* Who hears a crowd report before it waits for as many (enhanced), whatever is announced. */
 static void
 test_crowd (void)
@@ -342,7 +384,7 @@ test_crowd (void)
   MccElmApp app = { .ssrc = 1000, .subtype = MCC_APP_REPORT };
   app.asmp.report.rate_bps = 1000;
   for (; app.ssrc < 1100; app.ssrc++)
-    mcc_elm_receiver_handle_app (world.receiver, &app, world.now);
+    mcc_elm_receiver_handle_app (world.receiver, &app, NULL, world.now);
   run (&world, 5.0);
   g_assert_cmpuint (world.reports, ==, 0); /* 101 x 152 bytes in 3.75 kb/s: 33 s, at least half */
   run (&world, 50.0);
@@ -361,7 +403,7 @@ test_flood (void)
   for (guint second = 0; second < 600; second++) {
     run (&world, 1.0);
     for (guint i = 0; i < 25; i++)
-      mcc_elm_receiver_handle_app (world.receiver, &app, world.now);
+      mcc_elm_receiver_handle_app (world.receiver, &app, NULL, world.now);
   }
   g_assert_cmpuint (world.reports, >=, 2);
   mcc_elm_receiver_free (world.receiver);
@@ -390,12 +432,89 @@ test_forged_trials (void)
   for (guint second = 0; second < 60 && stats_of (&world).level == 1; second++) {
     run (&world, 1.0);
     rtt.asmp.rtt.entry[0] = (MccAppRtt){ 7, world.report.asmp.report.number, 400 * MCC_MSECOND };
-    mcc_elm_receiver_handle_app (world.receiver, &rtt, world.now);
+    mcc_elm_receiver_handle_app (world.receiver, &rtt, NULL, world.now);
     app.ssrc++;
-    mcc_elm_receiver_handle_app (world.receiver, &app, world.now);
+    mcc_elm_receiver_handle_app (world.receiver, &app, NULL, world.now);
   }
   g_assert_cmpint (stats_of (&world).level, ==, 0);
   mcc_elm_receiver_free (world.receiver);
+}
+
+/* Seconds to the top level, while somebody says under ever new names that he tries, and has failed.
+ */
+static double
+seconds_to_top (gboolean forged)
+{
+  MccElmApp app = { .ssrc = 1000, .subtype = MCC_APP_REPORT };
+  World world;
+  world_init (&world, MCC_VARIANT_ENHANCED);
+  app.asmp.report.rate_bps = 1000;
+  for (guint i = 0; i < 6000 && stats_of (&world).level < COUNT - 1; i++) {
+    run (&world, 0.1);
+    app.wanted = 1 + i / 2 % 2;
+    app.ssrc += i % 2 == 0;
+    app.flags = i % 2 == 0 ? MCC_ELM_JOINING : MCC_ELM_DROPPED | MCC_ELM_FAILED;
+    if (forged)
+      mcc_elm_receiver_handle_app (world.receiver, &app, NULL, world.now);
+  }
+  g_assert_cmpint (stats_of (&world).level, ==, COUNT - 1);
+  g_assert_cmpuint (stats_of (&world).learned, ==, 0);
+  double seconds = mcc_time_to_seconds (world.now - EPOCH);
+  mcc_elm_receiver_free (world.receiver);
+  return seconds;
+}
+
+/* Who loses nothing learns nothing of it; its way up is longer by what may be excused, no more. */
+static void
+test_forged_failures (void)
+{
+  double control = seconds_to_top (FALSE), seconds = seconds_to_top (TRUE);
+  g_test_message ("%.1f s, %.1f s beside forged failures", control, seconds);
+  g_assert_cmpfloat (seconds, <=, control * 8.0 / 7.0 + 12.0);
+}
+
+/* Seconds to the top level after losses by chance, 4 %, have ended: which were there for two
+ * minutes, and forged words with them; the words go on. */
+static double
+seconds_after_losses (gboolean forged, guint32 seed)
+{
+  MccElmApp app = { .ssrc = 1000, .subtype = MCC_APP_REPORT };
+  MccElmReceiverConfig config = config_of (MCC_VARIANT_ENHANCED);
+  GRand *rand = g_rand_new_with_seed (seed);
+  World world;
+  config.max_level = 1; /* of the layer above it the words are */
+  world_init_with (&world, &config);
+  run (&world, 30.0);
+  app.asmp.report.rate_bps = 1000;
+  guint i;
+  for (i = 0; i < 6000 && stats_of (&world).level < COUNT - 1; i++) {
+    world.lose = i < 1200 ? (guint)g_rand_int_range (rand, 15, 40) : 0;
+    if (i == 1200)
+      mcc_elm_receiver_set_max_level (world.receiver, -1, world.now);
+    run (&world, 0.1);
+    app.wanted = (guint8)(stats_of (&world).level + 1);
+    app.ssrc += i % 10 == 0;
+    app.flags = i % 10 == 0 ? MCC_ELM_JOINING : MCC_ELM_DROPPED | MCC_ELM_FAILED;
+    if (forged && i % 5 == 0)
+      mcc_elm_receiver_handle_app (world.receiver, &app, NULL, world.now);
+  }
+  g_assert_cmpuint (stats_of (&world).learned, <=, 1); /* one by chance */
+  g_assert_cmpint (stats_of (&world).level, ==, COUNT - 1);
+  mcc_elm_receiver_free (world.receiver);
+  g_rand_free (rand);
+  return (i - 1200.0) / 10.0;
+}
+
+/* Who loses packets anyway does not take them for the doing of one who says that he tries. */
+static void
+test_forged_beside_losses (void)
+{
+  for (guint32 seed = 1; seed <= 8; seed++) {
+    double control = seconds_after_losses (FALSE, seed),
+           seconds = seconds_after_losses (TRUE, seed);
+    g_test_message ("%.1f s, %.1f s beside forged words", control, seconds);
+    g_assert_cmpfloat (seconds, <=, control * 8.0 / 7.0 + 12.0 + 8.0);
+  }
 }
 
 /* Losses of another one's trial are excused: also where we leave a layer meanwhile, and where the
@@ -419,7 +538,7 @@ test_trial_of_another (void)
     world_init_with (&world, &config);
     run (&world, 30.0);
     g_assert_cmpint (stats_of (&world).level, ==, 1);
-    mcc_elm_receiver_handle_app (world.receiver, &app, world.now);
+    mcc_elm_receiver_handle_app (world.receiver, &app, NULL, world.now);
     run (&world, 0.1);
     if (cases[i].leaves)
       mcc_elm_receiver_set_max_level (world.receiver, 0, world.now);
@@ -454,6 +573,47 @@ test_reports_before_media (void)
   mcc_elm_receiver_free (world.receiver);
 }
 
+/* The sender is where the description came from: in its name from elsewhere nothing counts, until
+ * it has been silent. */
+static void
+test_one_host (gconstpointer data)
+{
+  MccAddress home = { .family = 4, .port = 5005, .bytes = { 10, 0, 0, 1 } }, media = home;
+  MccAddress other = { .family = 4, .port = 5005, .bytes = { 10, 0, 0, 2 } };
+  MccElmApp rtt = { .ssrc = SENDER, .subtype = MCC_APP_RTT };
+  World world;
+  world_init (&world, GPOINTER_TO_UINT (data));
+  media.port = 5004; /* a host, not a port */
+  g_assert_cmpint (describe_from (&world, &world.layers, &home), ==, MCC_DROP_NONE);
+  for (unsigned i = 0; i < 10; i++)
+    g_assert_cmpint (packet_from (&world, 0, COUNT, &media), ==, MCC_DROP_NONE);
+  MccElmReceiverStats stats = stats_of (&world);
+  for (unsigned i = 0; i < 5; i++) { /* gaps, too, which would be losses */
+    world.seq[0] += 100;
+    g_assert_cmpint (packet_from (&world, 0, COUNT, &other), ==, MCC_DROP_ADDRESS);
+  }
+  world.layers.number++;
+  g_assert_cmpint (describe_from (&world, &world.layers, &other), ==, MCC_DROP_ADDRESS);
+  g_assert_cmpint (
+      mcc_elm_receiver_handle_app (world.receiver, &rtt, &other, world.now), ==, MCC_DROP_ADDRESS);
+  g_assert_cmpuint (stats_of (&world).packets_received, ==, stats.packets_received);
+  g_assert_cmpuint (stats_of (&world).dropped[MCC_DROP_ADDRESS], ==, 7);
+  g_assert_cmpint (describe_from (&world, &world.layers, &home), ==, MCC_DROP_NONE);
+  /* It has moved. */
+  for (unsigned i = 0; i < 50; i++) {
+    world.now += MCC_ELM_SENDER_TIMEOUT / 50;
+    if (mcc_elm_receiver_next_timeout (world.receiver) <= world.now)
+      mcc_elm_receiver_handle_timeout (world.receiver, world.now);
+    drain (&world);
+  }
+  world.layers.number++;
+  g_assert_cmpint (packet_from (&world, 0, COUNT, &other), ==, MCC_DROP_ADDRESS);
+  g_assert_cmpint (describe_from (&world, &world.layers, &other), ==, MCC_DROP_NONE);
+  g_assert_cmpint (packet_from (&world, 0, COUNT, &other), ==, MCC_DROP_NONE);
+  g_assert_cmpint (packet_from (&world, 0, COUNT, &home), ==, MCC_DROP_ADDRESS);
+  mcc_elm_receiver_free (world.receiver);
+}
+
 /* RTTs: of our reports only, and each once. */
 static void
 test_rtt (gconstpointer data)
@@ -467,12 +627,12 @@ test_rtt (gconstpointer data)
   app.asmp.rtt.count = 2;
   app.asmp.rtt.entry[0] = (MccAppRtt){ 8, 1, 900 * MCC_MSECOND };
   app.asmp.rtt.entry[1] = (MccAppRtt){ 7, 1000, 900 * MCC_MSECOND }; /* never sent */
-  mcc_elm_receiver_handle_app (world.receiver, &app, world.now);
+  mcc_elm_receiver_handle_app (world.receiver, &app, NULL, world.now);
   g_assert_false (stats_of (&world).rtt_measured);
   app.asmp.rtt.entry[1] = (MccAppRtt){ 7, 1, 80 * MCC_MSECOND };
-  mcc_elm_receiver_handle_app (world.receiver, &app, world.now);
+  mcc_elm_receiver_handle_app (world.receiver, &app, NULL, world.now);
   app.asmp.rtt.entry[1].rtt = 900 * MCC_MSECOND;
-  mcc_elm_receiver_handle_app (world.receiver, &app, world.now); /* repeated */
+  mcc_elm_receiver_handle_app (world.receiver, &app, NULL, world.now); /* repeated */
   MccElmReceiverStats stats = stats_of (&world);
   g_assert_true (stats.rtt_measured);
   g_assert_cmpuint (stats.rtt, ==, 80 * MCC_MSECOND);
@@ -564,12 +724,17 @@ main (int argc, char **argv)
   g_test_add_data_func (
       "/elm/receiver/enhanced/levels-are-no-losses", enhanced, test_no_losses_by_levels);
   g_test_add_func ("/elm/receiver/drops", test_drops);
+  g_test_add_data_func ("/elm/receiver/published/one-host", published, test_one_host);
+  g_test_add_data_func ("/elm/receiver/enhanced/one-host", enhanced, test_one_host);
   g_test_add_func ("/elm/receiver/a-layer-that-is-renamed-stays", test_renamed);
   g_test_add_func ("/elm/receiver/asks-less-and-less-for-a-key-unit", test_key_units);
+  g_test_add_func ("/elm/receiver/key-unit-after-a-leave", test_key_unit_after_a_leave);
   g_test_add_func ("/elm/receiver/reports", test_reports);
   g_test_add_func ("/elm/receiver/crowd", test_crowd);
   g_test_add_func ("/elm/receiver/flood", test_flood);
   g_test_add_func ("/elm/receiver/forged-trials", test_forged_trials);
+  g_test_add_func ("/elm/receiver/forged-failures", test_forged_failures);
+  g_test_add_func ("/elm/receiver/forged-failures-beside-losses", test_forged_beside_losses);
   g_test_add_func ("/elm/receiver/trial-of-another", test_trial_of_another);
   g_test_add_func ("/elm/receiver/reports-before-media", test_reports_before_media);
   g_test_add_data_func ("/elm/receiver/published/rtt", published, test_rtt);

@@ -15,6 +15,7 @@ typedef struct {
   MccTime next_packet[COUNT];
   double own_bps[COUNT]; /* sent of each layer */
   guint32 seq[COUNT];
+  guint64 whole_bps; /* newest T */
   unsigned announced, key_units, levels, joined, left, lost;
   MccElmLayers layers;
   MccAppRttList rtt;
@@ -61,6 +62,11 @@ drain (World *world)
       case MCC_ELM_SENDER_RECEIVER:
         world->joined += action.state == MCC_RECEIVER_ACTIVE;
         world->left += action.state == MCC_RECEIVER_LEFT;
+        break;
+      case MCC_ELM_SENDER_WHOLE:
+        world->whole_bps = action.target_bps;
+        for (unsigned k = 0; k < COUNT; k++)
+          world->own_bps[k] = (double)action.target_bps / (k == 0 ? 4.0 : 8 >> k);
         break;
       case MCC_ELM_SENDER_KEY_UNIT:
         world->key_units++;
@@ -240,6 +246,56 @@ test_members (void)
 }
 
 static void
+nine_and (World *world, unsigned seconds, unsigned level, guint64 rate_bps, guint64 *least_bps)
+{
+  for (; seconds > 0; seconds--) {
+    guint32 number = (guint32)((world->now - EPOCH) / MCC_SECOND) + 1;
+    for (guint32 i = 0; i < 9; i++)
+      report (world, 1000 + i, number, 2, 0);
+    if (level < COUNT)
+      report (world, 2000, number, level, rate_bps);
+    run (world, 1.0);
+    *least_bps = MIN (*least_bps, world->whole_bps);
+  }
+}
+
+/* One keyed liar beside nine that have outgrown the layers: its false rate keeps them from more for
+ * 30 s and a trial, and nothing it says takes away what they have. */
+static void
+test_liar (void)
+{
+  static const struct {
+    unsigned level;
+    guint64 rate_bps; /* 0: no limit */
+    gboolean found_out;
+  } cases[] = { { 2, 1000, TRUE }, { 0, 1000, TRUE }, { 2, 40000, TRUE }, { 0, 0, FALSE } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    MccElmSenderConfig config = config_of (MCC_VARIANT_ENHANCED);
+    guint64 least = G_MAXUINT64;
+    World world;
+    config.feedback_target_hz = 100.0; /* t_fb stays */
+    config.whole = (MccElmWholeBounds){ .max_bps = 1600000, .home_bps = 400000 };
+    world_init (&world, &config);
+    world.whole_bps = config.whole.home_bps;
+    nine_and (&world, 60, COUNT, 0, &least);
+    guint64 before = world.whole_bps;
+    g_assert_cmpuint (before, >, 500000);
+    least = G_MAXUINT64;
+    nine_and (&world, 60, cases[i].level, cases[i].rate_bps, &least);
+    g_test_message ("case %u: T %u before, %u at least, %u after 60 s", i, (unsigned)before,
+        (unsigned)least, (unsigned)world.whole_bps);
+    g_assert_cmpuint (least, >=, (guint64)((double)before / 1.11)); /* of a trial */
+    if (cases[i].found_out)
+      g_assert_cmpuint (world.whole_bps, >, before);
+    nine_and (&world, 240, cases[i].level, cases[i].rate_bps, &least);
+    g_assert_cmpuint (least, >=, (guint64)((double)before / 1.11));
+    if (cases[i].found_out)
+      g_assert_cmpuint (world.whole_bps, >, 1500000);
+    mcc_elm_sender_free (world.sender);
+  }
+}
+
+static void
 test_life (void)
 {
   MccElmSenderConfig config = config_of (MCC_VARIANT_ENHANCED);
@@ -260,7 +316,8 @@ test_life (void)
   mcc_elm_sender_handle_key_unit_request (world.sender, world.now);
   run (&world, 1.0);
   g_assert_cmpuint (world.key_units, ==, 1);
-  g_assert_cmpint (mcc_elm_sender_handle_plain_report (world.sender, 9, 0.0, 1, 0, NULL, world.now),
+  g_assert_cmpint (mcc_elm_sender_handle_plain_report (
+                       world.sender, 9, &(MccPlainReport){ .highest_seq = 1 }, NULL, world.now),
       ==, MCC_DROP_PROBATION);
   g_assert_nonnull (mcc_elm_sender_asmp (world.sender));
   uint16_t set = world.layers.set;
@@ -304,6 +361,7 @@ main (int argc, char **argv)
   g_test_add_func ("/elm/sender/feedback-interval", test_feedback_interval);
   g_test_add_func ("/elm/sender/budget", test_budget);
   g_test_add_func ("/elm/sender/members", test_members);
+  g_test_add_func ("/elm/sender/liar-for-30-s", test_liar);
   g_test_add_func ("/elm/sender/life", test_life);
   g_test_add_func ("/elm/sender/refused", test_refused);
   return g_test_run ();

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "mccelmtrial.h"
 #include "vnetelm.h"
 
 #define RECEIVERS 8
@@ -206,6 +207,39 @@ test_random (gconstpointer data)
     g_assert_cmpuint (switches (&world, 0), <=, 10);
     world_clear (&world);
   }
+}
+
+/* The shortest time between two joins. */
+static MccTime
+least_gap (double loss, guint64 seed)
+{
+  World world;
+  MccTime least = MCC_TIME_NONE;
+  world_init (&world, MCC_VARIANT_ENHANCED, 100e6, 100 * MCC_MSECOND, 0, seed);
+  vnet_link (world.vnet, world.link)->loss_ratio = loss;
+  add_receiver (&world, world.link);
+  vnet_run (world.vnet, 60 * MCC_SECOND);
+  const GArray *joins = vnet_elm_receiver_joins (world.receiver[0]);
+  for (guint n = 1; n < joins->len; n++)
+    least = MIN (least, g_array_index (joins, MccTime, n) - g_array_index (joins, MccTime, n - 1));
+  world_clear (&world);
+  return least;
+}
+
+/* A newcomer that has met losses and may take far more does not try each layer to the end (which
+ * losses it meets is chance, so not in each run); one that may not, does. */
+static void
+test_far_below (void)
+{
+  unsigned early = 0;
+  for (guint64 seed = 1; seed <= 8; seed++) {
+    MccTime far = least_gap (0.004, seed), near = least_gap (0.05, seed);
+    g_test_message ("seed %" G_GUINT64_FORMAT ": %.2f and %.2f s", seed, mcc_time_to_seconds (far),
+        mcc_time_to_seconds (near));
+    early += far <= MCC_ELM_TRIAL_TIME;
+    g_assert_cmpuint (near, >, MCC_ELM_TRIAL_TIME);
+  }
+  g_assert_cmpuint (early, >=, 3);
 }
 
 /* Four behind one bottleneck join at one time, and what a failure costs each is bounded: half a
@@ -462,6 +496,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/elmloop/random-loss/just-above", &random[0], test_random);
   g_test_add_data_func ("/elmloop/random-loss/below-the-nearest", &random[1], test_random);
   g_test_add_data_func ("/elmloop/random-loss/heavy", &random[2], test_random);
+  g_test_add_func ("/elmloop/random-loss/far-below", test_far_below);
   g_test_add_data_func ("/elmloop/four-join-together", GUINT_TO_POINTER (0), test_together);
   g_test_add_data_func (
       "/elmloop/four-join-together/leave-2s", GUINT_TO_POINTER (2000), test_together);

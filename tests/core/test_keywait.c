@@ -97,6 +97,67 @@ test_follow (void)
   g_assert_false (mcc_key_wait_loss_counts (&wait, EPOCH + MCC_SECOND));
 }
 
+/* A key unit that came at once was damaged, or what follows it was: as soon as losses count one is
+ * asked for, whether or not another loss comes. */
+static void
+test_loss_while_settling (void)
+{
+  const MccTime step = 10 * MCC_MSECOND;
+  static const struct {
+    MccTime key, loss; /* after _follow(); MCC_TIME_NONE: none */
+    MccTime asked;     /* the second time */
+  } table[] = {
+    { 200 * MCC_MSECOND, 300 * MCC_MSECOND, 3 * MCC_SECOND }, /* not within 3 s of the first */
+    { 200 * MCC_MSECOND, MCC_SECOND - 1, 3 * MCC_SECOND },
+    { 300 * MCC_MSECOND, 200 * MCC_MSECOND, MCC_TIME_NONE }, /* it has come since */
+    { MCC_TIME_NONE, 300 * MCC_MSECOND, MCC_SECOND },        /* the first one's repetition */
+  };
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    MccKeyWait wait;
+    MccTime asked = MCC_TIME_NONE;
+    mcc_key_wait_init (&wait);
+    mcc_key_wait_follow (&wait, EPOCH);
+    g_assert_true (mcc_key_wait_take (&wait, RTT, EPOCH));
+    for (MccTime t = 0; t <= 5 * MCC_SECOND && asked == MCC_TIME_NONE; t += step) {
+      if (t / step == table[row].key / step)
+        mcc_key_wait_got (&wait);
+      if (t / step == table[row].loss / step)
+        mcc_key_wait_want (&wait, true, EPOCH + table[row].loss);
+      if (mcc_key_wait_take (&wait, RTT, EPOCH + t))
+        asked = t;
+    }
+    g_assert_cmpuint (asked, ==, table[row].asked);
+  }
+  /* the settling itself is waited for, not a time after the request */
+  MccKeyWait wait;
+  mcc_key_wait_init (&wait);
+  wait.followed = EPOCH;
+  mcc_key_wait_want (&wait, true, EPOCH + 10 * MCC_MSECOND);
+  g_assert_cmpuint (mcc_key_wait_next_timeout (&wait), ==, EPOCH + MCC_SECOND);
+}
+
+/* Where key units are seen when they come, one is asked for until it has come. */
+static void
+test_persists (void)
+{
+  MccKeyWait wait;
+  MccTime last = EPOCH;
+  unsigned asked = 0;
+  mcc_key_wait_init (&wait);
+  mcc_key_wait_set_recognised (&wait, true);
+  mcc_key_wait_want (&wait, true, EPOCH);
+  for (MccTime t = 0; t < 300 * MCC_SECOND; t += 100 * MCC_MSECOND)
+    if (mcc_key_wait_take (&wait, RTT, EPOCH + t)) {
+      g_assert_cmpuint (EPOCH + t - last, <=, MCC_SECOND << (MCC_KEY_WAIT_TRIES - 1));
+      last = EPOCH + t;
+      asked++;
+    }
+  g_assert_cmpuint (EPOCH + 300 * MCC_SECOND - last, <=, 17 * MCC_SECOND);
+  g_assert_cmpuint (asked, <=, 4 + 300 / 15); /* a path that bears none costs the others little */
+  mcc_key_wait_got (&wait);
+  g_assert_cmpuint (mcc_key_wait_next_timeout (&wait), ==, MCC_TIME_NONE);
+}
+
 /* Requests that were in vain because of something that is gone say nothing. */
 static void
 test_renewed (void)
@@ -124,5 +185,7 @@ main (int argc, char **argv)
   g_test_add_func ("/keywait/asks-less-and-less", test_tries);
   g_test_add_func ("/keywait/begins-anew", test_renewed);
   g_test_add_func ("/keywait/a-sender-is-followed", test_follow);
+  g_test_add_func ("/keywait/a-loss-while-settling-is-not-forgotten", test_loss_while_settling);
+  g_test_add_func ("/keywait/asks-until-it-comes", test_persists);
   return g_test_run ();
 }

@@ -182,7 +182,8 @@ run (Stage *stage, unsigned *at, MccTime until)
 static void
 join (Stage *stage, unsigned stream)
 {
-  mcc_splice_join (stage->splice, stream, ssrc_of (stream), CLOCK, true, stage->now);
+  mcc_splice_join (
+      stage->splice, stream, ssrc_of (stream), CLOCK, MCC_SPLICE_DELIMITED, stage->now);
   drain (stage);
 }
 
@@ -273,6 +274,14 @@ check (Stage *stage, bool may_lose, uint32_t largest_gap)
 
 static const MccTime key_first[] = { 0 };
 
+/* @a from EPOCH on, with a key unit first; @b half a second later, with one at @key. */
+static void
+make_both (Stage *stage, const Source *a, const Source *b, MccTime key, MccTime to)
+{
+  make (stage, a, 0, to, key_first, 1);
+  make (stage, b, 500 * MS, to, &key, 1);
+}
+
 /* Two streams; the second one makes a key unit at 1 s, having been joined before. */
 static void
 test_overlap (void)
@@ -308,11 +317,9 @@ test_overlap (void)
   };
   for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
     Stage stage = stage_new ();
-    const MccTime keys[] = { 980 * MS };
     unsigned at = 0;
     g_test_message ("%s", table[row].name);
-    make (&stage, &table[row].a, 0, 2 * MCC_SECOND, key_first, 1);
-    make (&stage, &table[row].b, 500 * MS, 2 * MCC_SECOND, keys, 1);
+    make_both (&stage, &table[row].a, &table[row].b, 980 * MS, 2 * MCC_SECOND);
     g_ptr_array_sort (stage.packets, by_arrival);
     join (&stage, 0);
     run (&stage, &at, EPOCH + 600 * MS);
@@ -336,11 +343,9 @@ test_no_overlap (void)
 {
   static const Source a = { 0, 30, 10, 20, 0, 5, 10, 20 * MS, MS, true };
   static const Source b = { 1, 30, 9, 40, 0, 5, 900, 20 * MS, MS, true };
-  const MccTime keys[] = { 1200 * MS };
   Stage stage = stage_new ();
   unsigned at = 0;
-  make (&stage, &a, 0, 2 * MCC_SECOND, key_first, 1);
-  make (&stage, &b, 500 * MS, 2 * MCC_SECOND, keys, 1);
+  make_both (&stage, &a, &b, 1200 * MS, 2 * MCC_SECOND);
   g_ptr_array_sort (stage.packets, by_arrival);
   join (&stage, 0);
   run (&stage, &at, EPOCH + 1024 * MS);
@@ -357,6 +362,22 @@ test_no_overlap (void)
   stage_free (&stage);
 }
 
+/* The first packet behind the one cut. */
+static const Out *
+after_cut (const Stage *stage)
+{
+  const Out *found = NULL;
+  for (unsigned i = 1; i < stage->out->len; i++) {
+    const Out *o = &g_array_index (stage->out, Out, i);
+    if (o->packet->stream == o[-1].packet->stream)
+      continue;
+    g_assert_null (found);
+    found = o;
+  }
+  g_assert_nonnull (found);
+  return found;
+}
+
 /* The end of the frame does not come: 150 ms, a gap of one tells that it is torn, and a number is
  * there for what parts the frames. */
 static void
@@ -364,11 +385,9 @@ test_left_in_a_frame (void)
 {
   static const Source a = { 0, 4, 10, 20, 0, 5, 10, 20 * MS, 25 * MS, true };
   static const Source b = { 1, 30, 9, 40, 0, 5, 900, 20 * MS, MS, true };
-  const MccTime keys[] = { 1300 * MS };
   Stage stage = stage_new ();
   unsigned at = 0;
-  make (&stage, &a, 0, 2 * MCC_SECOND, key_first, 1);
-  make (&stage, &b, 500 * MS, 2 * MCC_SECOND, keys, 1);
+  make_both (&stage, &a, &b, 1300 * MS, 2 * MCC_SECOND);
   g_ptr_array_sort (stage.packets, by_arrival);
   join (&stage, 0);
   run (&stage, &at, EPOCH + 1031 * MS);
@@ -379,18 +398,11 @@ test_left_in_a_frame (void)
   run (&stage, &at, EPOCH + 1181 * MS);
   g_assert_cmpuint (stage.left, ==, 1);
   run (&stage, &at, EPOCH + 3 * MCC_SECOND);
-  unsigned gaps = 0;
-  for (unsigned i = 1; i < stage.out->len; i++) {
-    const Out *o = &g_array_index (stage.out, Out, i);
-    if (o->packet->stream != o[-1].packet->stream) {
-      g_assert_cmpuint ((uint16_t)(o->seq - o[-1].seq), ==, 3);
-      g_assert_true (stage.delimit.packet == o->packet);
-      g_assert_cmpuint ((uint16_t)(o->seq - stage.delimit.seq), ==, 1);
-      g_assert_cmpuint (stage.delimit.time, ==, o->time);
-      gaps++;
-    }
-  }
-  g_assert_cmpuint (gaps, ==, 1);
+  const Out *first = after_cut (&stage);
+  g_assert_cmpuint ((uint16_t)(first->seq - first[-1].seq), ==, 3);
+  g_assert_true (stage.delimit.packet == first->packet);
+  g_assert_cmpuint ((uint16_t)(first->seq - stage.delimit.seq), ==, 1);
+  g_assert_cmpuint (stage.delimit.time, ==, first->time);
   g_assert_cmpuint (check (&stage, true, 50000), ==, 1);
   stage_free (&stage);
 }
@@ -405,6 +417,45 @@ find (Stage *stage, unsigned stream, MccTime after, bool key, unsigned order)
       return packet;
   }
   g_assert_not_reached ();
+}
+
+/* The last frame before the cut has its end but lost packet @order of it: where there is something
+ * that parts frames it has a number, and nothing is left out; a @late one fills the hole. */
+static void
+test_hole (MccSpliceKind kind, unsigned order, bool late)
+{
+  static const Source a = { 0, 30, 6, 20, 0, 5, 10, 20 * MS, MS, true };
+  static const Source b = { 1, 30, 9, 40, 0, 5, 900, 20 * MS, MS, true };
+  const MccTime keys[] = { 1300 * MS };
+  Stage stage = stage_new ();
+  unsigned at = 0, parts = kind == MCC_SPLICE_DELIMITED && !late;
+  make (&stage, &a, 0, 1000 * MS, key_first, 1);
+  make (&stage, &b, 500 * MS, 2 * MCC_SECOND, keys, 1);
+  Packet *hole = find (&stage, 0, 986 * MS, false, order);
+  hole->lost = !late;
+  hole->arrival += 20 * MS;
+  g_ptr_array_sort (stage.packets, by_arrival);
+  join (&stage, 0);
+  run (&stage, &at, EPOCH + 1030 * MS);
+  mcc_splice_leave (stage.splice, 0, stage.now);
+  mcc_splice_join (stage.splice, 1, ssrc_of (1), CLOCK, kind, stage.now);
+  drain (&stage);
+  run (&stage, &at, EPOCH + 3 * MCC_SECOND);
+  g_assert_cmpuint (stage.delimit.packet != NULL, ==, parts);
+  g_array_sort (stage.out, by_seq);
+  const Out *first = after_cut (&stage);
+  g_assert_cmpuint ((uint16_t)(first->seq - first[-1].seq), ==, 1 + parts);
+  g_assert_true (!parts || (uint16_t)(first->seq - stage.delimit.seq) == 1);
+  stage_free (&stage);
+}
+
+static void
+test_holes (void)
+{
+  for (unsigned order = 1; order < 5; order++)
+    test_hole (MCC_SPLICE_DELIMITED, order, false);
+  test_hole (MCC_SPLICE_DELIMITED, 3, true);
+  test_hole (MCC_SPLICE_KEYED, 3, false);
 }
 
 /* A key unit that loses a packet is not shown; another is asked for. */
@@ -444,11 +495,9 @@ test_reordering (void)
   MccRng rng;
   mcc_rng_init (&rng, 5);
   for (unsigned round = 0; round < 50; round++) {
-    const MccTime keys[] = { 1000 * MS };
     Stage stage = stage_new ();
     unsigned at = 0;
-    make (&stage, &a, 0, 1800 * MS, key_first, 1);
-    make (&stage, &b, 500 * MS, 1800 * MS, keys, 1);
+    make_both (&stage, &a, &b, 1000 * MS, 1800 * MS);
     for (unsigned i = 0; i < stage.packets->len; i++) {
       Packet *packet = stage.packets->pdata[i];
       if (mcc_rng_uniform (&rng) < 0.2)
@@ -472,11 +521,9 @@ test_duplicates (void)
 {
   static const Source a = { 0, 30, 6, 20, 0, 5, 10, 20 * MS, MS, true };
   static const Source b = { 1, 30, 9, 25, 0, 5, 900, 20 * MS, MS, true };
-  const MccTime keys[] = { 1000 * MS };
   Stage stage = stage_new ();
   unsigned at = 0, seen[65536] = { 0 };
-  make (&stage, &a, 0, 1800 * MS, key_first, 1);
-  make (&stage, &b, 500 * MS, 1800 * MS, keys, 1);
+  make_both (&stage, &a, &b, 1000 * MS, 1800 * MS);
   for (unsigned i = 0, n = stage.packets->len; i < n; i++) {
     Packet *copy = g_memdup2 (stage.packets->pdata[i], sizeof (Packet));
     copy->arrival += i % 3 * MS + i % 7 / 6 * 60 * MS;
@@ -515,11 +562,9 @@ test_other_base (void)
 {
   static const Source a = { 0, 30, 6, 20, 0, 5, 10, 20 * MS, MS, true };
   static const Source b = { 1, 30, 9, 25, 0, 0x70000000, 900, 20 * MS, MS, true };
-  const MccTime keys[] = { 1000 * MS };
   Stage stage = stage_new ();
   unsigned at = 0;
-  make (&stage, &a, 0, 1800 * MS, key_first, 1);
-  make (&stage, &b, 500 * MS, 1800 * MS, keys, 1);
+  make_both (&stage, &a, &b, 1000 * MS, 1800 * MS);
   g_ptr_array_sort (stage.packets, by_arrival);
   join (&stage, 0);
   run (&stage, &at, EPOCH + 800 * MS);
@@ -566,11 +611,9 @@ test_end_too_late (void)
 {
   static const Source a = { 0, 30, 20, 20, 0, 5, 10, 20 * MS, MS, true };
   static const Source b = { 1, 30, 9, 25, 0, 5, 900, 20 * MS, MS, true };
-  const MccTime keys[] = { 1000 * MS };
   Stage stage = stage_new ();
   unsigned at = 0;
-  make (&stage, &a, 0, 1800 * MS, key_first, 1);
-  make (&stage, &b, 500 * MS, 1800 * MS, keys, 1);
+  make_both (&stage, &a, &b, 1000 * MS, 1800 * MS);
   /* before the key unit is whole */
   Packet *late[]
       = { find (&stage, 0, 1030 * MS, false, 18), find (&stage, 0, 1030 * MS, false, 19) };
@@ -582,11 +625,8 @@ test_end_too_late (void)
   join (&stage, 1);
   run (&stage, &at, EPOCH + 3 * MCC_SECOND);
   g_assert_cmpuint (stage.cuts, ==, 2);
-  for (unsigned i = 1; i < stage.out->len; i++) {
-    const Out *o = &g_array_index (stage.out, Out, i);
-    if (o->packet->stream != o[-1].packet->stream)
-      g_assert_cmpuint ((uint16_t)(o->seq - o[-1].seq), ==, 3);
-  }
+  const Out *first = after_cut (&stage);
+  g_assert_cmpuint ((uint16_t)(first->seq - first[-1].seq), ==, 3);
   g_assert_true (late[0]->freed && late[1]->freed);
   stage_free (&stage);
 }
@@ -600,11 +640,9 @@ test_very_late (void)
   MccRng rng;
   mcc_rng_init (&rng, 8);
   for (unsigned round = 0; round < 50; round++) {
-    const MccTime keys[] = { 1000 * MS };
     Stage stage = stage_new ();
     unsigned at = 0;
-    make (&stage, &a, 0, 1800 * MS, key_first, 1);
-    make (&stage, &b, 500 * MS, 1800 * MS, keys, 1);
+    make_both (&stage, &a, &b, 1000 * MS, 1800 * MS);
     for (unsigned i = 0; i < stage.packets->len; i++) {
       Packet *packet = stage.packets->pdata[i];
       if (packet->stream == 0 && mcc_rng_uniform (&rng) < 0.3)
@@ -632,10 +670,10 @@ test_not_keyed (void)
   make (&stage, &a, 0, 1800 * MS, NULL, 0);
   make (&stage, &b, 500 * MS, 1800 * MS, NULL, 0);
   g_ptr_array_sort (stage.packets, by_arrival);
-  mcc_splice_join (stage.splice, 0, ssrc_of (0), CLOCK, false, stage.now);
+  mcc_splice_join (stage.splice, 0, ssrc_of (0), CLOCK, MCC_SPLICE_OPAQUE, stage.now);
   run (&stage, &at, EPOCH + 800 * MS);
   g_assert_cmpuint (stage.cuts, ==, 1);
-  mcc_splice_join (stage.splice, 1, ssrc_of (1), CLOCK, false, stage.now);
+  mcc_splice_join (stage.splice, 1, ssrc_of (1), CLOCK, MCC_SPLICE_OPAQUE, stage.now);
   run (&stage, &at, EPOCH + 3 * MCC_SECOND);
   g_assert_cmpuint (stage.cuts, ==, 2);
   g_assert_cmpuint (stage.cut_at, <=, EPOCH + 861 * MS);
@@ -653,11 +691,9 @@ test_forgotten (void)
 {
   static const Source a = { 0, 30, 6, 20, 0, 5, 10, 20 * MS, MS, true };
   static const Source b = { 1, 30, 9, 60, 0, 5, 900, 20 * MS, MS, true };
-  const MccTime keys[] = { 1000 * MS };
   Stage stage = stage_new ();
   unsigned at = 0;
-  make (&stage, &a, 0, 1800 * MS, key_first, 1);
-  make (&stage, &b, 500 * MS, 1800 * MS, keys, 1);
+  make_both (&stage, &a, &b, 1000 * MS, 1800 * MS);
   g_ptr_array_sort (stage.packets, by_arrival);
   join (&stage, 0);
   run (&stage, &at, EPOCH + 800 * MS);
@@ -744,6 +780,7 @@ main (int argc, char **argv)
   g_test_add_func ("/splice/overlap", test_overlap);
   g_test_add_func ("/splice/left-first-at-the-end-of-a-frame", test_no_overlap);
   g_test_add_func ("/splice/left-in-a-frame-leaves-a-gap", test_left_in_a_frame);
+  g_test_add_func ("/splice/a-frame-with-a-hole-is-parted-from-the-next", test_holes);
   g_test_add_func ("/splice/torn-key-unit-is-not-shown", test_torn_key_unit);
   g_test_add_func ("/splice/late-packets-keep-their-place", test_reordering);
   g_test_add_func ("/splice/duplicates", test_duplicates);

@@ -184,9 +184,12 @@ say (AsmpPeer *self, const GstMccCompound *compound, const MccApp *app)
 void
 asmp_peer_report (AsmpPeer *self, guint64 rate_bps, guint32 flags)
 {
-  GstMccCompound compound = { .ssrc = self->ssrc, .cname = "peer" };
+  GstMccReception reception = { .ssrc = self->media_ssrc };
+  GstMccCompound compound = { .ssrc = self->ssrc, .cname = "peer", .reception = &reception };
   MccApp app;
 
+  if (self->packets > 0 && !self->blind)
+    gst_mcc_reception_handle_rtp (&reception, self->seq, 0, 0);
   memset (&app, 0, sizeof app);
   app.ssrc = self->ssrc;
   app.subtype = MCC_APP_REPORT;

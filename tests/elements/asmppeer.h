@@ -17,6 +17,7 @@ typedef struct {
   guint32 ssrc;           /* ours */
   guint32 number;         /* of our next report */
   guint ecn;              /* MccReportEcn of our reports */
+  gboolean blind;         /* our compounds name no media's SSRC */
 
   guint64 packets, bytes; /* RTP */
   guint64 largest;        /* RTP packet */

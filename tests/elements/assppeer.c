@@ -232,9 +232,15 @@ void
 assp_peer_report (AsspPeer *self, guint stream, guint64 rate_bps, guint32 flags)
 {
   GstMccCompound compound = { .ssrc = self->ssrc, .cname = "peer" };
+  GstMccReception reception;
   MccAsspApp app;
 
   memset (&app, 0, sizeof app);
+  if (self->stream[stream].packets) { /* that it is heard is what admits us */
+    gst_mcc_reception_reset (&reception, self->stream[stream].ssrc);
+    gst_mcc_reception_handle_rtp (&reception, self->stream[stream].seq, 0, 0);
+    compound.reception = &reception;
+  }
   app.ssrc = app.asmp.ssrc = self->ssrc;
   app.subtype = app.asmp.subtype = MCC_APP_REPORT;
   app.stream = stream;

@@ -100,6 +100,41 @@ on_notify (GObject *sink, GParamSpec *pspec, gpointer data)
   g_atomic_int_inc ((gint *)data);
 }
 
+static guint64
+target_of (SinkFixture *f)
+{
+  guint64 target;
+
+  g_object_get (f->sink, "target-bitrate", &target, NULL);
+  return target;
+}
+
+/* Reports in whose compounds nothing names the media come from who does not hear it. */
+static void
+test_blind_report (void)
+{
+  SinkFixture f;
+
+  if (!sink_setup (&f, LIVE "@ start-bitrate=1000000"))
+    return;
+  sink_play (&f);
+  sink_meet (&f);
+  sink_join (&f, 900000);
+  asmp_peer_run (&f.peer, 300);
+  g_assert_cmpuint (target_of (&f), ==, 900000);
+  f.peer.ssrc++;
+  f.peer.blind = TRUE;
+  for (guint i = 0; i < 5; i++)
+    sink_join (&f, 200000);
+  asmp_peer_run (&f.peer, 100);
+  g_assert_cmpuint (target_of (&f), ==, 900000);
+  f.peer.blind = FALSE;
+  sink_join (&f, 200000);
+  asmp_peer_run (&f.peer, 100);
+  g_assert_cmpuint (target_of (&f), ==, 200000);
+  sink_teardown (&f);
+}
+
 static void
 test_report_drives_encoder (void)
 {
@@ -361,6 +396,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpsink/plays-again", test_plays_again);
   g_test_add_func ("/asmpsink/stream", test_stream);
   g_test_add_func ("/asmpsink/report-drives-encoder-within-a-frame", test_report_drives_encoder);
+  g_test_add_func ("/asmpsink/blind-report-has-no-effect", test_blind_report);
   g_test_add_func ("/asmpsink/wire-rate-follows", test_wire_rate);
   g_test_add_func ("/asmpsink/receiver-messages", test_receiver_messages);
   g_test_add_func ("/asmpsink/stats", test_stats);

@@ -254,7 +254,11 @@ test_idle (void)
   g_assert_cmpuint (f.peer.stream[2].key_units, ==, key_units + 1); /* it begins with one */
   g_assert_cmpuint (f.peer.stream[2].gaps, ==, 0);
   g_assert_cmpuint (bin_stream_uint (&f, 2, "running"), ==, 1);
-  assp_peer_run (&f.peer, 600);
+  /* The announcement waits for the RTCP budget, a kilobyte in four seconds for this ladder. */
+  while (!(f.peer.streams.stream[2].flags & MCC_ASSP_RUNNING)
+         && g_get_monotonic_time () - asked < 2500000)
+    assp_peer_run (&f.peer, 5);
+  g_test_message ("announced after %.0f ms", (gdouble)(g_get_monotonic_time () - asked) / 1e3);
   g_assert_true (f.peer.streams.stream[2].flags & MCC_ASSP_RUNNING);
   bin_teardown (&f);
 }
@@ -356,6 +360,39 @@ test_sdp (void)
   g_free (location);
 }
 
+/* Of all streams in @ms. */
+static guint
+count_frames (BinFixture *f, guint ms)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < 3; i++)
+    f->peer.stream[i].frames = 0;
+  assp_peer_run (&f->peer, ms);
+  for (guint i = 0; i < 3; i++)
+    n += f->peer.stream[i].frames;
+  return n;
+}
+
+/* no-feedback=stop: all streams stop where nobody reports, until somebody does. */
+static void
+test_no_feedback_stops (void)
+{
+  BinFixture f;
+  gboolean stopped = FALSE;
+
+  if (!bin_setup (&f, SOURCE "@ no-feedback=stop " LADDER))
+    return;
+  bin_play (&f);
+  bin_meet (&f, 3);
+  for (guint i = 0; i < 30 && !stopped; i++)
+    stopped = count_frames (&f, 500) == 0;
+  g_assert_true (stopped);
+  bin_enter (&f, 0, 300000);
+  g_assert_true (bin_frames (&f, 0, 3));
+  bin_teardown (&f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -374,5 +411,6 @@ main (int argc, char **argv)
   ADD ("eos", test_eos);
   ADD ("eos-while-idle", test_eos_while_idle);
   ADD ("sdp", test_sdp);
+  ADD ("no-feedback-stops", test_no_feedback_stops);
   return g_test_run ();
 }

@@ -250,6 +250,31 @@ test_split (void)
   world_stop (&world);
 }
 
+/* no-feedback=stop: all layers stop where nobody reports. */
+static void
+test_no_feedback_stops (void)
+{
+  World world;
+  guint sent = 1;
+
+  if (!world_start (&world,
+          "videotestsrc is-live=true ! video/x-raw,format=I420,width=320,height=180,framerate=30/1 "
+          "! x264enc bframes=3 b-pyramid=true b-adapt=false rc-lookahead=0 sync-lookahead=0 "
+          "mb-tree=false threads=1 option-string=scenecut=0 ! video/x-h264,profile=main ! "
+          "rtph264pay config-interval=-1 ! @ no-feedback=stop"))
+    return;
+  gst_element_set_state (world.pipeline, GST_STATE_PLAYING);
+  listen_for (&world, 1000);
+  g_assert_cmpuint (world.packets[0], >, 0);
+  for (guint i = 0; i < 40 && sent > 0; i++) {
+    memset (world.packets, 0, sizeof world.packets);
+    listen_for (&world, 500);
+    sent = world.packets[0] + world.packets[1] + world.packets[2];
+  }
+  g_assert_cmpuint (sent, ==, 0);
+  world_stop (&world);
+}
+
 static void
 test_layer_pads (void)
 {
@@ -574,6 +599,7 @@ main (int argc, char **argv)
   g_test_add_func ("/elmlayersink/bad-settings-are-named", test_bad_settings);
   g_test_add_func ("/elmlayersink/one-kind-of-pad", test_pads);
   g_test_add_func ("/elmlayersink/each-layer-to-its-group", test_split);
+  g_test_add_func ("/elmlayersink/no-feedback-stops", test_no_feedback_stops);
   g_test_add_func ("/elmlayersink/a-stream-a-layer", test_layer_pads);
   g_test_add_func ("/elmlayersink/an-encoder-that-makes-more-layers", test_more_layers);
   g_test_add_func ("/elmlayersink/malformed-descriptors", test_malformed);

@@ -195,6 +195,7 @@ test_valid (void)
   g_assert_true (seen.has_app);
   g_assert_cmpuint (seen.block.ssrc, ==, OWN_SSRC);
   g_assert_cmpfloat (seen.block.fraction_lost, ==, 0.25);
+  g_assert_cmpint (seen.block.packets_lost, ==, 7);
   g_assert_cmpuint (seen.block.highest_seq, ==, 0x00010203);
   g_assert_cmpuint (seen.block.lsr, ==, 0xaaaabbbb);
   g_assert_cmpuint (seen.block.dlsr, ==, 0x00010000);
@@ -421,6 +422,24 @@ test_flood_evicts_nobody_active (void)
   gst_mcc_screen_free (screen);
 }
 
+/* We hear each report; rtpsession, for which one is a walk over all that it knows, a few. */
+static void
+test_known_is_passed_on_seldom (void)
+{
+  GstMccScreen *screen = make ();
+  Compound c = report (SSRC), bye = report (SSRC);
+  guint passed = 0;
+
+  put_bye (&bye, SSRC);
+  handle (screen, &c, address (1, 5005), START);
+  for (guint i = 1; i <= 200; i++) /* 20 s */
+    passed += handle (screen, &c, address (1, 5005), START + i * 100 * MCC_MSECOND) > 0;
+  g_assert_cmpuint (seen.apps, ==, 201);
+  g_assert_cmpuint (passed, ==, 8);
+  g_assert_cmpuint (handle (screen, &bye, address (1, 5005), START + 20100 * MCC_MSECOND), >, 0);
+  gst_mcc_screen_free (screen);
+}
+
 /* All are heard at once; rtpsession gets to know them a little later. */
 static void
 test_four_thousand_members (void)
@@ -450,7 +469,7 @@ test_four_thousand_members (void)
       Compound c = report (0x1000u + i);
 
       forwarded += handle (screen, &c, address ((guint8)(i >> 4), (guint16)(1000 + i)),
-                       START + (100 + round * 2) * MCC_SECOND)
+                       START + (100 + round * 3) * MCC_SECOND)
                    > 0;
     }
   }
@@ -614,6 +633,7 @@ main (int argc, char **argv)
   g_test_add_func ("/screen/own", test_own);
   g_test_add_func ("/screen/bucket-per-source", test_bucket_per_source);
   g_test_add_func ("/screen/flood-evicts-nobody-active", test_flood_evicts_nobody_active);
+  g_test_add_func ("/screen/known-is-passed-on-seldom", test_known_is_passed_on_seldom);
   g_test_add_func ("/screen/flood-of-speakers-is-held-back", test_flood_of_speakers);
   g_test_add_func ("/screen/4096-members", test_four_thousand_members);
   g_test_add_func ("/screen/followed-host", test_followed_host);

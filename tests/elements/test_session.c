@@ -43,11 +43,11 @@ on_app (gpointer owner, const MccApp *app, const MccAddress *from)
 }
 
 static void
-on_block (gpointer owner, guint stream, guint32 ssrc, gdouble fraction_lost, guint32 highest_seq,
-    MccTime rtt, gboolean has_app, const MccAddress *from)
+on_block (gpointer owner, guint stream, guint32 ssrc, const MccPlainReport *report,
+    gboolean has_app, const MccAddress *from)
 {
-  ((Side *)owner)->highest_seq = highest_seq;
-  g_assert_cmpuint (rtt, <, 10 * MCC_SECOND);
+  ((Side *)owner)->highest_seq = report->highest_seq;
+  g_assert_cmpuint (report->rtt, <, 10 * MCC_SECOND);
   COUNT (blocks);
 }
 
@@ -86,10 +86,11 @@ on_rtp (gpointer owner, guint stream, const guint8 *data, gsize size, const MccA
   return GST_MCC_SOURCE_PASS;
 }
 
-static void
-on_leaving (gpointer owner, GstBuffer *buffer)
+static GstBuffer *
+on_leaving (gpointer owner, GstBuffer *buffer, GstBuffer **before)
 {
   COUNT (leaving);
+  return buffer;
 }
 
 static const GstMccSessionHandler handler = {

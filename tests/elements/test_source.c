@@ -142,6 +142,41 @@ world_stop (World *world)
   g_object_unref (world->to);
 }
 
+static GstPadProbeReturn
+refuse_segment (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  gint *refused = data;
+
+  if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) != GST_EVENT_SEGMENT || *refused)
+    return GST_PAD_PROBE_OK;
+  g_atomic_int_inc (refused);
+  return GST_PAD_PROBE_DROP;
+}
+
+/* As a session does that is being stopped: no packet goes where no segment has gone. */
+static void
+test_segment_refused (void)
+{
+  World world;
+  GstPad *pad;
+  gint refused = 0;
+
+  world_start (&world);
+  pad = gst_element_get_static_pad (world.sink, "sink");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, refuse_segment, &refused, NULL);
+  world_caps (&world);
+  gst_element_set_state (world.pipeline, GST_STATE_PLAYING);
+  send_packets (&world, 1, 1);
+  g_assert_true (reached (&refused, 1));
+  g_usleep (20000);
+  g_assert_cmpint (g_atomic_int_get (&world.buffers), ==, 0);
+  send_packets (&world, 2, 1);
+  g_assert_true (reached (&world.buffers, 1));
+  g_assert_cmpuint (world.last, ==, 2);
+  gst_object_unref (pad);
+  world_stop (&world);
+}
+
 static void
 test_holds_for_caps (void)
 {
@@ -295,6 +330,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   gst_init (&argc, &argv);
   g_test_add_func ("/source/holds-for-caps", test_holds_for_caps);
+  g_test_add_func ("/source/segment-refused", test_segment_refused);
   g_test_add_func ("/source/reads-only-in-playing", test_reads_only_in_playing);
   g_test_add_func ("/source/eos-from-its-thread", test_eos);
   g_test_add_func ("/source/socket-error-is-one-warning", test_socket_error);

@@ -106,6 +106,45 @@ test_packets (void)
   gst_mcc_srtp_free (other);
 }
 
+/* What an hour brings at 2 Mb/s (numbers in steps of ten, which wrap 11 times) and ten reports a
+ * second; then the first minute's packets once more, and to who has just begun and was told how far
+ * the stream is. */
+static void
+test_replay_after_an_hour (void)
+{
+  GstMccSrtp *sender = make (TRUE, KEY_A), *receiver = make (FALSE, KEY_A);
+  GstMccSrtp *late = make (FALSE, KEY_A);
+  Packet media[100], control[100];
+  MccIndexApp indexes;
+
+  for (guint i = 0; i < 75000; i++) {
+    Packet packet = rtp (sender, 1, (guint16)(10 * i));
+
+    if (i < G_N_ELEMENTS (media))
+      media[i] = packet;
+    g_assert_cmpint (take (receiver, FALSE, packet), ==, MCC_DROP_NONE);
+  }
+  for (guint i = 0; i < 36000; i++) {
+    Packet packet = rtcp (receiver, 2);
+
+    if (i < G_N_ELEMENTS (control))
+      control[i] = packet;
+    g_assert_cmpint (take (sender, TRUE, packet), ==, MCC_DROP_NONE);
+  }
+  gst_mcc_srtp_get_indexes (sender, &indexes);
+  gst_mcc_srtp_set_indexes (late, &indexes);
+  for (guint i = 0; i < G_N_ELEMENTS (media); i++) {
+    g_assert_cmpint (take (receiver, FALSE, media[i]), !=, MCC_DROP_NONE);
+    g_assert_cmpint (take (late, FALSE, media[i]), ==, MCC_DROP_UNAUTHENTIC);
+    g_assert_cmpint (take (sender, TRUE, control[i]), ==, MCC_DROP_REPLAYED);
+  }
+  g_assert_cmpint (take (receiver, FALSE, rtp (sender, 1, (guint16)750000)), ==, MCC_DROP_NONE);
+  g_assert_cmpint (take (sender, TRUE, rtcp (receiver, 2)), ==, MCC_DROP_NONE);
+  gst_mcc_srtp_free (sender);
+  gst_mcc_srtp_free (receiver);
+  gst_mcc_srtp_free (late);
+}
+
 static void
 set (GstMccSrtp *srtp, const gchar *keys)
 {
@@ -332,6 +371,7 @@ main (int argc, char **argv)
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/srtp/packets", test_packets);
+  g_test_add_func ("/srtp/replay-after-an-hour", test_replay_after_an_hour);
   g_test_add_func ("/srtp/ciphers", test_ciphers);
   g_test_add_func ("/srtp/new-keys", test_rekey);
   g_test_add_func ("/srtp/late-joiner/round", test_late_joiner);

@@ -195,18 +195,31 @@ say (GSocket *socket, const guint8 *data, gsize size)
 
 /* A plain report that asks for next to nothing. */
 static void
-say_forged (GSocket *socket, guint32 number)
+say_forged (GSocket *socket, guint32 number, guint32 media)
 {
-  guint8 data[128] = { 0x80, 201, 0, 1 };
+  guint8 data[128] = { 0x81, 201, 0, 7 };
   MccApp app = { .ssrc = FORGER,
     .subtype = MCC_APP_REPORT,
     .report = { .number = number, .rate_bps = 1000, .rtt = 10 * MCC_MSECOND } };
-  gsize size = mcc_app_encode (&app, data + 8, sizeof data - 8);
+  gsize size = mcc_app_encode (&app, data + 32, sizeof data - 32);
 
   GST_WRITE_UINT32_BE (data + 4, FORGER);
+  GST_WRITE_UINT32_BE (data + 8, media);
 
   g_assert_cmpuint (size, >, 0);
-  say (socket, data, 8 + size);
+  say (socket, data, 32 + size);
+}
+
+/* SRTCP leaves the sender's SSRC readable: who is on the network knows it, key or not. */
+static guint32
+hear_ssrc (GSocket *spy)
+{
+  guint8 data[2048];
+
+  for (guint i = 0; i < 10; i++)
+    if (g_socket_receive (spy, (gchar *)data, sizeof data, NULL, NULL) > 8 && data[1] == 200)
+      return GST_READ_UINT32_BE (data + 4);
+  g_assert_not_reached ();
 }
 
 /* The right key: it plays, the sender hears the reports. Forged ones in the clear, and the
@@ -219,14 +232,16 @@ test_pair (void)
   guint64 unauthentic, lost;
   guint8 heard[2048];
   guint resent = 0;
+  guint32 media;
 
   send_start (&sender, "1 " KEY_A);
   receive_start (&receiver, "1 " KEY_A);
   g_assert_true (wait_buffers (&receiver, 100));
   g_assert_true (wait_figure (&sender, "num-receivers", 1));
+  media = hear_ssrc (spy);
 
   for (guint i = 0; i < 50; i++)
-    say_forged (stranger, i);
+    say_forged (stranger, i, media);
   g_assert_true (wait_figure (&sender, "dropped-unauthentic", 50));
   g_assert_cmpuint (figure (&sender, "num-receivers"), ==, 1);
   g_assert_cmpuint (figure (&sender, "target-bitrate"), >, 1000);
@@ -266,16 +281,18 @@ static void
 test_forged (void)
 {
   for (guint keyed = 0; keyed < 2; keyed++) {
-    GSocket *stranger = open_stranger ();
+    GSocket *spy = open_rtcp (), *stranger = open_stranger ();
     guint64 before;
+    guint32 media;
     Side sender;
 
     send_start (&sender, keyed ? KEY_A : NULL);
     gst_util_set_object_arg (G_OBJECT (sender.element), "no-feedback", "hold");
     g_usleep (G_USEC_PER_SEC);
+    media = hear_ssrc (spy);
     before = figure (&sender, "target-bitrate");
     for (guint i = 0; i < 20; i++) {
-      say_forged (stranger, i);
+      say_forged (stranger, i, media);
       g_usleep (50000);
     }
     if (keyed) {
@@ -288,6 +305,7 @@ test_forged (void)
     }
     side_stop (&sender);
     g_object_unref (stranger);
+    g_object_unref (spy);
   }
 }
 

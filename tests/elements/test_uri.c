@@ -69,6 +69,8 @@ test_values (void)
   gint variant, ttl;
   gchar *iface;
 
+  g_assert_true (gst_mcc_uri_set (
+      element, "asmp", "asmp://239.1.2.3?caps=application/x-rtp,encoding-name=(string)VP8", NULL));
   g_assert_true (gst_mcc_uri_set (element, "asmp",
       "asmp://239.1.2.3:6000?latency=500&variant=published&ttl-mc=3&multicast-iface=a%20b", NULL));
   g_object_get (element, "latency", &latency, "variant", &variant, "ttl-mc", &ttl,
@@ -91,7 +93,12 @@ test_bad_changes_nothing (void)
     "asmp://239.9.9.9:6000?ttl", "asmp://239.9.9.9:6000?ttl=%zz",
     "asmp://239.9.9.9:6000?variant=best", "asmp://239.9.9.9:6000?name=x",
     "asmp://239.9.9.9:6000?uri=asmp%3a%2f%2f1.1.1.1", "asmp://239.9.9.9:6000?stats=x",
-    "asmp://239.9.9.9:6000?async-handling=true", "asmp://239.9.9.9:6000?multicast-iface=%ff%fe" };
+    "asmp://239.9.9.9:6000?async-handling=true", "asmp://239.9.9.9:6000?multicast-iface=%ff%fe",
+    "asmp://239.9.9.9:6000?latency=%ff", "asmp://239.9.9.9:6000?caps=1(on",
+    "asmp://239.9.9.9:6000?caps=application/x-rtp%3b1(on", "asmp://239.9.9.9:6000?caps=video/x-raw",
+    "asmp://239.9.9.9:6000?address=", "asmp://239.9.9.9:6000?port=6001",
+    "asmp://239.9.9.9:6000?source-address=here", "asmp://239.9.9.9:6000\xb8", "asmp://@a b@c",
+    "asmp://a%3ab:6000", "asmp://example.org:6000" };
   GstElement *element = make ();
 
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
@@ -100,6 +107,7 @@ test_bad_changes_nothing (void)
 
     g_assert_false (gst_mcc_uri_set (element, "asmp", bad[i], &error));
     g_assert_nonnull (error);
+    g_assert_true (g_utf8_validate (error->message, -1, NULL));
     g_clear_error (&error);
     g_object_get (element, "uri", &uri, NULL);
     g_assert_cmpstr (uri, ==, "asmp://239.255.12.42:5004");

@@ -2,11 +2,13 @@
  *
  * An ASSP sender and receiver under anything: descriptions, announcements, lists and reports with
  * values of the input's choice, packets, cuts, BYE, locks, ladders, time. Nothing asserts; the
- * receiver joins what was described, one switch at a time; targets keep to their bounds.
+ * receiver joins what was described, one switch at a time; targets keep to their bounds (enhanced:
+ * the lower one is the lowest stream's, see mccasspsenderfloor.c); figures, tables, counters and
+ * time-outs obey laws.h.
  */
 #include <string.h>
 
-#include "fuzz.h"
+#include "laws.h"
 #include "mccapp.h"
 #include "mccasspreceiver.h"
 #include "mccasspsender.h"
@@ -14,6 +16,8 @@
 #define EPOCH (100000 * MCC_SECOND)
 #define EVENTS_MAX 4000
 #define TIMEOUTS_MAX 1000
+#define RECEIVERS_MAX 8
+#define STEPS_MAX 100 /* time-outs that one event plays through */
 
 typedef struct {
   FuzzInput in;
@@ -21,11 +25,46 @@ typedef struct {
   MccAsspSender *sender;
   MccAsspReceiver *receiver;
   uint64_t low[MCC_ASSP_STREAMS_MAX], high[MCC_ASSP_STREAMS_MAX];
+  uint64_t counted[4], dropped[MCC_DROP_COUNT];
+  bool enhanced;
   bool bounds_moved; /* a target of before may still be in the queue */
   bool live;         /* the ladder moves them */
   bool switching;
   uint16_t joined; /* address offset, while switching */
 } Machine;
+
+static void
+check_laws (Machine *self)
+{
+  MccAsspReceiverStats stats;
+  for (unsigned j = 0; j < mcc_assp_sender_count (self->sender); j++) {
+    law_sender (mcc_assp_sender_stream (self->sender, j), RECEIVERS_MAX, self->now);
+    CHECK (mcc_assp_sender_average_bps (self->sender, j) <= MCC_APP_RATE_MAX);
+  }
+  law_receiver (mcc_assp_receiver_asmp (self->receiver), self->now);
+  mcc_assp_receiver_get_stats (self->receiver, &stats);
+  CHECK (isfinite (stats.average_bps) && stats.average_bps >= 0.0);
+  CHECK (stats.stream <= MCC_ASSP_NO_STREAM);
+  uint64_t counts[] = { stats.switches, stats.failed, stats.joins, stats.leaves };
+  law_monotone (counts, self->counted, 4);
+  law_monotone (stats.dropped, self->dropped, MCC_DROP_COUNT);
+  MccTraceEvent event;
+  for (unsigned n = 0;
+       mcc_asmp_receiver_poll_trace (mcc_assp_receiver_asmp (self->receiver), &event); n++) {
+    CHECK (n < MCC_TRACE_RING);
+    law_trace (&event, self->now);
+  }
+}
+
+static uint64_t
+least_bps (const Machine *self, unsigned stream)
+{
+  uint64_t least = self->low[stream];
+  for (unsigned j = 0; self->enhanced && j < mcc_assp_sender_count (self->sender); j++)
+    if (self->low[j] < least)
+      least = self->low[j];
+  return least;
+}
 
 static void
 drain (Machine *self)
@@ -36,7 +75,7 @@ drain (Machine *self)
     if (sent.type != MCC_ASSP_SENDER_ASMP)
       continue;
     if (sent.asmp.type == MCC_SENDER_TARGET && !self->bounds_moved && !self->live)
-      CHECK (sent.asmp.target_bps >= self->low[sent.stream]
+      CHECK (sent.asmp.target_bps >= least_bps (self, sent.stream)
              && sent.asmp.target_bps <= self->high[sent.stream]);
     if (sent.asmp.type == MCC_SENDER_SEND_SESSION)
       CHECK (sent.streams != NULL && mcc_assp_streams_valid (sent.streams));
@@ -172,6 +211,39 @@ set_bounds (Machine *self)
 }
 
 static void
+run_timeouts (Machine *self)
+{
+  unsigned n = 0;
+  for (; mcc_assp_sender_next_timeout (self->sender) <= self->now; n++) {
+    mcc_assp_sender_handle_timeout (self->sender, self->now);
+    drain (self);
+    CHECK (n < TIMEOUTS_MAX);
+  }
+  for (; mcc_assp_receiver_next_timeout (self->receiver) <= self->now; n++) {
+    mcc_assp_receiver_handle_timeout (self->receiver, self->now);
+    drain (self);
+    CHECK (n < TIMEOUTS_MAX);
+  }
+}
+
+/* At once, as after a stop of the host, or time-out by time-out. */
+static void
+pass_time (Machine *self)
+{
+  bool at_once = self->in.left > 0 && (*self->in.data & 1);
+  MccTime until = self->now + fuzz_scale (&self->in, 35);
+  for (unsigned n = 0; !at_once && n < STEPS_MAX; n++) {
+    MccTime next = mcc_time_min (mcc_assp_sender_next_timeout (self->sender),
+        mcc_assp_receiver_next_timeout (self->receiver));
+    if (next > until)
+      break;
+    self->now = mcc_time_max (self->now, next);
+    run_timeouts (self);
+  }
+  self->now = until;
+}
+
+static void
 step (Machine *self)
 {
   FuzzInput *in = &self->in;
@@ -186,7 +258,7 @@ step (Machine *self)
       handle_packets (self);
       break;
     case 5:
-      self->now += fuzz_scale (in, 35);
+      pass_time (self);
       break;
     case 6:
       mcc_assp_receiver_handle_cut (self->receiver, self->now);
@@ -203,22 +275,6 @@ step (Machine *self)
   drain (self);
 }
 
-static void
-run_timeouts (Machine *self)
-{
-  unsigned n = 0;
-  for (; mcc_assp_sender_next_timeout (self->sender) <= self->now; n++) {
-    mcc_assp_sender_handle_timeout (self->sender, self->now);
-    drain (self);
-    CHECK (n < TIMEOUTS_MAX);
-  }
-  for (; mcc_assp_receiver_next_timeout (self->receiver) <= self->now; n++) {
-    mcc_assp_receiver_handle_timeout (self->receiver, self->now);
-    drain (self);
-    CHECK (n < TIMEOUTS_MAX);
-  }
-}
-
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
@@ -226,9 +282,10 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   unsigned kind = fuzz_u8 (&self.in);
   MccVariant variant = kind & 1 ? MCC_VARIANT_ENHANCED : MCC_VARIANT_PUBLISHED;
   self.live = kind & 2;
+  self.enhanced = kind & 1;
   MccAsspSenderConfig sender = { .variant = variant,
     .seed = 1,
-    .max_receivers = 8,
+    .max_receivers = RECEIVERS_MAX,
     .streams.count = 3,
     .max_streams = self.live ? 3 : 0 };
   for (unsigned j = 0; j < 3; j++) {
@@ -250,6 +307,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   for (unsigned i = 0; i < EVENTS_MAX && self.in.left > 0; i++) {
     step (&self);
     run_timeouts (&self);
+    check_laws (&self);
   }
   mcc_assp_sender_free (self.sender);
   mcc_assp_receiver_free (self.receiver);

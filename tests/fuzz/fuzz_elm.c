@@ -2,11 +2,12 @@
  *
  * An ELM sender and receiver under anything: packets of bytes through the codec, descriptions,
  * lists and reports with values of the input's choice, RTP, BYE, limits, time. Nothing asserts;
- * what decodes encodes and means the same again; the receiver joins layer after layer.
+ * what decodes encodes and means the same again; the receiver joins layer after layer; figures,
+ * tables, counters and time-outs obey laws.h.
  */
 #include <string.h>
 
-#include "fuzz.h"
+#include "laws.h"
 #include "mccelmreceiver.h"
 #include "mccelmsender.h"
 
@@ -14,6 +15,8 @@
 #define EVENTS_MAX 4000
 #define TIMEOUTS_MAX 1000
 #define COUNT 3
+#define RECEIVERS_MAX 8
+#define STEPS_MAX 100 /* time-outs that one event plays through */
 
 typedef struct {
   FuzzInput in;
@@ -22,7 +25,59 @@ typedef struct {
   MccElmReceiver *receiver;
   uint16_t c[MCC_ELM_LAYERS_MAX];
   int joined; /* highest */
+  uint64_t counted[6], dropped[MCC_DROP_COUNT], sender_dropped[MCC_DROP_COUNT];
 } Machine;
+
+static void
+check_sender (Machine *self)
+{
+  MccElmSenderStats stats;
+  law_sender (mcc_elm_sender_asmp (self->sender), RECEIVERS_MAX, self->now);
+  mcc_elm_sender_get_stats (self->sender, self->now, &stats);
+  CHECK (stats.count == COUNT && stats.receivers <= RECEIVERS_MAX);
+  CHECK (stats.rtt_max <= MCC_RTT_MAX && stats.whole_bps <= MCC_APP_RATE_MAX);
+  CHECK (isfinite (stats.feedback_hz) && stats.feedback_hz >= 0.0);
+  uint32_t members = 0;
+  for (unsigned k = 0; k < COUNT; k++) {
+    members += stats.members[k];
+    CHECK (stats.cumulative_bps[k] <= MCC_APP_RATE_MAX);
+  }
+  CHECK (members <= stats.receivers);
+  law_monotone (stats.dropped, self->sender_dropped, MCC_DROP_COUNT);
+}
+
+static void
+check_receiver (Machine *self)
+{
+  MccElmReceiverStats stats;
+  mcc_elm_receiver_get_stats (self->receiver, self->now, &stats);
+  CHECK (stats.loss_ratio >= 0.0 && stats.loss_ratio <= 1.0);
+  CHECK (!isnan (stats.calculated_bps) && stats.calculated_bps >= 0.0);
+  CHECK (!isnan (stats.smoothed_bps) && stats.smoothed_bps >= 0.0);
+  CHECK (stats.rtt >= MCC_RTT_FLOOR && stats.rtt <= MCC_RTT_MAX);
+  CHECK (stats.wanted == stats.level || stats.wanted == stats.level + 1);
+  CHECK (stats.wanted == self->joined && stats.wanted < (int)MCC_ELM_LAYERS_MAX);
+  uint64_t counts[] = { stats.joins, stats.leaves, stats.switches, stats.failed, stats.absent,
+    stats.reports_sent };
+  law_monotone (counts, self->counted, 6);
+  law_monotone (stats.dropped, self->dropped, MCC_DROP_COUNT);
+}
+
+static void
+check_laws (Machine *self)
+{
+  MccTraceEvent event;
+  check_sender (self);
+  check_receiver (self);
+  for (unsigned n = 0; mcc_elm_receiver_poll_trace (self->receiver, &event); n++) {
+    CHECK (n < MCC_TRACE_RING);
+    law_trace (&event, self->now);
+  }
+  for (unsigned n = 0; mcc_elm_sender_poll_trace (self->sender, &event); n++) {
+    CHECK (n < MCC_TRACE_RING);
+    law_trace (&event, self->now);
+  }
+}
 
 static void
 drain (Machine *self)
@@ -91,7 +146,7 @@ handle_app (Machine *self)
     app.asmp.session.send_time = fuzz_u32 (in) & 0xffffff;
     app.asmp.session.payload_type = 96;
   }
-  mcc_elm_receiver_handle_app (self->receiver, &app, self->now);
+  mcc_elm_receiver_handle_app (self->receiver, &app, NULL, self->now);
   MccAddress from = { .family = 4, .port = 5005, .bytes = { 10, 0, 0, fuzz_u8 (in) & 1 } };
   if (app.subtype == MCC_APP_REPORT)
     mcc_elm_sender_handle_report (self->sender, &app, &from, self->now);
@@ -120,7 +175,7 @@ handle_bytes (Machine *self)
   CHECK (bytes > 0 && bytes <= size);
   CHECK (mcc_elm_app_decode (again, bytes, &copy) == MCC_DROP_NONE);
   CHECK (copy.ssrc == app.ssrc && copy.level == app.level && copy.flags == app.flags);
-  mcc_elm_receiver_handle_app (self->receiver, &app, self->now);
+  mcc_elm_receiver_handle_app (self->receiver, &app, NULL, self->now);
   drain (self);
 }
 
@@ -147,6 +202,39 @@ handle_packets (Machine *self)
 }
 
 static void
+run_timeouts (Machine *self)
+{
+  unsigned n = 0;
+  for (; mcc_elm_sender_next_timeout (self->sender) <= self->now; n++) {
+    mcc_elm_sender_handle_timeout (self->sender, self->now);
+    drain (self);
+    CHECK (n < TIMEOUTS_MAX);
+  }
+  for (; mcc_elm_receiver_next_timeout (self->receiver) <= self->now; n++) {
+    mcc_elm_receiver_handle_timeout (self->receiver, self->now);
+    drain (self);
+    CHECK (n < TIMEOUTS_MAX);
+  }
+}
+
+/* At once, as after a stop of the host, or time-out by time-out. */
+static void
+pass_time (Machine *self)
+{
+  bool at_once = self->in.left > 0 && (*self->in.data & 1);
+  MccTime until = self->now + fuzz_scale (&self->in, 35);
+  for (unsigned n = 0; !at_once && n < STEPS_MAX; n++) {
+    MccTime next = mcc_time_min (
+        mcc_elm_sender_next_timeout (self->sender), mcc_elm_receiver_next_timeout (self->receiver));
+    if (next > until)
+      break;
+    self->now = mcc_time_max (self->now, next);
+    run_timeouts (self);
+  }
+  self->now = until;
+}
+
+static void
 step (Machine *self)
 {
   FuzzInput *in = &self->in;
@@ -163,7 +251,7 @@ step (Machine *self)
       handle_packets (self);
       break;
     case 5:
-      self->now += fuzz_scale (in, 35);
+      pass_time (self);
       break;
     case 6:
       mcc_elm_receiver_handle_picture (self->receiver, fuzz_u8 (in) & 1, self->now);
@@ -179,22 +267,6 @@ step (Machine *self)
   drain (self);
 }
 
-static void
-run_timeouts (Machine *self)
-{
-  unsigned n = 0;
-  for (; mcc_elm_sender_next_timeout (self->sender) <= self->now; n++) {
-    mcc_elm_sender_handle_timeout (self->sender, self->now);
-    drain (self);
-    CHECK (n < TIMEOUTS_MAX);
-  }
-  for (; mcc_elm_receiver_next_timeout (self->receiver) <= self->now; n++) {
-    mcc_elm_receiver_handle_timeout (self->receiver, self->now);
-    drain (self);
-    CHECK (n < TIMEOUTS_MAX);
-  }
-}
-
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
@@ -204,7 +276,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   static const MccElmStrategy *const strategies[]
       = { &mcc_elm_lazy, &mcc_elm_naive, &mcc_elm_skeptical, &mcc_elm_lazy };
   MccElmSenderConfig sender
-      = { .variant = variant, .seed = 1, .max_receivers = 8, .layers.count = COUNT };
+      = { .variant = variant, .seed = 1, .max_receivers = RECEIVERS_MAX, .layers.count = COUNT };
   for (unsigned k = 0; k < COUNT; k++) {
     sender.layers.layer[k] = (MccElmLayer){ .cumulative_bps = 100000u << k,
       .address_offset = (uint16_t)k,
@@ -226,6 +298,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   for (unsigned i = 0; i < EVENTS_MAX && self.in.left > 0; i++) {
     step (&self);
     run_timeouts (&self);
+    check_laws (&self);
   }
   mcc_elm_sender_free (self.sender);
   mcc_elm_receiver_free (self.receiver);

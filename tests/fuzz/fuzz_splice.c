@@ -83,8 +83,8 @@ event (Machine *self)
   uint32_t mapped;
   switch (kind >> 4) {
     case 0:
-      mcc_splice_join (
-          self->splice, stream, 100 + stream, kind & 8 ? 90000 : 0, kind & 4, self->now);
+      mcc_splice_join (self->splice, stream, 100 + stream, kind & 8 ? 90000 : 0,
+          kind & 4 ? MCC_SPLICE_DELIMITED : MCC_SPLICE_OPAQUE, self->now);
       self->joined[stream] = true;
       break;
     case 1:

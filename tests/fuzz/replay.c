@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Runs a fuzz target over the files of a folder, and over what each becomes when it is cut short.
- * TAP; needs no libFuzzer, so that every test run replays the corpus.
+ * replay FOLDER [HOW-MANY-CUTS]. TAP; needs no libFuzzer, so that every test run replays the
+ * corpus.
  */
 #include <dirent.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #define CUTS 16
 
 static void
-replay (const char *folder, const char *name)
+replay (const char *folder, const char *name, size_t cuts)
 {
   static uint8_t data[MAX_BYTES];
   char path[4096];
@@ -24,8 +25,8 @@ replay (const char *folder, const char *name)
   CHECK (file != NULL);
   size = fread (data, 1, sizeof data, file);
   fclose (file);
-  for (size_t i = 1; i <= CUTS; i++) {
-    size_t cut = size * i / CUTS;
+  for (size_t i = 1; i <= cuts; i++) {
+    size_t cut = size * i / cuts;
     uint8_t *exact = malloc (cut);
 
     CHECK (exact != NULL || cut == 0);
@@ -40,10 +41,10 @@ int
 main (int argc, char **argv)
 {
   struct dirent *entry;
-  unsigned count = 0;
+  unsigned count = 0, cuts = argc > 2 ? (unsigned)atoi (argv[2]) : CUTS;
   DIR *dir;
 
-  CHECK (argc == 2);
+  CHECK (argc >= 2 && cuts > 0);
   dir = opendir (argv[1]);
   CHECK (dir != NULL);
   while ((entry = readdir (dir)) != NULL) {
@@ -51,7 +52,7 @@ main (int argc, char **argv)
       continue;
     printf ("# %s\n", entry->d_name);
     fflush (stdout);
-    replay (argv[1], entry->d_name);
+    replay (argv[1], entry->d_name, cuts);
     printf ("ok %u - %s\n", ++count, entry->d_name);
   }
   closedir (dir);

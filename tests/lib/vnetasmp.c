@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "vnetasmp.h"
 
+#include "mccindexapp.h"
 #include "mccjitter.h"
 #include "mccseq.h"
 #include "mccpacer.h"
@@ -56,6 +57,7 @@ struct VnetReceiver {
   int host;
   guint32 ssrc;
   MccAsmpReceiver *core;
+  guint32 srtcp_bytes;
   guint64 rtcp_bytes;
   MccBreakerVerdict ceased;
 };
@@ -81,7 +83,10 @@ sender_drain (VnetSender *self, MccTime now)
       app.session.media_ssrc = self->ssrc;
       app.session.payload_type = 96;
       app.session.clock_rate = 90000;
-      VnetPacket packet = { .kind = VNET_APP, .bytes = SESSION_BYTES, .app = &app };
+      guint32 key = self->config.srtcp_bytes;
+      if (key > 0)
+        key += (guint32)MCC_INDEX_BYTES (1);
+      VnetPacket packet = { .kind = VNET_APP, .bytes = SESSION_BYTES + key, .app = &app };
       MccApp rtt = { .ssrc = self->ssrc, .subtype = MCC_APP_RTT };
       if (action.rtt != NULL && action.rtt->count > 0) {
         rtt.rtt = *action.rtt;
@@ -217,6 +222,7 @@ vnet_sender_new (Vnet *vnet, const VnetSenderConfig *config, MccTime up_delay)
     .start_bps = config->start_bps,
     .max_receivers = 4096,
     .ecn = config->ecn,
+    .srtcp_bytes = config->srtcp_bytes,
     .ttl = 64 };
   self->core = mcc_asmp_sender_new (&core, now);
   self->next_frame = now;
@@ -311,7 +317,8 @@ receiver_drain (VnetReceiver *self)
     if (action.type != MCC_RECEIVER_SEND_REPORT)
       continue;
     MccApp app = { .ssrc = self->ssrc, .subtype = MCC_APP_REPORT, .report = action.report };
-    VnetPacket packet = { .kind = VNET_APP, .bytes = REPORT_BYTES, .app = &app };
+    VnetPacket packet
+        = { .kind = VNET_APP, .bytes = REPORT_BYTES + self->srtcp_bytes, .app = &app };
     vnet_send (self->vnet, self->host, &packet);
     self->rtcp_bytes += packet.bytes;
   }
@@ -360,6 +367,7 @@ vnet_receiver_new (Vnet *vnet, int link, MccTime up_delay, const MccAsmpReceiver
   core.ssrc = self->ssrc;
   core.seed = mcc_rng_next (vnet_rng (vnet));
   self->host = vnet_add_host (vnet, link, up_delay, epoch, drift_ppm, &receiver_handler, self);
+  self->srtcp_bytes = core.srtcp_bytes;
   self->core = mcc_asmp_receiver_new (&core, vnet_host_now (vnet, self->host));
   vnet_wake (vnet, self->host);
   return self;

@@ -25,6 +25,7 @@ typedef struct {
   MccTime epoch;
   double drift_ppm;
   bool ecn;
+  guint32 srtcp_bytes; /* with a key: its part of each compound */
 } VnetSenderConfig;
 
 extern const VnetSenderConfig vnet_sender_default;

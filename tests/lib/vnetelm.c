@@ -425,7 +425,7 @@ receiver_packet (gpointer owner, const VnetPacket *packet, MccTime now)
   } else if (packet->kind == VNET_BYE) {
     mcc_elm_receiver_handle_bye (self->core, packet->rtp.ssrc, now);
   } else if (packet->kind == VNET_APP && packet->elm != NULL) {
-    mcc_elm_receiver_handle_app (self->core, packet->elm, now);
+    mcc_elm_receiver_handle_app (self->core, packet->elm, NULL, now);
   }
   receiver_drain (self);
 }

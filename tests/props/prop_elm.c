@@ -107,7 +107,7 @@ describe (World *world, bool forged)
     app.layers.count = (unsigned)prop_below (world->rng, 12);
     app.ssrc += (uint32_t)prop_below (world->rng, 2);
   }
-  mcc_elm_receiver_handle_app (world->receiver, &app, world->now);
+  mcc_elm_receiver_handle_app (world->receiver, &app, NULL, world->now);
 }
 
 static void
@@ -118,7 +118,7 @@ other (World *world)
   app.wanted = (unsigned)prop_below (world->rng, MCC_ELM_LAYERS_MAX);
   app.flags = (uint32_t)prop_below (world->rng, 8);
   app.asmp.report.rate_bps = 1 + prop_below (world->rng, 1000000);
-  mcc_elm_receiver_handle_app (world->receiver, &app, world->now);
+  mcc_elm_receiver_handle_app (world->receiver, &app, NULL, world->now);
 }
 
 static void
@@ -128,7 +128,7 @@ answer (World *world)
   app.asmp.rtt.count = 1;
   app.asmp.rtt.entry[0] = (MccAppRtt){ 7, (uint32_t)prop_below (world->rng, 40),
     (1 + prop_below (world->rng, 300)) * MCC_MSECOND };
-  mcc_elm_receiver_handle_app (world->receiver, &app, world->now);
+  mcc_elm_receiver_handle_app (world->receiver, &app, NULL, world->now);
 }
 
 static void

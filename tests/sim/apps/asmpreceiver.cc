@@ -163,6 +163,7 @@ AsmpReceiver::Block ()
     block.fraction_lost = lost / (received + lost);
   m_block_received = stats.packets_received;
   m_block_lost = stats.packets_lost;
+  block.packets_lost = static_cast<std::int32_t> (stats.packets_lost);
   return block;
 }
 

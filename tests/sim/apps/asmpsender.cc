@@ -252,9 +252,9 @@ AsmpSender::Handle (const Datagram &datagram)
       mcc_asmp_sender_handle_bye (m_core.get (), reader.Ssrc (), &from, now);
     }
   }
+  MccPlainReport plain = block.Plain ();
   if (block.present && !has_app)
-    mcc_asmp_sender_handle_plain_report (
-        m_core.get (), reporter, block.fraction_lost, block.highest_seq, 0, &from, now);
+    mcc_asmp_sender_handle_plain_report (m_core.get (), reporter, &plain, &from, now);
   Drain ();
 }
 

@@ -89,6 +89,7 @@ AsmpCompound::AsmpCompound (std::uint32_t ssrc, bool sender, const AsmpBlock &bl
   if (block.present) {
     to += report - BLOCK_BYTES;
     Put32 (to, block.source);
+    Put32 (to + 4, static_cast<std::uint32_t> (block.packets_lost) & 0xffffff);
     to[4] = static_cast<std::uint8_t> (std::min (255.0, block.fraction_lost * 256.0));
     Put32 (to + 8, block.highest_seq);
   }
@@ -177,6 +178,7 @@ AsmpCompoundReader::Next ()
       if (m_block.present) {
         const std::uint8_t *block = data + bytes - BLOCK_BYTES;
         m_block.fraction_lost = block[4] / 256.0;
+        m_block.packets_lost = static_cast<std::int32_t> (Get32 (block + 4) << 8) / 256;
         m_block.source = Get32 (block);
         m_block.highest_seq = Get32 (block + 8);
       }

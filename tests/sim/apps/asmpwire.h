@@ -14,6 +14,7 @@ extern "C" {
 #include "mccapp.h"
 #include "mccasspapp.h"
 #include "mccelmapp.h"
+#include "mccplain.h"
 }
 
 namespace sim
@@ -36,8 +37,14 @@ bool ParseRtp (const Datagram &datagram, MccRtpPacket *out);
 struct AsmpBlock {
   bool present = false;
   double fraction_lost = 0.0;
+  std::int32_t packets_lost = 0; /* ever */
   std::uint32_t highest_seq = 0;
   std::uint32_t source = 0; /* SSRC that it is about; 0 where there is one sender only */
+
+  MccPlainReport Plain () const
+  {
+    return { fraction_lost, packets_lost, highest_seq, 0 };
+  }
 };
 
 /* RR or SR, SDES with a CNAME of 16 characters, APP packets, PLI, BYE. */

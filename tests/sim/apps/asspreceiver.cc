@@ -216,6 +216,7 @@ AsspReceiver::Block ()
     block.fraction_lost = lost / (received + lost);
   m_block_received = arrivals.received;
   m_block_lost = arrivals.lost;
+  block.packets_lost = static_cast<std::int32_t> (arrivals.lost);
   return block;
 }
 

@@ -321,10 +321,10 @@ AsspSender::Handle (const Datagram &datagram)
       mcc_assp_sender_handle_bye (m_core.get (), reader.Ssrc (), &from, now);
     }
   }
+  MccPlainReport plain = block.Plain ();
   if (block.present && !has_app && StreamOf (block.source) >= 0)
     mcc_assp_sender_handle_plain_report (m_core.get (),
-        static_cast<unsigned> (StreamOf (block.source)), reporter, block.fraction_lost,
-        block.highest_seq, 0, &from, now);
+        static_cast<unsigned> (StreamOf (block.source)), reporter, &plain, &from, now);
   Drain ();
 }
 

@@ -190,6 +190,7 @@ ElmReceiver::Block ()
     block.fraction_lost = lost / (received + lost);
   m_block_received = stats.packets_received;
   m_block_lost = stats.packets_lost;
+  block.packets_lost = static_cast<std::int32_t> (stats.packets_lost);
   return block;
 }
 
@@ -272,7 +273,7 @@ ElmReceiver::HandleRtcp (const Datagram &datagram, MccTime now)
       mcc_elm_receiver_handle_bye (m_core.get (), reader.Ssrc (), now);
     } else if (part == Part::ELM) {
       const MccElmApp &app = reader.ElmApp ();
-      MccDrop drop = mcc_elm_receiver_handle_app (m_core.get (), &app, now);
+      MccDrop drop = mcc_elm_receiver_handle_app (m_core.get (), &app, nullptr, now);
       if (drop != MCC_DROP_NONE || app.subtype != MCC_APP_SESSION)
         continue;
       const MccAppSession &session = app.asmp.session;

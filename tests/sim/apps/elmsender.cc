@@ -299,9 +299,9 @@ ElmSender::Handle (const Datagram &datagram)
       mcc_elm_sender_handle_bye (m_core.get (), reader.Ssrc (), &from, now);
     }
   }
+  MccPlainReport plain = block.Plain ();
   if (block.present && !has_app && block.source == m_layers.front ().ssrc)
-    mcc_elm_sender_handle_plain_report (
-        m_core.get (), reporter, block.fraction_lost, block.highest_seq, 0, &from, now);
+    mcc_elm_sender_handle_plain_report (m_core.get (), reporter, &plain, &from, now);
   Drain ();
 }
 

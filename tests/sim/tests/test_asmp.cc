@@ -54,7 +54,7 @@ CompoundRoundTrip ()
   list.rtt.count = MCC_APP_RTT_MAX;
   for (unsigned i = 0; i < MCC_APP_RTT_MAX; i++)
     list.rtt.entry[i] = { i + 1, i, (i + 1) * MCC_MSECOND };
-  sim::AsmpBlock block = { true, 0.25, 0xfffe1234 };
+  sim::AsmpBlock block = { true, 0.25, -3, 0xfffe1234 };
   sim::AsmpCompound compound (0x12345678, false, block);
   g_assert_true (compound.AddApp (report));
   g_assert_true (compound.AddApp (list));
@@ -68,6 +68,7 @@ CompoundRoundTrip ()
   g_assert_cmpuint (reader.Ssrc (), ==, 0x12345678);
   g_assert_true (reader.Block ().present);
   g_assert_cmpfloat (reader.Block ().fraction_lost, ==, 0.25);
+  g_assert_cmpint (reader.Block ().packets_lost, ==, -3);
   g_assert_cmpuint (reader.Block ().highest_seq, ==, 0xfffe1234);
   g_assert_true (reader.Next () == Part::APP);
   g_assert_cmpuint (reader.App ().report.rate_bps, ==, 123456);

@@ -57,7 +57,7 @@ CompoundWithAssp ()
   report.subtype = report.asmp.subtype = MCC_APP_REPORT;
   report.stream = 2;
   report.asmp.report.rate_bps = 123456;
-  sim::AsmpBlock block = { true, 0.5, 1234, 0xabcdef01 };
+  sim::AsmpBlock block = { true, 0.5, 3, 1234, 0xabcdef01 };
   sim::AsmpCompound compound (77, false, block);
   g_assert_true (compound.AddApp (report));
   compound.AddPli (0x12345678);
