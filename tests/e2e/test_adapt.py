@@ -91,5 +91,18 @@ def test_adapt(play):
     play.clean(sender, *receivers, lossless=False)
 
 
+def test_low_rate(play):
+    """A picture far too large for its rate: most packets are headers when the encoder saves."""
+    target = 150_000
+    sender = play.sender("s", f"max-bitrate={target}", harness.picture(854, 480))
+    receiver = play.receiver("r1", "", "decodebin ! fakesink name=frames sync=false")
+    play.pictures(receiver, 30, 10, "r1 has pictures")
+    sleep_until(play, 12.0)
+    sent = [bps for _, bps in harness.series(sender, "sent-bitrate", 4.0)]
+    mean = sum(sent) / max(len(sent), 1)
+    play.check(0.7 * target <= mean <= 1.03 * target, "the low rate is used", f"{mean:.0f} b/s")
+    play.clean(sender, receiver, lossless=False)
+
+
 if __name__ == "__main__":
-    sys.exit(harness.main("adapt", TOPOLOGY, [test_adapt]))
+    sys.exit(harness.main("adapt", TOPOLOGY, [test_adapt], [test_low_rate]))

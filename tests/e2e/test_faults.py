@@ -111,12 +111,12 @@ def broken(play, sender):
     unharmed(play, sender, begin, "broken compounds")
 
 
-def flood(play, sender):
+def flood(play, sender, media):
     begin = play.now()
     # Of one host's newcomers most are over its rate; the others find the table full.
     counted = lambda: dropped(sender, "table-full") + dropped(sender, "rate-limited")  # noqa: E731
     before = counted()
-    attack(play, "flood", play.address("sa"), 6000, "--count", 5000)
+    attack(play, "flood", play.address("sa"), 6000, "--count", 5000, "--media", media)
     settled(sender)
     most = max(values(sender, "num-receivers", begin))
     play.check(32 < most <= 64, "a flood of SSRCs: max-receivers holds", f"{most}")
@@ -149,7 +149,7 @@ def test_attacks(play):
         attack(play, "garbage", address, port)
         unharmed(play, sender, begin, f"garbage to port {port}")
     play.pictures(receiver, 30, 3, "garbage: pictures go on")
-    flood(play, sender)
+    flood(play, sender, receiver.stats["source-ssrc"])
     play.pictures(receiver, 30, 3, "a flood of SSRCs: pictures go on")
     play.clean(sender, receiver)
 

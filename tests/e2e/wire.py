@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Prints the UDP packets that pass amc0 of its namespace, a JSON line each, until it is killed.
+"""Prints the UDP packets that pass amc0 of its namespace, or the interface it is told, a JSON line
+each, until it is killed.
 
 RTP rows have `rtp` {ssrc, seq, pt}, RTCP rows `rtcp` [[packet type, subtype or count, ssrc], ...].
 """
@@ -72,7 +73,7 @@ def main():
     packets = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ETH_P_ALL))
     packets.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
     packets.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
-    packets.bind(("amc0", ETH_P_ALL))
+    packets.bind((sys.argv[1] if len(sys.argv) > 1 else "amc0", ETH_P_ALL))
     print("ready", flush=True)
     while True:
         data, ancillary, _, (_, _, kind, _, _) = packets.recvmsg(65536, 64)
