@@ -13,10 +13,14 @@ PORT + 1. Ways:
     names     reports of --rate, each in a new name
     sdes      SDES in 1000 names, round and round
     garbage   noise of every length, and noise that begins like RTP and RTCP
-    liar      one member that reports --rate without loss, ten times a second
+    liar      one member that reports --rate without loss, ten times a second, and names --media
+    stranger  the same without naming it: it cannot hear the session
     fir       FIR about --media, in 500 names
     replay    listens to the group for 3 s, then sends the receivers' RTCP again --wait s later
     loop      sends what comes to the group to it again: RTP and RTCP
+    impostor  RTP in the sender's name: what comes to --groups groups from --first on (addresses one
+              after the other, ports two) with the next numbers and noise instead of the picture
+    joins     --count sockets join the group (or --groups), each for RTP and RTCP, and say nothing
 """
 
 import argparse
@@ -30,7 +34,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
 
-from attack import Target, bye, compound, packet, report, rr, sdes  # noqa: E402
+from attack import Target, bye, compound, packet, report, rr, rr_about, sdes  # noqa: E402
 
 FIR = 206
 HEADS = (b"", b"\x80\x60", b"\x90\xe0", b"\x80\xc8", b"\x81\xc9", b"\x81\xcc")
@@ -62,8 +66,11 @@ def make(args, i):
     if way == "sdes":
         ssrc = 0x30000000 + i % 1000
         return rr(ssrc) + sdes(ssrc, b"x" * 200), 1
-    if way == "liar":
+    if way == "stranger":
         return compound(args.ssrc, report(args.ssrc, args.number + i, args.rate)), 1
+    if way == "liar":
+        said = report(args.ssrc, args.number + i, args.rate)
+        return rr_about(args.ssrc, args.media) + sdes(args.ssrc) + said, 1
     if way == "fir":
         ssrc = 0x40000000 + i % 500
         return rr(ssrc) + sdes(ssrc) + fir(ssrc, args.media, i // 500), 1
@@ -125,7 +132,40 @@ def loop(target, args):
                 own = target.socket.getsockname()[1]
 
 
-WAYS = ("reports", "rr", "byes", "names", "sdes", "garbage", "liar", "fir", "replay", "loop")
+def impostor(target, args):
+    base = int.from_bytes(socket.inet_aton(target.group), "big")
+    socks = {}
+    for i in range(args.groups):
+        group = socket.inet_ntoa((base + args.first + i).to_bytes(4, "big"))
+        socks[listen(group, target.port + 2 * i)] = (group, target.port + 2 * i)
+    own = target.socket.getsockname()[1]
+    end = time.monotonic() + args.seconds
+    while time.monotonic() < end:
+        for sock in select.select(list(socks), [], [], 0.2)[0]:
+            data, (_, port) = sock.recvfrom(2048)
+            if port == own:
+                continue
+            for ahead in (1, 2):
+                number = (int.from_bytes(data[2:4], "big") + ahead) & 0xFFFF
+                noise = args.random.randbytes(max(len(data) - 32, 0))
+                forged = data[:2] + number.to_bytes(2, "big") + data[4:32] + noise
+                target.socket.sendto(forged, socks[sock])
+                target.sent += 1
+
+
+def joins(target, args):
+    base = int.from_bytes(socket.inet_aton(target.group), "big")
+    socks = []
+    for i in range(args.groups):
+        group = socket.inet_ntoa((base + args.first + i).to_bytes(4, "big"))
+        for k in (0, 1):
+            socks += [listen(group, target.port + 2 * i + k) for _ in range(args.count)]
+    time.sleep(args.seconds)
+    target.sent = len(socks) // 2
+
+
+WAYS = ("reports", "rr", "byes", "names", "sdes", "garbage", "liar", "stranger", "fir", "replay")
+WAYS += ("loop", "impostor", "joins")
 
 
 def main():
@@ -140,11 +180,15 @@ def main():
     parser.add_argument("--rate", type=int, default=1000)
     parser.add_argument("--number", type=int, default=1 << 20)
     parser.add_argument("--wait", type=float, default=1)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--groups", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0)
     args = parser.parse_args()
     args.random = random.Random(1)
     target = Target(args.address, args.port)
     target.socket.bind(("", 0))
-    {"replay": replay, "loop": loop}.get(args.way, flood)(target, args)
+    ways = {"replay": replay, "loop": loop, "impostor": impostor, "joins": joins}
+    ways.get(args.way, flood)(target, args)
     print(target.sent)
     return 0
 
