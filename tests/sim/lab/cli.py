@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-from . import scenario as scenarios
+from . import grid
 from .document import Errors, choose
 from .outcome import Outcome, Plan, known_variant
 from .runner import LabError, Runner, Store
@@ -15,6 +15,7 @@ from .units import UnitError, parse
 
 TOP = Path(__file__).resolve().parents[3]
 SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"
+GRIDS = SCENARIOS / "grids"  # not among the scenarios that are run by default
 
 
 class Usage(Exception):
@@ -52,6 +53,20 @@ def jobs_number(text):
     return int(text)
 
 
+def part(text):
+    """'2/5': the second of five."""
+    match = re.fullmatch(r"([1-9][0-9]{0,2})/([1-9][0-9]{0,2})", text)
+    if not match or int(match[1]) > int(match[2]):
+        raise argparse.ArgumentTypeError(f"'{text}': 1/4 to 4/4, say, is allowed")
+    return int(match[1]), int(match[2])
+
+
+def minutes(text):
+    if not re.fullmatch(r"[0-9]{1,4}(\.[0-9]+)?", text):
+        raise argparse.ArgumentTypeError(f"'{text}': a number of minutes, 0 or more")
+    return float(text)
+
+
 def names(text):
     return [name for name in text.split(",") if name]
 
@@ -68,6 +83,14 @@ def parser(doc, files):
     out.add_argument("--duration", type=duration, metavar="TIME", help="shorter: '60 s'")
     out.add_argument("--builddir", type=Path, default=TOP / "_build", metavar="DIR")
     out.add_argument("--smoke", action="store_true", help="the files' short form")
+    out.add_argument("--cells", metavar="PATTERN", help="only ids like that: '*-red-reno'")
+    out.add_argument("--part", type=part, metavar="I/N", help="a fixed part of the scenarios")
+    out.add_argument(
+        "--minutes",
+        type=minutes,
+        metavar="N",
+        help="the cheap runs first, and none begun after that; 0: only what was run before",
+    )
     return out
 
 
@@ -78,11 +101,11 @@ def load(paths):
     out, wrong = [], []
     for path in paths:
         path = Path(path)
-        own = SCENARIOS / f"{path}.yaml"
-        if not path.exists() and path.suffix == "" and own.exists():
-            path = own
+        for own in (SCENARIOS / f"{path}.yaml", GRIDS / f"{path}.yaml"):
+            if not path.exists() and path.suffix == "" and own.exists():
+                path = own
         try:
-            out.append(scenarios.load(path))
+            out += grid.load(path)
         except Errors as errors:
             wrong.append(str(errors))
     ids = {}
@@ -99,6 +122,9 @@ def load(paths):
 def plans(loaded, arguments):
     """One Plan for each scenario; with --smoke only those that have a short form."""
     out = []
+    loaded = grid.chosen(loaded, arguments.cells, arguments.part)
+    if not loaded:
+        raise Usage("--cells and --part leave none of these scenarios")
     for scenario in loaded:
         for name in arguments.variant or ():
             if not known_variant(scenario, name):
@@ -117,7 +143,7 @@ def plans(loaded, arguments):
 def execute(plan_list, arguments, quiet=False):
     """(outcomes, failures, store) of all plans together."""
     store = Store(arguments.builddir)
-    runner = Runner(store, arguments.jobs)
+    runner = Runner(store, arguments.jobs, minutes=arguments.minutes)
     outcomes = {plan.scenario.id: Outcome(plan) for plan in plan_list}
     jobs = [job for plan in plan_list for job in plan.jobs()]
     failures = runner.run(

@@ -3,7 +3,7 @@
 
 import math
 
-from .stats import summarise
+from .stats import is_certain, paired
 from .table import mean_text, row
 from .units import show
 
@@ -30,11 +30,15 @@ def own_measures(outcome, kinds):
     ]  # jain is about flows, utilisation about a link: they name no flow
 
 
+def mean(values):
+    """Of those that there are; or None."""
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    return sum(known) / len(known) if known else None
+
+
 def mean_of(outcome, kinds, variant):
     """Mean of all of them, over the seeds; or None."""
-    values = [outcome.summary(entry, variant).mean for entry in own_measures(outcome, kinds)]
-    values = [value for value in values if not math.isnan(value)]
-    return sum(values) / len(values) if values else None
+    return mean(outcome.summary(entry, variant).mean for entry in own_measures(outcome, kinds))
 
 
 def cell(outcome, kinds, unit_, less):
@@ -74,28 +78,21 @@ def table(outcomes):
 
 def of_seed(outcome, kinds, variant, seed):
     """mean_of() in one run."""
-    values = [outcome.value(entry, variant, seed) for entry in own_measures(outcome, kinds)]
-    values = [value for value in values if value is not None and math.isfinite(value)]
-    return sum(values) / len(values) if values else None
+    return mean(outcome.value(entry, variant, seed) for entry in own_measures(outcome, kinds))
 
 
 def difference(outcome, kinds, other):
     """enhanced - @other, paired by seed, as a Summary."""
-    pairs = [
-        (of_seed(outcome, kinds, "enhanced", seed), of_seed(outcome, kinds, other, seed))
-        for seed in outcome.plan.seeds
-    ]
-    return summarise([None if None in pair else pair[0] - pair[1] for pair in pairs])
+    seeds = outcome.plan.seeds
+    own, others = (
+        [of_seed(outcome, kinds, name, seed) for seed in seeds] for name in ("enhanced", other)
+    )
+    return paired(own, others)
 
 
 def is_behind(summary, less):
     """Whether the mean difference is to our disadvantage."""
     return not math.isnan(summary.mean) and (summary.mean > 0 if less else summary.mean < 0)
-
-
-def is_sure(summary):
-    """Whether the interval of the difference leaves out zero."""
-    return abs(summary.mean) > summary.half  # nan, one seed: not
 
 
 def lost(outcomes):
@@ -117,7 +114,7 @@ def differences(outcomes):
     rows = {}
     for name, what, unit_, other, summary in lost(outcomes):
         text = mean_text(summary, unit_)
-        rows.setdefault((name, what), {})[other] = f"**{text}**" if is_sure(summary) else text
+        rows.setdefault((name, what), {})[other] = f"**{text}**" if is_certain(summary) else text
     lines = [row(["scenario", "enhanced less", "published", "smcc"]), "|---|---|---|---|"]
     for (name, what), cells in sorted(rows.items()):
         own = [cells.get(other, "") for other in RIVALS if other != "enhanced"]
@@ -129,7 +126,7 @@ def behind(outcomes):
     """Where another one of the rivals is surely better than enhanced, as a line for each kind."""
     lines = []
     for what in DUEL:
-        names = [entry[0] for entry in lost(outcomes) if entry[1] == what and is_sure(entry[4])]
+        names = [entry[0] for entry in lost(outcomes) if entry[1] == what and is_certain(entry[4])]
         if names:
             lines.append(f"- {what}: {', '.join(dict.fromkeys(names))}")
     if not lines:

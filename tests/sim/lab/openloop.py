@@ -5,7 +5,6 @@ whose sender does not listen, over every cell of its grid, beside a closed-loop 
 Rates are packets per RTT of 100 ms, of 1000 IP bytes; each is also the calculated rate's unit.
 """
 
-import concurrent.futures
 import math
 from dataclasses import dataclass, field
 
@@ -294,11 +293,9 @@ class Cell:
 
 def fill(bench, groups, together):
     """Runs @groups, [(row, runs)]: (row, rate) -> Cell. @together: the TFRC and TCP of a run are
-    beside all cells of the row so far, not of that run's. Results are read one by one, as all of
-    them would not fit into memory."""
+    beside all cells of the row so far, not of that run's."""
     flat = [(row, run) for row, runs in groups for run in runs]
-    with concurrent.futures.ThreadPoolExecutor(bench.jobs) as pool:
-        outcomes = list(pool.map(lambda each: read(each[1], bench.run(each[1])), flat))
+    outcomes = bench.each([run for _, run in flat], read)
     cells = {}
     for (row, _), (opened, beside) in zip(flat, outcomes, strict=True):
         for rate, samples in opened.items():

@@ -4,7 +4,7 @@
 import numpy
 
 from . import openloop
-from .plots import plt, save
+from .plots import heat_map, plt, save
 
 LINES = {
     "lip": ("CBR (LIP)", "#c0392b", "o"),
@@ -120,17 +120,7 @@ def heat(axes, cells, rows, row_label, value, title, limits):
         for x, rate in enumerate(openloop.RATES):
             if (row, rate) in cells:
                 data[y, x] = value(row, cells[row, rate])
-    shown = numpy.log2(data)
-    axes.imshow(shown, cmap="RdBu_r", vmin=-limits, vmax=limits, aspect="auto")
-    for (y, x), number in numpy.ndenumerate(data):
-        if number == number:
-            dark = abs(shown[y, x]) > 0.7 * limits
-            colour = "white" if dark else "black"
-            axes.text(x, y, f"{number:.2f}", ha="center", va="center", fontsize=6, color=colour)
-    axes.set_xticks(range(len(openloop.RATES)), openloop.RATES)
-    axes.set_yticks(range(len(rows)), [row_label(row) for row in rows])
-    axes.tick_params(labelsize=7)
-    axes.set_title(title, fontsize=8)
+    heat_map(axes, data, openloop.RATES, [row_label(row) for row in rows], title, limits)
 
 
 def overview_figure(lossy, shared, path):

@@ -32,6 +32,8 @@ class Plan:
         for flow in self.scenario.data["flows"]:
             hosts += sum(entry["count"] for entry in flow.get("receivers", ()))
         weight = self.duration * (1 + hosts)
+        if self.scenario.cell:
+            weight = self.scenario.cell.packets
         return [
             Job(self.scenario, variant, seed, self.duration, weight)
             for variant in self.variants

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Where one variant's mean is behind another's, and whether that is more than chance.
 
-Runs of the same seed have the same hosts, delays, starts and clocks, so the difference is taken
-seed by seed; its 95 % confidence interval is Student's t of these differences.
+The difference is taken seed by seed (stats.paired); its 95 % confidence interval is Student's t of
+these differences.
 """
 
 import math
 
 from . import measure
-from .stats import summarise
+from .stats import is_certain, paired
 from .table import mean_text, pick
 from .units import significant
 
@@ -29,8 +29,7 @@ def behind(what, own, other):
 
 def difference(outcome, entry, own, other):
     """Summary of @own - @other by seed; "never" counts as the time that was measured."""
-    pairs = zip(outcome.finite_values(entry, own), outcome.finite_values(entry, other), strict=True)
-    return summarise([a - b for a, b in pairs if a is not None and b is not None])
+    return paired(outcome.finite_values(entry, own), outcome.finite_values(entry, other))
 
 
 def difference_text(summary, unit):
@@ -39,10 +38,6 @@ def difference_text(summary, unit):
     if not math.isnan(summary.half):
         text += f" ±{significant(summary.half * factor, 2)}"
     return text + (" points" if unit == "ratio" else suffix)
-
-
-def certain(summary):
-    return abs(summary.mean) > summary.half  # false without an interval
 
 
 def compared(outcomes, own, other):
@@ -70,8 +65,8 @@ def table(outcomes, own="enhanced", other="published"):
     worse = [(out, entry, apart) for out, entry, apart, side in every if side < 0]
     if not worse:
         return f"In none of {len(every)} figures is `{own}` behind `{other}` in the mean.\n"
-    sure = [each for each in worse if certain(each[2])]
-    ahead = sum(certain(apart) and side > 0 for _, _, apart, side in every)
+    sure = [each for each in worse if is_certain(each[2])]
+    ahead = sum(is_certain(apart) and side > 0 for _, _, apart, side in every)
     lines = [
         f"In {len(worse)} of {len(every)} figures the mean of `{own}` is behind that of "
         f"`{other}`; in {len(sure)} of them the 95 % confidence interval of the difference "
@@ -80,7 +75,7 @@ def table(outcomes, own="enhanced", other="published"):
         f"| scenario | figure | {other} | {own} | difference | seeds |",
         "|---|---|---|---|---|---|",
     ]
-    for out, entry, apart in sorted(worse, key=lambda each: not certain(each[2])):
+    for out, entry, apart in sorted(worse, key=lambda each: not is_certain(each[2])):
         unit = measure.KINDS[entry["what"]].unit
         name = out.plan.scenario.id
         text = difference_text(apart, unit)
@@ -89,7 +84,7 @@ def table(outcomes, own="enhanced", other="published"):
             entry["id"],
             mean_text(out.summary(entry, other), unit),
             mean_text(out.summary(entry, own), unit),
-            f"**{text}**" if certain(apart) else text,
+            f"**{text}**" if is_certain(apart) else text,
             str(apart.count),
         ]
         lines.append("| " + " | ".join(cells) + " |")

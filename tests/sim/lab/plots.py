@@ -264,6 +264,21 @@ def overview_figure(outcomes, path, stem="asmp"):
     save(figure, path, top=1 - 0.35 / height)
 
 
+def heat_map(axes, data, columns, rows, title, limits):
+    """Ratios, with their numbers; 1 is white, 2 ** @limits and beyond full colour, nan nothing."""
+    shown = numpy.log2(data)
+    axes.imshow(shown, cmap="RdBu_r", vmin=-limits, vmax=limits, aspect="auto")
+    for (y, x), number in numpy.ndenumerate(data):
+        if number == number:
+            dark = abs(shown[y, x]) > 0.7 * limits
+            colour = "white" if dark else "black"
+            axes.text(x, y, f"{number:.2f}", ha="center", va="center", fontsize=6, color=colour)
+    axes.set_xticks(range(len(columns)), columns)
+    axes.set_yticks(range(len(rows)), rows)
+    axes.tick_params(labelsize=7)
+    axes.set_title(title, fontsize=8)
+
+
 def save(figure, path, top=1.0):
     figure.tight_layout(pad=0.6, rect=(0, 0, 1, top))
     # No version, no date: the same results give the same file.

@@ -10,11 +10,22 @@ import math
 import subprocess
 from dataclasses import dataclass
 
-from .runner import Failure, Store
+from .runner import Failure, Progress, Store
 from .stats import summarise
 
 GIGABIT = 1_000_000_000
 SEGMENT = 1000  # IP bytes
+
+
+@dataclass
+class Step:
+    """A run, for people who wait for it."""
+
+    given: dict
+
+    @property
+    def weight(self):
+        return self.given["duration"] * len(self.given["flows"])
 
 
 class Bench:
@@ -38,6 +49,25 @@ class Bench:
         self.store.write(key, done.stdout)
         path.unlink()
         return json.loads(done.stdout)
+
+    def each(self, runs, read):
+        """[read(run, its result)]: one by one, as all results would not fit into memory; tells how
+        far it is."""
+
+        def one(step):
+            cached = self.store.path(self.store.key(step.given)).exists()
+            return read(step.given, self.run(step.given)), cached
+
+        steps = [Step(run) for run in runs]
+        progress = Progress(steps)
+        out = []
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            for step, (value, cached) in zip(steps, pool.map(one, steps), strict=True):
+                out.append(value)
+                progress.ended(step, cached)
+                progress.show(f"{step.given['id']} seed {step.given['seed']}")
+        progress.clear()
+        return out
 
     def all(self, runs):
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:

@@ -122,6 +122,10 @@ class Failure(Exception):
     """A run of mccsim failed."""
 
 
+class NoTime(Exception):
+    """A run is not begun: the time for all of them is over."""
+
+
 class Progress:
     """How far, and how long still: one line, rewritten on a terminal."""
 
@@ -176,8 +180,10 @@ class Progress:
 class Runner:
     """Runs jobs; @each (job, result) is called for every one, in the order they end."""
 
-    def __init__(self, store, workers, timeout=3600):
+    def __init__(self, store, workers, timeout=3600, minutes=None):
+        """@minutes: after that no run is begun, and the cheap ones come first."""
         self.store, self.workers, self.timeout = store, max(1, workers), timeout
+        self.end = None if minutes is None else time.monotonic() + 60 * minutes
         self.children = set()
         self.lock = threading.Lock()
         self.stopping = False
@@ -187,7 +193,8 @@ class Runner:
         progress = Progress(jobs)
         # The long ones first, so that no long one runs alone at the end.
         todo, done = queue.Queue(), queue.Queue()
-        for job in sorted(jobs, key=lambda job: -job.weight):
+        first = -1 if self.end is None else 1
+        for job in sorted(jobs, key=lambda job: first * job.weight):
             todo.put(job)
         threads = [
             threading.Thread(target=self.work, args=(todo, done, each), daemon=True)
@@ -225,6 +232,8 @@ class Runner:
             try:
                 result, cached = self.result(job)
                 each(job, result)
+            except NoTime:
+                cached = True
             except Failure as failure:
                 error = str(failure)
             except Exception as failure:  # of our own code: told, not lost in a thread
@@ -238,6 +247,8 @@ class Runner:
         result = self.store.read(key)
         if result is not None:
             return result, True
+        if self.end is not None and time.monotonic() >= self.end:
+            raise NoTime
         path = self.store.given_path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(given, indent=1), encoding="utf-8")

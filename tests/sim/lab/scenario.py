@@ -15,6 +15,7 @@ class Scenario:
     path: str
     data: dict  # SI values, Records with lines
     packets: list = field(default_factory=list)  # FLOW/RECEIVER: traces that are asked for
+    cell: object = None  # of a grid (grid.py)
 
     @property
     def id(self):
@@ -32,12 +33,17 @@ class Scenario:
 def load(path):
     """The scenario in @path, or raises Errors."""
     errors = Errors(os.fspath(path))
-    data = sections.SCENARIO.read(document.read(path, errors), errors)
+    return check(document.read(path, errors), errors)
+
+
+def check(root, errors):
+    """The scenario of @root, the document of @errors' file, or raises those."""
+    data = sections.SCENARIO.read(root, errors)
     if data is not BAD:
         Check(data, errors).all()
     if errors.found:
         raise errors
-    return Scenario(os.fspath(path), data)
+    return Scenario(errors.path, data)
 
 
 class Check:

@@ -42,3 +42,15 @@ def summarise(values, limit=math.nan):
     if len(known) > 1:
         out.half = t975(len(known) - 1) * statistics.stdev(known) / math.sqrt(len(known))
     return out
+
+
+def paired(own, other):
+    """Summary of the differences @own - @other, each a list of values by seed: runs of the same
+    seed have the same hosts, delays, starts and clocks, so that much of what is chance goes."""
+    pairs = zip(own, other, strict=True)
+    return summarise([None if None in pair else pair[0] - pair[1] for pair in pairs])
+
+
+def is_certain(difference):
+    """Whether the interval of the difference leaves out zero; not without an interval."""
+    return abs(difference.mean) > difference.half

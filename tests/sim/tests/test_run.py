@@ -134,6 +134,20 @@ def lab():
         yield Lab(directory)
 
 
+def test_a_time_limit_begins_nothing_and_shows_what_there_is():
+    with lab() as one:
+        file = one.file("a")
+        out = one.run("run", file, "--minutes", "0")
+        assert out.returncode == 0 and not one.calls(), out.stderr
+        assert one.run("run", file, "--seeds", "2", "--minutes", "1").returncode == 0
+        assert len(one.calls()) == 4
+        out = one.run("run", file, "--minutes", "0")
+        row = next(line for line in out.stdout.splitlines() if "rate" in line)
+        assert "120 ±" in row and not one.calls(), out.stdout
+        for words in (["--minutes", "-1"], ["--part", "3/2"], ["--part", "0/2"]):
+            assert one.run("run", file, *words).returncode == 2, words
+
+
 def test_means_intervals_and_the_cache():
     with lab() as one:
         file = one.file("a")
