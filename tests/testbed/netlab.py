@@ -505,6 +505,7 @@ class Lab:
             (f"ipv6/conf/{DEVICE}/accept_dad", 0),
             (f"ipv6/conf/{DEVICE}/disable_ipv6", 0),
             (f"ipv6/conf/{DEVICE}/keep_addr_on_down", 1),
+            ("ipv4/tcp_no_metrics_save", 1),  # a connection knows nothing of those before it
         ]
         if self.tcp:
             sysctls.append(("ipv4/tcp_congestion_control", self.tcp))

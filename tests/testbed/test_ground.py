@@ -6,11 +6,14 @@ import contextlib
 import importlib.machinery
 import importlib.util
 import io
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 import types
 from pathlib import Path
 
@@ -645,6 +648,35 @@ def test_who_shows_more_than_the_best_fixed_rate_is_said():
     viewers.FROM_S = 0.0
     row = next(line for line in viewers.table(watched).splitlines() if "| near |" in line)
     assert "72.0 kb/s" in row and "10.0 %" in row, row
+
+
+def test_each_period_of_a_tcp_flow_is_a_connection():
+    """In our own namespace, over loopback: it ends with the third that is accepted."""
+    said = (
+        "import os, sys; from ground import load; load.enter = lambda path: None; got = []\n"
+        "old = load.Load.accept\n"
+        "def accept(self, listener):\n"
+        "    old(self, listener); got.append(listener)\n"
+        "    if len(got) == 3: sys.exit(len(self.failed))\n"
+        "load.Load.accept = accept; load.main()"
+    )
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    flow = {"id": "t", "kind": "tcp", "from": "", "to": "", "address": "127.0.0.1", "port": port}
+    flow |= {"segment": 1000, "congestion": "reno", "ecn": False}
+    flow["times"] = [[0.0, 0.1], [0.15, 0.25], [0.3, 0.4]]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", said], cwd=HERE, text=True, **pipes) as process:
+        try:
+            process.stdin.write(json.dumps([flow]) + "\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == "ready\n"
+            process.stdin.write(f"{time.monotonic()}\n")
+            process.stdin.flush()
+            assert process.wait(timeout=20) == 0
+        finally:
+            process.kill()
 
 
 if __name__ == "__main__":

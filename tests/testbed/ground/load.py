@@ -5,7 +5,8 @@
 A JSON plan on standard input: a list of {kind, from, to (paths of namespaces), address, port,
 segment, congestion, rate, packet_size, times: [[begin, end], ...]}. Says "ready" when all sockets
 listen; then a line with the time (CLOCK_MONOTONIC, s) that is the plan's zero, and it runs until
-standard input ends. TCP always has data between begin and end; of one flow it is one connection.
+standard input ends. TCP always has data between begin and end, which is a connection of its own, as
+in the laboratory.
 """
 
 import ctypes
@@ -71,20 +72,12 @@ class Load:
         self.watch(listener, select.EPOLLIN, self.accept)
         if flow["ecn"]:
             ask_for_ecn()
-        enter(flow["from"])
-        if flow["ecn"]:
+            enter(flow["from"])
             ask_for_ecn()
-        sender = socket.socket()
-        sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, flow["congestion"].encode())
-        sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, flow["segment"] - 40)
-        # What waits unsent is no more than some segments, as in ns-3.
-        sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, 16 * flow["segment"])
-        sender.setblocking(False)
-        flow["socket"] = sender
         flow["data"] = os.urandom(BURST * (flow["segment"] - 52))
-        for number, (begin, end) in enumerate(flow["times"]):
-            self.at(begin, self.connect if number == 0 else self.resume, flow)
-            self.at(end, self.pause, flow)
+        for begin, end in flow["times"]:
+            self.at(begin, self.connect, flow)
+            self.at(end, self.close, flow)
 
     def accept(self, listener):
         accepted, _ = listener.accept()
@@ -110,20 +103,27 @@ class Load:
             del self.handlers[number]
 
     def connect(self, flow):
+        enter(flow["from"])
+        sender = socket.socket()
+        sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, flow["congestion"].encode())
+        sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, flow["segment"] - 40)
+        # What waits unsent is no more than some segments, as in ns-3.
+        sender.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, 16 * flow["segment"])
+        sender.setblocking(False)
+        flow["socket"] = sender
         try:
-            flow["socket"].connect((flow["address"], flow["port"]))
+            sender.connect((flow["address"], flow["port"]))
         except BlockingIOError:
             pass
         except OSError as error:
             self.failed.append(f"{flow['id']}: {error}")
             return
-        self.resume(flow)
+        self.watch(sender, select.EPOLLOUT, lambda _: self.write(flow))
 
-    def resume(self, flow):
-        self.watch(flow["socket"], select.EPOLLOUT, lambda _: self.write(flow))
-
-    def pause(self, flow):
+    def close(self, flow):
+        """What was written is still sent."""
         self.forget(flow["socket"])
+        flow["socket"].close()
 
     def write(self, flow):
         try:

@@ -14,6 +14,7 @@
  * {time, target, limiting} at each change (CLOCK_MONOTONIC, s), with `targets` of streams.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -162,6 +163,25 @@ begin_picture (Source *source, gint64 picture)
   source->first = TRUE;
 }
 
+/* What stops a pipeline is on its bus. */
+static void
+tell_why (const Ground *self)
+{
+  GstBus *bus = gst_element_get_bus (self->pipeline);
+  GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  GError *error = NULL;
+  gchar *debug = NULL;
+
+  if (message)
+    gst_message_parse_error (message, &error, &debug);
+  fprintf (stderr, "ground-source: the sink takes no more: %s (%s)\n",
+      error ? error->message : "it does not say why", debug ? debug : "");
+  g_clear_error (&error);
+  g_free (debug);
+  g_clear_pointer (&message, gst_message_unref);
+  gst_object_unref (bus);
+}
+
 /* FALSE: it takes no more. */
 static gboolean
 produce_due (Ground *self, Source *source, guint64 rate, gint64 now)
@@ -206,11 +226,14 @@ produce (gpointer data)
     for (guint i = 0; i < self->n; i++) {
       Source *source = &self->sources[i];
 
-      if (!produce_due (self, source, source->rate ? source->rate : self->targets[i], now))
-        return NULL;
+      if (!produce_due (self, source, source->rate ? source->rate : self->targets[i], now)) {
+        tell_why (self);
+        exit (1);
+      }
       next = MIN (next, source->next);
     }
-    g_usleep ((gulong)CLAMP (next - (g_get_monotonic_time () - start), SHORTEST_SLEEP_US, 50000));
+    now = g_get_monotonic_time () - start; /* CLAMP would look three times, and sleep by the last */
+    g_usleep ((gulong)CLAMP (next - now, SHORTEST_SLEEP_US, 50000));
   }
   return NULL;
 }
