@@ -51,6 +51,7 @@ mcc_asmp_path_reset (MccAsmpPath *self)
   mcc_loss_reset (loss);
   mcc_jitter_init (&self->jitter);
   mcc_queue_init (&self->queue, 0);
+  mcc_transmission_init (&self->transmission, 0);
   mcc_rtt_init (
       &self->rtt, variant == MCC_VARIANT_PUBLISHED ? MCC_RTT_PUBLISHED : MCC_RTT_ENHANCED);
   mcc_congestion_init (&self->congestion);
@@ -145,7 +146,8 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
   else
     mcc_rtt_handle_packet (&self->rtt, transit, now);
   mcc_congestion_handle_packet (&self->congestion, transit);
-  self->queue_newest = mcc_queue_handle_packet (&self->queue, transit, now);
+  self->queue_newest = mcc_transmission_handle_packet (&self->transmission, packet->bytes,
+      mcc_queue_handle_packet (&self->queue, transit, now), now);
   self->queue_min = mcc_time_min (self->queue_min, self->queue_newest);
   self->queue_max = mcc_time_max (self->queue_max, self->queue_newest);
   mcc_slump_handle_packet (&self->slump, packet->bytes, self->queue_newest, now);
@@ -322,6 +324,8 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
   input->queue_peak = mcc_time_max (self->queue_max, self->standing);
   self->queue_max = 0;
   input->received_bps = mcc_asmp_path_received_bps (self, now);
+  mcc_transmission_update (&self->transmission, input->received_bps);
+  input->transmission = mcc_transmission_own (&self->transmission, (uint32_t)input->packet_bytes);
   /* A few packets tell no rate. */
   double packets_s = FAST_PACKETS * 8.0 * input->packet_bytes / (double)(input->received_bps + 1);
   MccTime window = mcc_time_max (rtt, mcc_time_from_seconds (packets_s));

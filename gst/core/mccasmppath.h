@@ -25,6 +25,7 @@
 #include "mccrtt.h"
 #include "mccseq.h"
 #include "mccslump.h"
+#include "mcctransmission.h"
 
 #define MCC_ASMP_PATH_OUTAGE (2 * MCC_SECOND)
 
@@ -41,6 +42,7 @@ typedef struct {
   uint16_t jump_seq; /* confirms a jump */
   MccJitter jitter;
   MccQueue queue;
+  MccTransmission transmission;
   MccRtt rtt;
   MccEcnJudge ecn;
   MccCongestion congestion;

@@ -114,7 +114,8 @@ static MccTime
 queue_of_ours (const MccAsmpReceiver *self, const MccRateInput *input)
 {
   double bps = fmax ((double)input->received_now_bps, 1.0);
-  return QUEUE_FREE + mcc_time_from_seconds (8.0 * input->packet_bytes / bps);
+  double packet_s = 8.0 * input->packet_bytes / bps - mcc_time_to_seconds (input->transmission);
+  return QUEUE_FREE + mcc_time_from_seconds (fmax (packet_s, 0.0));
 }
 
 /* Nothing but what arrives bounds us, and we would take far more. */

@@ -71,3 +71,10 @@ mcc_rate_owns_queue (const MccRate *self)
 {
   return self->owns_queue;
 }
+
+double
+mcc_rate_packet_delay_s (const MccRateInput *input)
+{
+  double packet_s = 8.0 * input->packet_bytes / fmax ((double)input->received_bps, 1.0);
+  return fmax (0.0, packet_s - mcc_time_to_seconds (input->transmission));
+}

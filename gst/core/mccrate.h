@@ -26,6 +26,7 @@ typedef struct {
   double gamma;                /* congestion indicator */
   MccTime queue_delay;         /* standing queue: the smallest of the last decision interval */
   MccTime queue_peak;          /* ... the largest of it */
+  MccTime transmission;        /* of a mean packet's, what is not in the queue's delays */
   uint64_t received_bps;       /* long: 1 s or 2 RTT */
   uint64_t received_now_bps;   /* short: 200 ms or 1 RTT */
   uint64_t grain_bps;          /* of it: a packet more or less; 0: not known */
@@ -80,3 +81,6 @@ uint64_t mcc_rate_get_bps (const MccRate *self);
 MccRateMode mcc_rate_mode (const MccRate *self);
 /* As of the last decision, an overflow is of our making. The enhanced controller's; else false. */
 bool mcc_rate_owns_queue (const MccRate *self);
+/* What a mean packet's transmission adds to the queue's delays where the link carries no more than
+ * arrives. */
+double mcc_rate_packet_delay_s (const MccRateInput *input);

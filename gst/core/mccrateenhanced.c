@@ -77,8 +77,8 @@ MccTime
 mcc_rate_enhanced_target_queue (const MccRateEnhanced *self, const MccRateInput *input)
 {
   /* A link that became slower delays every packet by its transmission. */
-  double packet_s = 8.0 * input->packet_bytes / fmax ((double)input->received_bps, 1.0);
-  return target_queue (self, input) + mcc_time_from_seconds (fmin (packet_s, TARGET_PACKET_MAX_S));
+  double packet_s = fmin (mcc_rate_packet_delay_s (input), TARGET_PACKET_MAX_S);
+  return target_queue (self, input) + mcc_time_from_seconds (packet_s);
 }
 
 /* What the equation allows; INFINITY when it says nothing yet. */

@@ -68,7 +68,7 @@ bool
 mcc_rate_enhanced_whole_link (const MccRateEnhanced *self, const MccRateInput *input)
 {
   /* With fewer than a packet in the queue nothing is proven. */
-  return packet_s (input) < mcc_time_to_seconds (input->queue_delay)
+  return mcc_rate_packet_delay_s (input) < mcc_time_to_seconds (input->queue_delay)
          && (double)input->received_now_bps > WHOLE_LINK * proven_capacity_bps (self, input);
 }
 
