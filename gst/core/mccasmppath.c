@@ -138,6 +138,9 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
   if (!packet->has_send_time)
     return true;
 
+  if (!self->jitter.started)
+    self->decided_send = packet->send_time;
+  self->decided_bytes += packet->bytes;
   mcc_jitter_handle_packet (&self->jitter, packet->send_time, now);
   MccTimeDelta transit = self->jitter.cumulative;
   if (self->variant == MCC_VARIANT_PUBLISHED)
@@ -320,6 +323,11 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
   input->loss_in_interval = lost > self->lost_before || marked > self->marked_before;
   input->last_loss_event = mcc_loss_last_event (self->loss);
   input->packet_bytes = mcc_loss_mean_packet_bytes (self->loss);
+  MccTimeDelta span = mcc_abs_send_time_diff (self->jitter.last_send, self->decided_send);
+  input->sent_span = span > 0 ? (MccTime)span : 0;
+  input->sent_bytes = self->decided_bytes;
+  self->decided_send = self->jitter.last_send;
+  self->decided_bytes = 0;
   input->queue_delay = self->standing;
   input->queue_peak = mcc_time_max (self->queue_max, self->standing);
   self->queue_max = 0;

@@ -184,6 +184,7 @@ decide_slow_start (MccRateEnhanced *self, const MccRateInput *input, bool new_lo
       note_capacity (self, input);
     cut (self, input, SLOW_START_EXIT * (double)input->received_now_bps);
     self->base.mode = MCC_RATE_DELAY;
+    self->built = true;
     return;
   }
   /* What others bear may be announced only now. */

@@ -26,6 +26,7 @@ typedef struct {
   MccTime loss_seen;     /* the newest loss event that was acted upon */
   double capacity_bps;   /* received while the queue stood; 0 = none seen */
   bool restore;          /* ... and the rate was cut below it since */
+  bool built;            /* the queue that slow start left has not gone yet */
   /* Who fills the queue? */
   struct {
     MccTime time;

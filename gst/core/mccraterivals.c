@@ -167,11 +167,13 @@ mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, 
   double received = (double)input->received_now_bps, visible = visible_rate (self, input);
   if (received + (double)input->grain_bps < SLOWER * visible)
     self->slower_at = input->now;
+  if (input->queue_delay <= mcc_rate_enhanced_slow_start_queue (input))
+    self->built = false;
   /* A queue that marks may be short and our own; among rivals they are as losses. What a doubling
    * rate drops at a queue was sent since: what arrives is of before. */
   bool ours = input->marked_alone && self->base.mode != MCC_RATE_TCP;
-  if (self->base.mode == MCC_RATE_SLOW_START
-      && input->queue_peak > mcc_rate_enhanced_slow_start_queue (input)
+  bool doubled = self->base.mode < MCC_RATE_DELAY || self->built;
+  if (doubled && input->queue_peak > mcc_rate_enhanced_slow_start_queue (input)
       && mcc_rate_enhanced_whole_link (self, input))
     ours = true;
   if (new_loss && !ours && received >= ALL_ARRIVES * visible && input->now >= self->hold_until)
@@ -213,6 +215,8 @@ seek_rivals (
 {
   double received = self->received_bps;
   bool falling = input->queue_delay + MCC_MSECOND < self->queue_last;
+  double sent = 8.0 * (double)input->sent_bytes; /* a burst of ours is no rival */
+  sent = input->sent_span > 0 ? sent / mcc_time_to_seconds (input->sent_span) : 0.0;
   self->rival_s *= 1.0 - dt_s / RIVAL_MEMORY_S;
   double band = fmax (RIVAL_BAND * visible, (double)input->grain_bps);
   if (received < visible - band) {
@@ -226,7 +230,7 @@ seek_rivals (
   } else if (input->queue_delay > empty_queue (self, target)
              && (mcc_rate_enhanced_others_fill (self, input)
                  || (!falling && input->queue_delay >= target / 2
-                     && received < RIVAL_SHARE * self->peak_bps))) {
+                     && fmax (received, sent) < RIVAL_SHARE * self->peak_bps))) {
     self->rival_s += dt_s;
   }
   self->peak_bps = fmax (self->peak_bps, received);
@@ -240,7 +244,10 @@ static bool
 drains_and_returns (MccRateEnhanced *self, const MccRateInput *input, double dt_s)
 {
   double queue_s = mcc_time_to_seconds (input->queue_delay);
-  double ridge_s = self->ridge_s - DRAIN_SLOPE * dt_s;
+  /* Where an encoder makes less than we ask for, ours falls by what it pauses. */
+  double sent_s = 8.0 * (double)input->sent_bytes / fmax (self->received_bps, 1.0);
+  double pause_s = mcc_time_to_seconds (input->sent_span) - sent_s;
+  double ridge_s = self->ridge_s - fmax (DRAIN_SLOPE * dt_s, pause_s);
   bool stood
       = self->stands_since != MCC_TIME_NONE && input->now - self->stands_since >= STANDS_TIME;
   double link_bps = fmax ((double)input->received_bps, proven_capacity_bps (self, input));
