@@ -141,7 +141,8 @@ mcc_assp_receiver_note_other (
   if (known && from != stream && own < self->streams.count && from < self->streams.count
       && mcc_assp_streams_open (&self->streams, stream))
     note_trial (self, from, stream, own);
-  if (known && from == own && own < self->streams.count && from != stream)
+  if (known && from == own && own < self->streams.count && stream < self->streams.count
+      && mcc_assp_streams_lower (&self->streams, own, stream))
     note_up (self, place, stream);
   /* Whom a new ladder has moved says nothing of the link. */
   bool placed = self->ladder_time > 0 && self->now - self->ladder_time < LADDER_TIME;

@@ -34,8 +34,8 @@ mcc_swing_splice (MccSwing *self)
 static void
 judge (MccSwing *self, MccTime now)
 {
-  double bps = (double)self->stood_packets / (double)self->stood;
-  bool as_much = (double)self->empty_packets + 1.0 >= bps * (double)self->empty;
+  double per_ns = (double)self->stood_packets / (double)self->stood;
+  bool as_much = (double)self->empty_packets + 1.0 >= per_ns * (double)self->empty;
   bool in_time = self->swings == 0 || now - self->swung < MCC_SWING_SPAN;
   self->swings = !as_much ? 0 : in_time ? self->swings + 1 : 1;
   if (as_much)
