@@ -153,7 +153,8 @@ note_others (MccAsmpReceiver *self, const MccRateInput *input)
 {
   bool gone = self->path.standing < QUEUE_FREE && self->session.receivers <= MCC_ASMP_FEW_RECEIVERS;
   mcc_swing_look (&self->swing, self->path.standing, queue_of_ours (self, input),
-      mcc_loss_packets_received (self->path.loss), input->loss_in_interval, self->now);
+      mcc_loss_packets_received (self->path.loss), input->sent_span, input->loss_in_interval,
+      self->now);
   if (input->loss_in_interval || gone || !is_far_above (self))
     self->others_since = MCC_TIME_NONE;
   else if (self->others_since == MCC_TIME_NONE)

@@ -6,7 +6,8 @@
 #define EMPTY (3 * MCC_MSECOND)        /* less is none: the link was not busy all the while */
 #define LONG_STOOD (500 * MCC_MSECOND) /* shorter says little */
 #define LONG_EMPTY (500 * MCC_MSECOND)
-#define PACKETS 24 /* fewer say little */
+#define PACKETS 24    /* fewer say little */
+#define EXPLAINED 0.5 /* of the queue, by what we sent less: it was ours */
 
 void
 mcc_swing_init (MccSwing *self)
@@ -21,6 +22,8 @@ begin (MccSwing *self)
   self->stood = self->empty = 0;
   self->stood_packets = self->empty_packets = 0;
   self->was_empty = false;
+  self->peak = 0;
+  self->late_ns = 0.0;
 }
 
 void
@@ -30,12 +33,31 @@ mcc_swing_splice (MccSwing *self)
   self->now = MCC_TIME_NONE;
 }
 
+static double
+stood_per_ns (const MccSwing *self)
+{
+  return self->stood > 0 ? (double)self->stood_packets / (double)self->stood : 0.0;
+}
+
+/* From its highest on, what was sent while it went. */
+static void
+watch_fall (MccSwing *self, MccTime queue, uint64_t came, MccTime sent_span)
+{
+  double per_ns = stood_per_ns (self);
+  if (queue >= self->peak) {
+    self->peak = queue;
+    self->late_ns = 0.0;
+  } else if (per_ns > 0.0) {
+    self->late_ns += (double)sent_span - (double)came / per_ns;
+  }
+}
+
 /* As much without the queue as with it, but for a packet that came before or after. */
 static void
 judge (MccSwing *self, MccTime now)
 {
-  double per_ns = (double)self->stood_packets / (double)self->stood;
-  bool as_much = (double)self->empty_packets + 1.0 >= per_ns * (double)self->empty;
+  bool as_much = (double)self->empty_packets + 1.0 >= stood_per_ns (self) * (double)self->empty
+                 && self->late_ns < EXPLAINED * (double)self->peak;
   bool in_time = self->swings == 0 || now - self->swung < MCC_SWING_SPAN;
   self->swings = !as_much ? 0 : in_time ? self->swings + 1 : 1;
   if (as_much)
@@ -44,8 +66,8 @@ judge (MccSwing *self, MccTime now)
 }
 
 void
-mcc_swing_look (
-    MccSwing *self, MccTime queue, MccTime floor, uint64_t packets, bool losses, MccTime now)
+mcc_swing_look (MccSwing *self, MccTime queue, MccTime floor, uint64_t packets, MccTime sent_span,
+    bool losses, MccTime now)
 {
   MccTime passed = self->now == MCC_TIME_NONE ? 0 : now - self->now;
   bool first = self->now == MCC_TIME_NONE || packets < self->packets;
@@ -64,8 +86,11 @@ mcc_swing_look (
     self->was_empty = false;
     self->stood += passed;
     self->stood_packets += came;
+    watch_fall (self, queue, came, sent_span);
     return;
   }
+  if (!self->was_empty)
+    watch_fall (self, queue, came, sent_span);
   bool is_empty = queue < EMPTY && self->stood >= LONG_STOOD && self->stood_packets >= PACKETS;
   if (is_empty && self->was_empty) { /* what came before was still the queue's */
     self->empty += passed;

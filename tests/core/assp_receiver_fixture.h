@@ -12,6 +12,7 @@
 
 #define START (4321 * MCC_SECOND + 7)
 #define STEP (10 * MCC_MSECOND)
+#define WIRE (15 * MCC_MSECOND)
 #define LEAVE MCC_SECOND
 #define SENDER 0x1000u
 #define OURS 77u
@@ -19,7 +20,7 @@
 /* A receiver, and a sender that sends every stream that is joined. */
 typedef struct {
   MccAsspReceiver *receiver;
-  MccTime now, announced;
+  MccTime now, announced, next_send;
   MccAsspStreams streams;
   uint32_t ssrc, session_number;
   uint16_t seq[MCC_ASSP_STREAMS_MAX];
@@ -30,7 +31,7 @@ typedef struct {
   bool cuts;                       /* at the first packet of what is joined */
   unsigned to;                     /* joined last */
   uint32_t members;                /* of each stream, as announced; 0: 3 */
-  MccTime queue;
+  MccTime queue;                   /* of whole STEPs */
   unsigned joins, leaves, switched, failed, key_units, ladders;
   MccAsspReceiverAction join, leave, change, failure; /* newest of each */
   bool left_before_join;
@@ -123,7 +124,9 @@ fixture_new (MccVariant variant, int lock)
       = { .asmp = { .variant = variant, .ssrc = OURS, .seed = 3, .hears_group = true },
           .leave_latency = LEAVE,
           .lock_stream = lock };
-  Fixture self = { .now = START, .announced = START, .ssrc = SENDER, .cuts = true };
+  Fixture self = {
+    .now = START, .announced = START, .next_send = START + STEP - WIRE, .ssrc = SENDER, .cuts = true
+  };
   self.receiver = mcc_assp_receiver_new (&config, START);
   g_assert_nonnull (self.receiver);
   set_streams (&self, 3);
@@ -183,13 +186,13 @@ tell_rtt (Fixture *self)
 }
 
 static void
-send_packet (Fixture *self, unsigned j)
+send_packet (Fixture *self, unsigned j, MccTime sent)
 {
   MccRtpPacket packet = { .ssrc = self->ssrc + j,
     .seq = ++self->seq[j],
     .bytes = 1250 * (j + 1),
     .has_send_time = true,
-    .send_time = mcc_abs_send_time (self->now - 15 * MCC_MSECOND - self->queue) };
+    .send_time = mcc_abs_send_time (sent) };
   if (self->lossy && self->seq[j] % 2 == 0)
     return;
   MccDrop drop = mcc_assp_receiver_handle_rtp (self->receiver, j, &packet, NULL, self->now);
@@ -209,9 +212,10 @@ run (Fixture *self, MccTime length)
       announce (self);
       tell_rtt (self);
     }
-    for (unsigned j = 0; j < self->streams.count; j++)
-      if (self->joined[j] && !self->dead[j])
-        send_packet (self, j);
+    for (; self->next_send + WIRE + self->queue <= self->now; self->next_send += STEP)
+      for (unsigned j = 0; j < self->streams.count; j++)
+        if (self->joined[j] && !self->dead[j])
+          send_packet (self, j, self->next_send);
     if (mcc_assp_receiver_next_timeout (self->receiver) <= self->now)
       mcc_assp_receiver_handle_timeout (self->receiver, self->now);
     drain (self);

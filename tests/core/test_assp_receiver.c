@@ -357,7 +357,7 @@ test_swing (void)
     Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
     run (&self, 10 * MCC_SECOND);
     for (unsigned i = 0; i < 10; i++) {
-      self.queue = swings == 0 || i % 2 == 0 ? 35 * MCC_MSECOND : 0;
+      self.queue = swings == 0 || i % 2 == 0 ? 30 * MCC_MSECOND : 0;
       run (&self, 1500 * MCC_MSECOND);
     }
     uint64_t bps = mcc_asmp_receiver_potential_bps (mcc_assp_receiver_asmp (self.receiver));

@@ -14,6 +14,7 @@ typedef struct {
   MccSwing swing;
   MccTime now, decided;
   double queue_s, least_s, packets;
+  double decided_queue_s;
 } Link;
 
 static void
@@ -38,8 +39,10 @@ link_run (Link *self, double link_bps, double ours_bps, double others_bps, doubl
     if (self->now < self->decided + DECISION)
       continue;
     self->decided = self->now;
+    double span_s = mcc_time_to_seconds (DECISION) - (self->queue_s - self->decided_queue_s);
+    self->decided_queue_s = self->queue_s;
     mcc_swing_look (&self->swing, mcc_time_from_seconds (self->least_s), FLOOR,
-        (uint64_t)self->packets, false, self->now);
+        (uint64_t)self->packets, mcc_time_from_seconds (span_s), false, self->now);
     self->least_s = INFINITY;
   }
 }
@@ -87,6 +90,22 @@ test_ours (void)
   }
 }
 
+/* ... even if nearly all of the link is used then. */
+static void
+test_nearly_all (void)
+{
+  for (unsigned i = 0; i < 10; i++) {
+    Link link;
+    link_init (&link);
+    for (unsigned k = 0; k < 10; k++) {
+      link_run (&link, 1e6, 1.02e6 + 0.02e6 * i, 0.0, 4.0);
+      link_run (&link, 1e6, 0.9e6, 0.0, 0.78 + 0.8 * i);
+      link_run (&link, 1e6, 0.99e6, 0.0, 4.0);
+      g_assert_false (is_others (&link));
+    }
+  }
+}
+
 /* Known for half a minute, also over a change of stream; a loss of ours ends it. */
 static void
 test_forgotten (void)
@@ -102,7 +121,8 @@ test_forgotten (void)
   g_assert_false (is_others (&link));
   sawtooth (&link, 3);
   g_assert_true (is_others (&link));
-  mcc_swing_look (&link.swing, 0, FLOOR, (uint64_t)link.packets, true, link.now + MCC_MSECOND);
+  mcc_swing_look (
+      &link.swing, 0, FLOOR, (uint64_t)link.packets, MCC_MSECOND, true, link.now + MCC_MSECOND);
   g_assert_false (is_others (&link));
 }
 
@@ -112,6 +132,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/swing/comes-and-goes-without-our-doing", test_others);
   g_test_add_func ("/swing/goes-when-we-send-less", test_ours);
+  g_test_add_func ("/swing/goes-when-we-send-a-little-less", test_nearly_all);
   g_test_add_func ("/swing/forgotten", test_forgotten);
   return g_test_run ();
 }
