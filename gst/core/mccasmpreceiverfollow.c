@@ -216,8 +216,11 @@ mcc_asmp_receiver_note_freedom (MccAsmpReceiver *self, const MccRateInput *input
 {
   note_others (self, input);
   note_ceiling (self, input);
-  if (input->loss_in_interval || self->path.standing > QUEUE_PRESSED)
+  if (input->loss_in_interval || self->path.standing > QUEUE_PRESSED) {
+    if (!mcc_asmp_receiver_is_pressed (self))
+      self->press_began = self->now;
     self->pressed = self->now;
+  }
   bool limits = input->loss_in_interval || self->path.standing > QUEUE_FREE || !self->has_session
                 || we_limit (self);
   if (limits)
@@ -347,6 +350,12 @@ bool
 mcc_asmp_receiver_is_pressed (const MccAsmpReceiver *self)
 {
   return self->pressed > 0 && self->now - self->pressed < PRESSED_TIME;
+}
+
+bool
+mcc_asmp_receiver_pressed_only_since (const MccAsmpReceiver *self, MccTime since)
+{
+  return mcc_asmp_receiver_is_pressed (self) && self->press_began >= since;
 }
 
 /* UINT64_MAX: none is known. */

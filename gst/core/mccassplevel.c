@@ -277,6 +277,18 @@ mcc_assp_level_settle_in (MccAsspLevel *self)
 }
 
 void
+mcc_assp_level_heard_failure (
+    MccAsspLevel *self, const MccAsspStreams *streams, unsigned from, unsigned to, MccTime now)
+{
+  if (self->stream[to].failures == 0) {
+    self->stream[to].failures = 1;
+    self->stream[to].failed_bps = needed_bps (self, streams, from, to, true);
+  }
+  self->stream[to].not_before
+      = mcc_time_max (self->stream[to].not_before, now + MCC_ASSP_UP_SPACING);
+}
+
+void
 mcc_assp_level_failed (MccAsspLevel *self, unsigned to, MccTime now)
 {
   self->changed = now;

@@ -106,5 +106,8 @@ void mcc_assp_level_ladder (
     MccAsspLevel *self, const MccAsspStreams *before, const MccAsspStreams *streams);
 /* The change was not an own wish: what the stream had does not bind. */
 void mcc_assp_level_settle_in (MccAsspLevel *self);
+/* Another one's up from our stream @from to @to, over our link, has failed: as one of ours. */
+void mcc_assp_level_heard_failure (
+    MccAsspLevel *self, const MccAsspStreams *streams, unsigned from, unsigned to, MccTime now);
 /* The stream @to did not come. */
 void mcc_assp_level_failed (MccAsspLevel *self, unsigned to, MccTime now);

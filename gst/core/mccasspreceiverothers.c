@@ -5,9 +5,11 @@
 #define LED_TIME (4 * MCC_SECOND) /* a switch of another one counts so long; ours */
 #define LED_NEAR 1.15             /* times what the stream needs */
 #define LED_ONSET MCC_SECOND      /* one queue is seen by all behind it */
-#define TRIAL_TIME                                                                                 \
-  (4 * MCC_SECOND) /* one who went up knows by then; and what it did to us is over */
-#define COMPANY_TIME (4 * MCC_SECOND) /* one who is in a higher stream counts so long */
+/* One who went up, left the old stream and sees what the new one does knows after that and a leave
+ * latency; and what it did to us is over. */
+#define TRIAL_TIME (4 * MCC_SECOND)
+#define LEARNED_TIME (20 * MCC_SECOND) /* an up that is taken back so soon has failed */
+#define COMPANY_TIME (4 * MCC_SECOND)  /* one who is in a higher stream counts so long */
 #define COMPANY_WAIT                                                                               \
   (20 * MCC_SECOND) /* between two ups to company; twice as long after a failure */
 #define COMPANY_WAIT_MAX (320 * MCC_SECOND)
@@ -23,7 +25,7 @@ note_trial (MccAsspReceiver *self, unsigned from, unsigned to, unsigned own)
   bool up = from == own && mcc_assp_streams_lower (&self->streams, own, to);
   bool back = to == own && mcc_assp_streams_lower (&self->streams, own, from);
   if (up && self->now >= self->trial_rest) {
-    self->trial_until = self->now + TRIAL_TIME;
+    self->trial_until = self->now + self->config.leave_latency + TRIAL_TIME;
     self->trial_rest = self->now + TRIAL_REST;
   } else if (back && self->now < self->trial_until) {
     self->trial_until = self->now + TRIAL_TIME;
@@ -56,23 +58,47 @@ note_company (MccAsspReceiver *self, unsigned stream, uint32_t ssrc, const MccAp
 
 /* One behind our queue goes up: the link has both streams to carry until we are there, too, or that
  * one is back, and neither of us learns what it bears. Enough for that one is about enough for us:
- * our own waits are not kept, our own rate is. In a large group all go up at the same round. */
+ * our own waits are not kept, our own rate is. In a large group all go up at the same round. Where
+ * no queue stood before, it shows whose link is ours. */
 static void
 note_up (MccAsspReceiver *self, unsigned place, unsigned to)
 {
-  unsigned own = mcc_assp_receiver_current (self);
-  if (self->other[place].near == 0 || self->now - self->other[place].near >= NEAR_TIME
-      || self->session[own].receivers > MCC_ASMP_FEW_RECEIVERS)
+  self->other[place].up = self->now;
+  if (self->session[mcc_assp_receiver_current (self)].receivers > MCC_ASMP_FEW_RECEIVERS)
     return;
+  bool near = self->other[place].near > 0 && self->now - self->other[place].near < NEAR_TIME;
+  bool again = to == self->drawn_to && self->now - self->drawn_at < DRAWN_TIME;
+  self->drawn_near = near || (again && self->drawn_near);
+  self->drawn_at = again ? self->drawn_at : self->now;
   self->drawn_to = to;
-  self->drawn_until = self->now + DRAWN_TIME;
+}
+
+/* What presses us began when that one went up. */
+static bool
+began_with (const MccAsspReceiver *self, MccTime up)
+{
+  return mcc_asmp_receiver_pressed_only_since (self->asmp, up > LED_ONSET ? up - LED_ONSET : 0);
+}
+
+/* Whose up pressed us, and who then comes back, has tried for us, too: the shared learning of RLM
+ * (McCanne, Jacobson and Vetterli 1996). */
+static void
+learn (MccAsspReceiver *self, unsigned place, unsigned from, unsigned to, unsigned own)
+{
+  MccTime up = self->other[place].up;
+  if (up == 0 || !mcc_assp_streams_lower (&self->streams, to, from))
+    return;
+  self->other[place].up = 0;
+  if (self->now - up < LEARNED_TIME && began_with (self, up)
+      && mcc_assp_streams_lower (&self->streams, own, from))
+    mcc_assp_level_heard_failure (&self->level, &self->streams, own, from, self->now);
 }
 
 static bool
 is_drawn (const MccAsspReceiver *self)
 {
-  return self->drawn_to != MCC_ASSP_NO_STREAM && self->now < self->drawn_until
-         && self->level.has_average
+  return self->drawn_to != MCC_ASSP_NO_STREAM && self->now - self->drawn_at < DRAWN_TIME
+         && (self->drawn_near || began_with (self, self->drawn_at)) && self->level.has_average
          && mcc_assp_streams_above (&self->streams, self->stream) == self->drawn_to
          && self->level.average_bps > mcc_assp_level_needed_bps (
                 &self->level, &self->streams, self->stream, self->drawn_to);
@@ -132,15 +158,17 @@ mcc_assp_receiver_note_other (
   if (leaving)
     return; /* it will say where it is */
   if (!known)
-    self->other[place].near = 0;
+    self->other[place].near = self->other[place].up = 0;
   self->other[place].ssrc = ssrc;
   self->other[place].stream = stream;
   if (stream == own && mcc_asmp_receiver_shares_queue (self->asmp, ssrc, report))
     self->other[place].near = self->now;
   note_company (self, stream, ssrc, report);
   if (known && from != stream && own < self->streams.count && from < self->streams.count
-      && mcc_assp_streams_open (&self->streams, stream))
+      && mcc_assp_streams_open (&self->streams, stream)) {
     note_trial (self, from, stream, own);
+    learn (self, place, from, stream, own);
+  }
   if (known && from == own && own < self->streams.count && stream < self->streams.count
       && mcc_assp_streams_lower (&self->streams, own, stream))
     note_up (self, place, stream);

@@ -25,6 +25,7 @@ struct MccAsspReceiver {
     uint32_t ssrc;
     unsigned stream;
     MccTime near; /* in our stream, behind our queue, then; 0: never */
+    MccTime up;   /* from our stream to a higher one, newest; 0: never */
   } other[MCC_ASSP_OTHERS];
   unsigned led_to; /* one of our stream has gone down to that; MCC_ASSP_NO_STREAM: none lately */
   MccTime led_until;
@@ -36,8 +37,9 @@ struct MccAsspReceiver {
   bool joins_company;
   uint64_t company_bps; /* what it says that it can take there, and meets */
   double company_loss;
-  unsigned drawn_to; /* one behind our queue has just gone up to that; MCC_ASSP_NO_STREAM: none */
-  MccTime drawn_until;
+  unsigned drawn_to; /* one of our stream has just gone up to that; MCC_ASSP_NO_STREAM: none */
+  MccTime drawn_at;
+  bool drawn_near; /* that one was seen behind our queue before */
   /* What we could take, as far as known. */
   bool unlimited;
   double known_bps; /* 0: nothing */

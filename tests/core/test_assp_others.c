@@ -25,15 +25,15 @@ test_trial (void)
     } other[4];
     MccTime patient_until; /* 0: not at all */
   } table[] = {
-    { "goes up", { { 0, 1 }, { MCC_SECOND, 2 } }, 5 * MCC_SECOND },
+    { "goes up", { { 0, 1 }, { MCC_SECOND, 2 } }, 6 * MCC_SECOND },
     { "and comes back", { { 0, 1 }, { MCC_SECOND, 2 }, { 3 * MCC_SECOND, 1 } }, 7 * MCC_SECOND },
-    { "and back late", { { 0, 1 }, { MCC_SECOND, 2 }, { 6 * MCC_SECOND, 1 } }, 5 * MCC_SECOND },
+    { "and back late", { { 0, 1 }, { MCC_SECOND, 2 }, { 7 * MCC_SECOND, 1 } }, 6 * MCC_SECOND },
     { "goes down", { { 0, 1 }, { MCC_SECOND, 0 } }, 0 },
     { "comes from below", { { 0, 0 }, { MCC_SECOND, 1 } }, 0 },
     { "was up before we knew", { { MCC_SECOND, 2 } }, 0 },
     { "again at once",
-        { { 0, 1 }, { MCC_SECOND, 2 }, { 6 * MCC_SECOND, 1 }, { 7 * MCC_SECOND, 2 } },
-        5 * MCC_SECOND },
+        { { 0, 1 }, { MCC_SECOND, 2 }, { 7 * MCC_SECOND, 1 }, { 8 * MCC_SECOND, 2 } },
+        6 * MCC_SECOND },
   };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
     Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 1);
@@ -206,6 +206,85 @@ test_drawn (void)
   }
 }
 
+/* Where no queue stood before, one that begins when a fellow goes up shows whose link is ours. */
+static void
+test_drawn_by_its_queue (void)
+{
+  static const struct {
+    const char *name;
+    int queue_s; /* from when the fellow goes up; 100: never */
+    uint32_t members;
+    bool joins;
+  } table[] = {
+    { "at once", 0, 3, true },
+    { "soon", 1, 3, true },
+    { "never", 100, 3, false },
+    { "much later", 5, 3, false },
+    { "stood before", -5, 3, false },
+    { "in a large group", 0, 40, false },
+  };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, -1);
+    self.members = table[row].members;
+    g_test_message ("%s", table[row].name);
+    run (&self, 10 * MCC_SECOND);
+    hear (&self, 0, &(MccAppReport){ .number = 1 });
+    for (int i = -60; i < 80; i++) {
+      self.queue = i >= 10 * table[row].queue_s ? 60 * MCC_MSECOND : 0;
+      if (i == 0)
+        hear (&self, 1, &(MccAppReport){ .number = 2, .flags = MCC_REPORT_NO_LIMIT });
+      run (&self, 100 * MCC_MSECOND);
+    }
+    g_assert_cmpuint (self.joins, ==, table[row].joins ? 2 : 1);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
+/* What a fellow has tried in vain over our link we need not try for two minutes. */
+static void
+test_learns (void)
+{
+  static const struct {
+    const char *name;
+    int queue_s, back_s; /* from when the fellow goes up; 100: never */
+    MccTime tries_after; /* from then, at least */
+  } table[] = {
+    { "in vain", 0, 4, 100 * MCC_SECOND },
+    { "had no part in our queue", 100, 4, 0 },
+    { "queue stood before", -5, 4, 0 },
+    { "stayed for long", 0, 30, 0 },
+  };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, -1);
+    MccTime tried = 0;
+    self.members = 40; /* nobody is drawn */
+    g_test_message ("%s", table[row].name);
+    run (&self, 10 * MCC_SECOND);
+    hear (&self, 0, &(MccAppReport){ .number = 1 });
+    for (int i = -60; i < 1600 && tried == 0; i++) {
+      bool up = i >= 0 && i < 10 * table[row].back_s;
+      self.queue
+          = i >= 10 * table[row].queue_s && i < 10 * table[row].back_s ? 60 * MCC_MSECOND : 0;
+      if (i % 5 == 0)
+        hear (&self, up ? 1 : 0, &(MccAppReport){ .number = (guint32)(100 + i) });
+      if (i > 10 * table[row].back_s + 50 && i % 50 == 0) {
+        self.streams.flags |= MCC_ASSP_DECIDE;
+        self.streams.round++;
+      }
+      run (&self, 100 * MCC_MSECOND);
+      if (self.joins > 1)
+        tried = (MccTime)(i - 10 * table[row].back_s) * 100 * MCC_MSECOND;
+    }
+    g_test_message ("tries after %.1f s", mcc_time_to_seconds (tried));
+    g_assert_cmpuint (tried, >, 0);
+    if (table[row].tries_after > 0)
+      g_assert_cmpuint (tried, >=, table[row].tries_after);
+    else
+      g_assert_cmpuint (tried, <, 60 * MCC_SECOND);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -215,5 +294,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-others/goes-where-its-link-goes-anyway", test_company);
   g_test_add_func ("/assp-others/goes-there-again-later", test_company_again);
   g_test_add_func ("/assp-others/goes-up-with-who-is-behind-its-queue", test_drawn);
+  g_test_add_func ("/assp-others/goes-up-with-who-makes-its-queue", test_drawn_by_its_queue);
+  g_test_add_func ("/assp-others/learns-from-who-makes-its-queue", test_learns);
   return g_test_run ();
 }
