@@ -319,6 +319,7 @@ enhanced_init (MccRate *base, uint64_t start_bps)
   base->mode = MCC_RATE_START;
   self->target_limit_s = self->buffer_s = INFINITY;
   self->first = self->last = self->loss_seen = self->loss_foreign = MCC_TIME_NONE;
+  self->competed = MCC_TIME_NONE;
   self->empty_since = self->stands_since = self->drained_at = MCC_TIME_NONE;
   self->floor[0] = self->floor[1] = MCC_TIME_NONE;
   self->lowest_since = self->try_since = MCC_TIME_NONE;

@@ -45,6 +45,9 @@ typedef struct {
   MccTime drained_at;   /* faster than that; MCC_TIME_NONE: not, or not lately */
   double drained_from_s, drained_to_s, drained_bps; /* ... and what arrived of ours then */
   MccTime empty_since;
+  double own_queue_s; /* what we alone can have left in the queue */
+  MccTime competed;   /* newest decision in TCP mode; MCC_TIME_NONE: none */
+  bool filled;        /* a queue of our own stood above its target since the mode began */
   /* At the lowest rate (mccratefloor.c). */
   MccTime lowest_since, try_since; /* MCC_TIME_NONE: is not there, does not try */
   MccTime try_not_before, try_wait;

@@ -35,6 +35,8 @@
 #define OWN_QUEUE (7 * MCC_MSECOND) /* stands all the time between two decisions */
 #define SLOWER 0.7                  /* received, of what was sent */
 #define ALL_ARRIVES 0.8             /* what arrives now was sent a while ago */
+#define OTHERS_LEAST_S 0.01         /* more of a queue than we can have left, or a packet */
+#define OTHERS_MEMORY (MCC_CARRIED_SLOTS * MCC_CARRIED_SLOT) /* who was here may come back */
 #define LOSS_RECENT (5 * MCC_SECOND)
 #define FOREIGN_INTERVALS 3.0 /* ... or so many mean loss intervals */
 
@@ -95,13 +97,51 @@ foreign_losses (const MccRateEnhanced *self, const MccRateInput *input)
   return input->now - self->loss_foreign < recent;
 }
 
-/* All that is sent arrives, and is less than OTHERS_RULE of what the link carries; or it is far
- * below what the equation allows after foreign losses, and not the whole of what the link carries.
- */
+/* What we alone can have left in the queue, were the link no faster than what it carried of ours:
+ * what was sent since the last decision is all that adds to what stood then. */
+static void
+note_own_queue (MccRateEnhanced *self, const MccRateInput *input)
+{
+  double link_bps = (double)input->received_bps;
+  if (input->carried != NULL)
+    link_bps = fmax (link_bps, (double)mcc_carried_bps (input->carried, 0, input->now));
+  double sent_s = 8.0 * (double)input->sent_bytes / link_bps;
+  double own_s = self->own_queue_s + sent_s - mcc_time_to_seconds (input->sent_span);
+  self->own_queue_s = fmin (fmax (own_s, 0.0), mcc_time_to_seconds (input->queue_delay));
+}
+
+/* Others were here lately, we have not filled the link since, and now there is more of a queue than
+ * we can have left: likelier than a link that became slower than what we send are others. */
+static bool
+others_return (const MccRateEnhanced *self, const MccRateInput *input)
+{
+  if (self->filled || self->competed == MCC_TIME_NONE
+      || input->now - self->competed > OTHERS_MEMORY)
+    return false;
+  double least_s = fmax (OTHERS_LEAST_S, packet_s (input));
+  return mcc_time_to_seconds (input->queue_delay) > self->own_queue_s + least_s;
+}
+
+static void
+watch_queue (MccRateEnhanced *self, const MccRateInput *input)
+{
+  note_own_queue (self, input);
+  if (self->base.mode == MCC_RATE_TCP)
+    self->competed = input->now;
+  else if (input->queue_delay > mcc_rate_enhanced_target_queue (self, input)
+           && !others_return (self, input))
+    self->filled = true;
+}
+
+/* Others have come back; or all that is sent arrives, and is less than OTHERS_RULE of what the link
+ * carries, or far below what the equation allows after foreign losses and not the whole of what the
+ * link carries. */
 bool
 mcc_rate_enhanced_others_fill (const MccRateEnhanced *self, const MccRateInput *input)
 {
   double received = (double)input->received_now_bps, sent = is_sent (input, self->base.rate_bps);
+  if (others_return (self, input))
+    return true;
   if (received + (double)input->grain_bps < ALL_ARRIVES * sent)
     return false;
   if (received < OTHERS_RULE * proven_capacity_bps (self, input))
@@ -167,6 +207,7 @@ mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, 
   double received = (double)input->received_now_bps, visible = visible_rate (self, input);
   if (received + (double)input->grain_bps < SLOWER * visible)
     self->slower_at = input->now;
+  watch_queue (self, input);
   if (input->queue_delay <= mcc_rate_enhanced_slow_start_queue (input))
     self->built = false;
   /* A queue that marks may be short and our own; among rivals they are as losses. What a doubling
@@ -190,7 +231,7 @@ enter_mode (MccRateEnhanced *self, const MccRateInput *input, MccRateMode mode)
   self->losses_below = 0;
   self->rtt_s = mcc_time_to_seconds (input->rtt);
   self->capacity_bps = 0.0;
-  self->restore = false;
+  self->restore = self->filled = false;
   self->calm_since = input->now;
   self->empty_since = self->lowest_since = self->try_since = MCC_TIME_NONE;
   if (mode == MCC_RATE_TCP) { /* what the cuts gave away */

@@ -522,6 +522,81 @@ drains_and_returns (void)
   }
 }
 
+/* Between two decisions @bps are sent. */
+static void
+rate_send (RateFixture *f, guint64 bps)
+{
+  f->input.sent_span = RATE_STEP;
+  f->input.sent_bytes = bps / 80;
+}
+
+/* Others were here and left. A queue that grows faster than what we send can make it is theirs, as
+ * long as we have not met the link's end ourselves: it cuts nothing. */
+static void
+others_return (void)
+{
+  static const struct {
+    const char *name;
+    gboolean were_here;
+    guint wait;          /* steps alone */
+    gboolean filled;     /* ... in which a queue of our own stands */
+    guint64 carried_bps; /* before, of ours */
+    guint64 sent_bps;    /* while the queue grows */
+    guint queue_ms;
+    gboolean others;
+  } table[] = {
+    { "back", TRUE, 50, FALSE, 0, MBPS, 80, TRUE },
+    { "never here", FALSE, 50, FALSE, 0, MBPS, 80, FALSE },
+    { "two minutes ago", TRUE, 1180, FALSE, 0, MBPS, 80, TRUE },
+    { "longer ago", TRUE, 1210, FALSE, 0, MBPS, 80, FALSE },
+    { "we found the end of the link since", TRUE, 50, TRUE, 0, MBPS, 80, FALSE },
+    { "more than ours", TRUE, 50, FALSE, 0, 3 * MBPS / 2, 70, TRUE },
+    { "ours, and a packet", TRUE, 50, FALSE, 0, 3 * MBPS / 2, 58, FALSE },
+    { "ours, but the link carried that much", TRUE, 50, FALSE, 2 * MBPS, 3 * MBPS / 2, 58, TRUE },
+  };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    MccCarried carried = { 0 };
+    g_test_message ("%s", table[row].name);
+    rate_alone (&f, FALSE);
+    rate_send (&f, MBPS);
+    if (table[row].were_here) {
+      f.proven_bps = 2 * MBPS;
+      rate_steps (&f, 20);
+      rate_queue (&f, 80);
+      g_assert_cmpuint (rate_steps_to_tcp (&f, 30), ==, EVIDENCE);
+      rate_queue (&f, 0);
+      rate_steps (&f, 25);
+    }
+    g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
+    f.input.capacity = NULL; /* dispersion says nothing */
+    f.input.carried = &carried;
+    mcc_carried_add (&carried, table[row].carried_bps * 5 / 8, f.input.now);
+    if (table[row].filled) {
+      rate_send (&f, 2 * MBPS);
+      rate_queue (&f, 40);
+      rate_step (&f);
+      rate_send (&f, MBPS);
+      rate_queue (&f, 0);
+    }
+    rate_steps (&f, table[row].wait);
+    g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
+    f.least_bps = rate_bps (&f);
+    rate_send (&f, table[row].sent_bps);
+    rate_queue (&f, table[row].queue_ms);
+    rate_step (&f);
+    rate_send (&f, MBPS);
+    guint steps = rate_steps_to_tcp (&f, EVIDENCE - 1);
+    if (table[row].others) {
+      g_assert_cmpuint (steps, ==, EVIDENCE - 1);
+      g_assert_cmpuint (f.least_bps, ==, MBPS);
+    } else {
+      g_assert_cmpuint (f.least_bps, <, 950000);
+    }
+    rate_clear (&f);
+  }
+}
+
 /* Whose overflow is it? Ours where the queue stands and we have the whole link. */
 static void
 owns_queue (void)
@@ -632,6 +707,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-rivals/capacity-memory-fades", capacity_memory_fades);
   g_test_add_func ("/rate-rivals/nearly-full-buffer-with-two-of-ours", nearly_full_buffer);
   g_test_add_func ("/rate-rivals/drains-and-returns", drains_and_returns);
+  g_test_add_func ("/rate-rivals/others-return", others_return);
   g_test_add_func ("/rate-rivals/overflow-of-our-own", owns_queue);
   g_test_add_func ("/rate-rivals/floor-of-the-queue", floor_of_the_queue);
   return g_test_run ();
