@@ -270,9 +270,26 @@ mcc_asmp_path_handle_report (MccAsmpPath *self, uint32_t number)
     mcc_rtt_add_reference (&self->rtt, number, self->echo_transit);
 }
 
+/* Packets that arrived for each loss so far, and those of an RTT, in which the next begins no
+ * event. Until the RTT is measured the initial one, far too long mostly, makes one event of
+ * several. */
+static double
+first_interval (const MccAsmpPath *self, const MccRateInput *input)
+{
+  uint64_t arrived = mcc_loss_packets_received (self->loss);
+  uint64_t losses = mcc_loss_packets_lost (self->loss)
+                    + (self->ecn.broken ? 0 : mcc_loss_packets_marked (self->loss));
+  double rtt_packets = (double)input->received_now_bps * mcc_time_to_seconds (input->rtt)
+                       / (8.0 * input->packet_bytes);
+  if (losses <= 1)
+    return (double)arrived;
+  return fmin ((double)arrived / (double)losses + rtt_packets, (double)arrived);
+}
+
 /* The first loss event has no interval before it: the one that gives the rate which the path
- * carried (RFC 5348 6.3.1); but where no queue was near no longer than what arrived so far. Where
- * others kept that rate down it says nothing: what arrived so far counts, if that is longer. */
+ * carried (RFC 5348 6.3.1); but where no queue was near no longer than what arrived so far for each
+ * loss. Where others kept that rate down it says nothing: what arrived so far counts, if that is
+ * longer. */
 static double
 first_loss_ratio (const MccAsmpPath *self, const MccRateInput *input)
 {
@@ -283,7 +300,7 @@ first_loss_ratio (const MccAsmpPath *self, const MccRateInput *input)
     return fmin (carried, 1.0 / (double)arrived);
   if (input->queue_peak > SEED_QUEUE || arrived == 0)
     return carried;
-  return fmax (carried, 1.0 / (double)arrived);
+  return fmax (carried, 1.0 / first_interval (self, input));
 }
 
 /* Somebody has come: what was met before he did says nothing of what there is for us now. The rate

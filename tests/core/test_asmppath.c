@@ -117,6 +117,50 @@ first_loss (void)
   }
 }
 
+/* As received. */
+static double
+packets_in (const Fixture *f, double time_s)
+{
+  return (double)f->input.received_now_bps * time_s / (8.0 * BYTES);
+}
+
+/* Losses that the initial RTT made one event count each, once the true one is known; but not where
+ * they may be one overflow, and they lengthen nothing. */
+static void
+merged_losses (void)
+{
+  static const struct {
+    guint losses, packets_between, rtt_ms, queue_ms;
+    gboolean each;
+  } table[] = { { 1, 20, 100, 0, FALSE }, { 2, 20, 100, 0, TRUE }, { 3, 12, 60, 0, TRUE },
+    { 3, 12, 450, 0, FALSE }, { 3, 12, 60, 12, FALSE } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    guint losses = table[row].losses;
+    Fixture f;
+    init (&f, MCC_VARIANT_ENHANCED);
+    stream (&f, 12);
+    f.delay += table[row].queue_ms * MCC_MSECOND;
+    for (guint i = 0; i < losses; i++) {
+      lose (&f);
+      stream (&f, table[row].packets_between - MCC_LOSS_NDUPACK - 1);
+    }
+    g_assert_cmpuint (mcc_loss_events (f.path.loss), ==, 1);
+    measure_rtt (&f, table[row].rtt_ms * MCC_MSECOND);
+    decide (&f);
+    double arrived = 12.0 + losses * (table[row].packets_between - 1.0);
+    double each = arrived / losses + packets_in (&f, table[row].rtt_ms * 1e-3);
+    double rtt_s = mcc_time_to_seconds (f.input.rtt), bps = (double)f.input.received_now_bps;
+    double most = 1.0 / mcc_tcp_loss_ratio (&mcc_tcp_model_default, BYTES, rtt_s, bps);
+    most = table[row].queue_ms > 0 ? most : MIN (most, arrived);
+    g_test_message ("row %u: %.1f", row, 1.0 / f.input.loss_ratio);
+    if (table[row].each)
+      g_assert_cmpfloat (each, <, most);
+    g_assert_cmpfloat_with_epsilon (
+        1.0 / f.input.loss_ratio, table[row].each ? each : most, 1e-6 * most);
+    mcc_asmp_path_clear (&f.path);
+  }
+}
+
 /* Once, by the first decision that knows an RTT; intervals that were measured until then stay. */
 static void
 seeded_once (void)
@@ -137,8 +181,9 @@ seeded_once (void)
     g_assert_cmpfloat_with_epsilon (before, 0.01, 0.0005);
     measure_rtt (&f, 400 * MCC_MSECOND);
     decide (&f);
+    double rtt_packets = table[row].losses > 1 ? packets_in (&f, 0.4) : 0.0;
     if (table[row].seeded)
-      g_assert_cmpfloat_with_epsilon (1.0 / f.input.loss_ratio, 99 * table[row].losses, 1e-6);
+      g_assert_cmpfloat_with_epsilon (1.0 / f.input.loss_ratio, 99 + rtt_packets, 1e-6);
     else
       g_assert_cmpfloat (f.input.loss_ratio, ==, before);
     double seeded = f.input.loss_ratio;
@@ -306,6 +351,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/asmppath/first-loss-not-before-the-first-packet", first_loss);
+  g_test_add_func ("/asmppath/losses-that-the-initial-rtt-merged", merged_losses);
   g_test_add_func ("/asmppath/seeded-once", seeded_once);
   g_test_add_func ("/asmppath/seeded-after-broken-ecn", seeded_after_broken_ecn);
   g_test_add_func ("/asmppath/held-down-is-not-seeded-with-it", held_down);
