@@ -10,6 +10,7 @@
 #define JOIN_CROWD 10000                 /* so many, spread as for suppression */
 #define GROWTH 4                         /* by more than 1/4 between reports */
 #define JOIN_ALLOWANCE 3                 /* first reports beyond the budget that are no crowd */
+#define NEWCOMER_TIME (5 * MCC_SECOND)   /* few are new for so long after their first report */
 #define JOIN_TIME (60 * MCC_SECOND)
 #define PUBLISHED_INTERVAL MCC_SECOND      /* eq. 13 adds P/RTT a report: more often is not fair */
 #define JOIN_MAX (1 * MCC_SECOND)          /* the first report is not later, if the budget allows */
@@ -166,6 +167,7 @@ postpone_first (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
     return false;
   self->interval = interval_of (self, input, joiners, limits (self, input));
   self->next = input->now + mcc_rtcp_randomize (&self->rng, self->interval);
+  self->postponed = true;
   self->counted = input->now;
   self->members_before = input->members;
   memset (self->heard, 0, sizeof self->heard);
@@ -198,7 +200,7 @@ mcc_asmp_schedule_start (MccAsmpSchedule *self, const MccAsmpScheduleInput *inpu
   self->counts_members = input->announced != 0;
   self->sent = 0;
   self->early = self->claimed = MCC_TIME_NONE;
-  self->waiting = self->skipped = self->unconfirmed = false;
+  self->waiting = self->skipped = self->unconfirmed = self->alone = self->postponed = false;
   self->debt = 0;
   memset (self->heard, 0, sizeof self->heard);
   self->heard_bits = self->joiners = 0;
@@ -289,6 +291,15 @@ update_claim (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
     plan_regular (self, input);
 }
 
+/* A large group was there and has its limit, our first report told of nothing met yet, and few
+ * others came with us: what is met since then few can have to say, and the sender must hear it
+ * twice before it counts. */
+static bool
+came_alone (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
+{
+  return self->alone && !input->nobody_limits && input->now - self->last < NEWCOMER_TIME;
+}
+
 /* When an early report may leave, suppression aside. */
 static MccTime
 early_after (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
@@ -340,7 +351,7 @@ mcc_asmp_schedule_update (MccAsmpSchedule *self, const MccAsmpScheduleInput *inp
     return MCC_SCHEDULE_WAIT;
   MccTime wait = 0;
   unsigned n = members (self, input);
-  if (!input->limiting && !self->unconfirmed
+  if (!input->limiting && !self->unconfirmed && !came_alone (self, input)
       && (n > MCC_ASMP_FEW_RECEIVERS || self->moves || self->interval >= MCC_SUPPRESS_INTERVAL))
     wait = suppression_wait (self, input);
   else if (self->last == MCC_TIME_NONE && self->uncounted) /* as for plan_first() */
@@ -432,6 +443,8 @@ mcc_asmp_schedule_sent (MccAsmpSchedule *self, const MccAsmpScheduleInput *input
     self->claimed = input->now;
   self->sent += self->sent < 2;
   self->unconfirmed = self->sent == 1 && (early || is_below (self, input));
+  self->alone = self->sent == 1 && !self->postponed && !self->moves && self->hears_group
+                && input->members > MCC_ASMP_FEW_RECEIVERS;
   self->last = input->now;
   self->early = MCC_TIME_NONE;
   self->skipped = false;

@@ -16,9 +16,9 @@
  *  - First: at once in a small group; else nearly a second after the start, and while more others
  *    report for the first time than the budget bears, later by what these take (timer
  *    reconsideration, RFC 3550 6.3.3). So do many who move from one stream to another together.
- *  - Early (enhanced): the rate fell below the announced target. At once in a small group, else
- *    after mcc_suppress_wait(), and not at all when a heard report, or the round's suppressing rate
- *    that the sender announces, covers it.
+ *  - Early (enhanced): the rate fell below the announced target. At once in a small group and in
+ *    the first seconds of one who came alone, else after mcc_suppress_wait(), and not at all when a
+ * heard report, or the round's suppressing rate that the sender announces, covers it.
  *  - Regular reports with an interval above MCC_SUPPRESS_INTERVAL wait likewise and may be covered,
  *    but never two in a row.
  */
@@ -67,6 +67,8 @@ typedef struct {
   bool skipped;     /* the previous regular one was covered */
   unsigned sent;    /* reports since the start, at most 2 */
   bool unconfirmed; /* the first report said less than the target: the next need not wait */
+  bool postponed;   /* the first report had to make room for others' */
+  bool alone;       /* ... it had not to, and was the only one so far */
   MccTime claimed;  /* reported less than the target then; MCC_TIME_NONE: no, or answered */
   bool limiting;    /* the regular report is planned as the limiting receiver's */
   uint64_t heard[MCC_ASMP_HEARD_BITS / 64]; /* who reported before we did, hashed */

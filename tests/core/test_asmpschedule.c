@@ -271,6 +271,55 @@ first_loss_of_a_crowd (void)
   g_assert_cmpuint (at_once, <=, SEEDS / 10);
 }
 
+/* Who came alone says at once what it meets after its first report, once; who came with many, or a
+ * while ago, or hears no other's report, waits. */
+static void
+second_report (void)
+{
+  static const struct {
+    guint members, others; /* those that report for the first time when we are about to */
+    bool hears_group, nobody_limits;
+    MccTime after; /* the first report the rate falls */
+    bool at_once;
+  } rows[] = {
+    { 1000, 0, true, false, 200 * MCC_MSECOND, true },
+    { 1000, 3, true, false, 4 * MCC_SECOND, true }, { 1000, 0, true, false, 6 * MCC_SECOND, false },
+    { 1000, 200, true, false, 200 * MCC_MSECOND, false },
+    { 1000, 0, false, false, 200 * MCC_MSECOND, false },
+    { 1000, 0, true, true, 200 * MCC_MSECOND, false },
+    { 16, 0, true, false, 200 * MCC_MSECOND, false }, /* nobody knew of a large group */
+  };
+  for (guint row = 0; row < G_N_ELEMENTS (rows); row++) {
+    guint at_once = 0;
+    for (guint64 seed = 1; seed <= SEEDS; seed++) {
+      Fixture f;
+      init (&f, seed, rows[row].members);
+      f.schedule.hears_group = rows[row].hears_group;
+      f.input.no_limit = true;
+      for (guint i = 0; i < rows[row].others; i++)
+        mcc_asmp_schedule_handle_heard (&f.schedule, 7 + i, TARGET, true, &f.input);
+      while (f.reports == 0)
+        run (&f, 10 * MCC_MSECOND);
+      run (&f, rows[row].after);
+      g_assert_cmpuint (f.reports, ==, 1);
+      f.input.no_limit = false;
+      f.input.nobody_limits = rows[row].nobody_limits;
+      f.input.members = 1000;
+      f.input.rate_bps = TARGET / 2;
+      run (&f, RTT);
+      at_once += f.reports > 1;
+      f.input.rate_bps = TARGET / 4;
+      run (&f, RTT);
+      g_assert_cmpuint (f.reports, <=, 2);
+    }
+    g_test_message ("row %u: %u of %u at once", row, at_once, SEEDS);
+    if (rows[row].at_once)
+      g_assert_cmpuint (at_once, ==, SEEDS);
+    else
+      g_assert_cmpuint (at_once, <=, SEEDS / 10);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -282,5 +331,6 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpschedule/debt/delays-but-does-not-silence", debt);
   g_test_add_func ("/asmpschedule/first/members-are-no-joiners", joins_a_large_group);
   g_test_add_func ("/asmpschedule/first/loss-of-a-crowd", first_loss_of_a_crowd);
+  g_test_add_func ("/asmpschedule/second/at-once-of-one-who-came-alone", second_report);
   return g_test_run ();
 }
