@@ -115,6 +115,60 @@ event (gconstpointer data)
   }
 }
 
+typedef struct {
+  guint receivers;
+  double loss_ratio; /* random, of the newcomer alone */
+  guint64 below_bps; /* TCP's rate at that and 200 ms is less */
+  double mean_s;     /* until the target is */
+  guint64 seeds;
+} NewcomerCase;
+
+#define NEWCOMER_WAIT 30 /* s */
+
+static double
+newcomer_s (const NewcomerCase *test, guint64 seed)
+{
+  VnetLink path = { .delay = 90 * MCC_MSECOND, .loss_ratio = test->loss_ratio };
+  VnetSenderConfig sender = vnet_sender_default;
+  Vnet *vnet = vnet_new (seed);
+  Group group = { .vnet = vnet, .receivers = test->receivers + 1 };
+  guint tenths = 0;
+
+  sender.max_bps = sender.start_bps = 300000;
+  sender.packet_bytes = 1000;
+  sender.fps = 0;
+  group.sender = vnet_sender_new (vnet, &sender, 5 * MCC_MSECOND);
+  group.receiver = g_new0 (VnetReceiver *, group.receivers);
+  for (guint i = 0; i < group.receivers; i++) {
+    /* RTT 10 to 490 ms, as the newcomer's 200. */
+    VnetLink leaf = { .delay = (5 + 240 * (i % 7) / 6) * MCC_MSECOND };
+    bool last = i == test->receivers;
+    vnet_run (vnet, last ? 20 * MCC_SECOND : 100 * i * MCC_MSECOND);
+    int link = vnet_add_link (vnet, VNET_CORE, last ? &path : &leaf);
+    group.receiver[i]
+        = vnet_receiver_new (vnet, link, 5 * MCC_MSECOND, NULL, (3000 + i) * MCC_SECOND, 10.0);
+  }
+  while (vnet_sender_target (group.sender) >= test->below_bps && tenths++ < 10 * NEWCOMER_WAIT)
+    vnet_run (vnet, 20 * MCC_SECOND + 100 * tenths * MCC_MSECOND);
+  group_clear (&group);
+  return tenths / 10.0;
+}
+
+/* A large group learns in seconds of one who came later with random loss. */
+static void
+newcomer (gconstpointer data)
+{
+  const NewcomerCase *test = data;
+  double sum = 0.0;
+  for (guint64 seed = 1; seed <= test->seeds; seed++) {
+    double took = newcomer_s (test, seed);
+    g_test_message ("seed %d: %.1f s", (int)seed, took);
+    sum += took;
+  }
+  g_test_message ("mean %.2f s", sum / (double)test->seeds);
+  g_assert_cmpfloat (sum / (double)test->seeds, <=, test->mean_s);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -128,5 +182,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/asmpgroup/event/1000", &thousand, event);
   g_test_add_data_func ("/asmpgroup/event/1000-with-a-key", &keyed, event);
   g_test_add_data_func ("/asmpgroup/event/100-that-hear-nobody", &deaf, event);
+  static const NewcomerCase behind_loss = { 60, 0.05, 210000, 5.0, 100 };
+  g_test_add_data_func ("/asmpgroup/newcomer/behind-random-loss", &behind_loss, newcomer);
   return g_test_run ();
 }
