@@ -52,6 +52,7 @@ mcc_asmp_path_reset (MccAsmpPath *self)
   mcc_jitter_init (&self->jitter);
   mcc_queue_init (&self->queue, 0);
   mcc_transmission_init (&self->transmission, 0);
+  mcc_overflow_init (&self->overflow, 0);
   mcc_rtt_init (
       &self->rtt, variant == MCC_VARIANT_PUBLISHED ? MCC_RTT_PUBLISHED : MCC_RTT_ENHANCED);
   mcc_congestion_init (&self->congestion);
@@ -126,6 +127,9 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
   if (!map_sequence (self, packet, now, &number))
     return false;
   MccTime rtt = mcc_time_max (mcc_rtt_get (&self->rtt), 1);
+  uint64_t loss_events = mcc_loss_events (self->loss);
+  bool gap = self->newest > 0 && number > self->newest + 1;
+  self->newest = number > self->newest ? number : self->newest;
   if (is_marked (self, packet, now))
     mcc_loss_handle_marked_packet (self->loss, number, packet->bytes, now, rtt);
   else
@@ -151,6 +155,9 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
   mcc_congestion_handle_packet (&self->congestion, transit);
   self->queue_newest = mcc_transmission_handle_packet (&self->transmission, packet->bytes,
       mcc_queue_handle_packet (&self->queue, transit, now), now);
+  mcc_overflow_handle_packet (&self->overflow, self->queue_newest, gap, now);
+  if (mcc_loss_events (self->loss) > loss_events && packet->ecn != MCC_ECN_CE)
+    mcc_overflow_handle_event (&self->overflow);
   self->queue_min = mcc_time_min (self->queue_min, self->queue_newest);
   self->queue_max = mcc_time_max (self->queue_max, self->queue_newest);
   mcc_slump_handle_packet (&self->slump, packet->bytes, self->queue_newest, now);
@@ -242,6 +249,12 @@ void
 mcc_asmp_path_handle_ect (MccAsmpPath *self, bool ect)
 {
   mcc_ecn_handle_announced (&self->ecn, ect);
+}
+
+double
+mcc_asmp_path_overflow_share (const MccAsmpPath *self)
+{
+  return (1.0 - mcc_loss_marked_share (self->loss)) * mcc_overflow_share (&self->overflow);
 }
 
 double
@@ -373,6 +386,7 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
   input->loss_ratio = mcc_loss_ratio (self->loss);
   input->remembered_ratio = mcc_loss_remembered_ratio (self->loss);
   input->marked_share = mcc_loss_marked_share (self->loss);
+  input->overflow_share = mcc_asmp_path_overflow_share (self);
   input->capacity = &self->capacity;
   input->carried = &self->carried;
   uint32_t sender_s = self->echo >> 18; /* 6.18: wraps after 64 s, four periods */

@@ -20,6 +20,7 @@
 #include "mccloss.h"
 #include "mccmeter.h"
 #include "mccneighbours.h"
+#include "mccoverflow.h"
 #include "mccqueue.h"
 #include "mccrate.h"
 #include "mccrtt.h"
@@ -51,7 +52,9 @@ typedef struct {
   MccCapacity capacity;
   MccCarried carried;
   MccSlump slump;
-  MccTime last; /* newest packet; MCC_TIME_NONE before the first */
+  MccOverflow overflow;
+  uint64_t newest; /* number in the loss measure's space */
+  MccTime last;    /* newest packet; MCC_TIME_NONE before the first */
   MccTime queue_newest;
   MccTime queue_max;
   MccTime queue_min;      /* since the last decision; MCC_TIME_NONE without a packet */
@@ -91,6 +94,8 @@ void mcc_asmp_path_handle_host_dropped (MccAsmpPath *self, uint64_t packets, Mcc
 void mcc_asmp_path_handle_ect (MccAsmpPath *self, bool ect);
 /* The part of the loss ratio that is losses, without marks. */
 double mcc_asmp_path_lost_ratio (const MccAsmpPath *self);
+/* ... that a full queue dropped (mccoverflow.h), 0..1. */
+double mcc_asmp_path_overflow_share (const MccAsmpPath *self);
 /* A stamped announcement came. */
 void mcc_asmp_path_handle_announcement (MccAsmpPath *self, uint32_t send_time, MccTime now);
 /* We were absent until @now: the received rate is measured anew, and for a while no announcement is

@@ -10,6 +10,7 @@
 /* A report of another rate would not count (mcc_app_report_plausible()). */
 #define RATE_MIN_BPS 1.0
 #define RATE_MAX_BPS ((double)MCC_APP_REPORT_RATE_MAX)
+#define OVERFLOW_PAIRS 0.25 /* ours: docs/deviations.md, losses that pairs meet */
 
 MccRate *
 mcc_rate_new (const MccRateController *controller, uint64_t start_bps)
@@ -70,6 +71,12 @@ bool
 mcc_rate_owns_queue (const MccRate *self)
 {
   return self->owns_queue;
+}
+
+double
+mcc_rate_tcp_loss_ratio (double loss_ratio, double overflow_share)
+{
+  return fmin (1.0, loss_ratio * (1.0 + OVERFLOW_PAIRS * overflow_share));
 }
 
 double

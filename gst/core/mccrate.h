@@ -22,6 +22,7 @@ typedef struct {
   bool marked_alone;           /* ... marks, but no loss: a queue is not full, yet too long */
   MccTime last_loss_event;     /* MCC_TIME_NONE: never */
   double marked_share;         /* of loss_ratio: marks (ECN), 0..1 */
+  double overflow_share;       /* of loss_ratio: dropped by a full queue, 0..1 */
   double packet_bytes;         /* mean IP bytes */
   double gamma;                /* congestion indicator */
   MccTime queue_delay;         /* standing queue: the smallest of the last decision interval */
@@ -41,16 +42,6 @@ typedef struct {
   bool others_queue;  /* what stands was seen not to be ours, until this very decision (ASSP) */
   bool held_down;     /* what is sent is what others bear, or the floor: it says nothing of us */
 } MccRateInput;
-
-/* Of the equation, among rivals: pacing meets fewer of a drop-tail queue's losses than TCP's pairs
- * do; a queue that marks strikes both alike. */
-#define MCC_RATE_TCP_SHARE 0.9
-
-static inline double
-mcc_rate_tcp_share (double marked_share)
-{
-  return MCC_RATE_TCP_SHARE + (1.0 - MCC_RATE_TCP_SHARE) * marked_share;
-}
 
 typedef struct MccRate MccRate;
 
@@ -83,6 +74,9 @@ uint64_t mcc_rate_get_bps (const MccRate *self);
 MccRateMode mcc_rate_mode (const MccRate *self);
 /* As of the last decision, an overflow is of our making. The enhanced controller's; else false. */
 bool mcc_rate_owns_queue (const MccRate *self);
+/* The loss ratio that TCP would meet where we meet @loss_ratio, of which @overflow_share (0..1) was
+ * dropped by a full queue: that strikes TCP's pairs of packets more often than paced ones. */
+double mcc_rate_tcp_loss_ratio (double loss_ratio, double overflow_share);
 /* What a mean packet's transmission adds to the queue's delays where the link carries no more than
  * arrives. */
 double mcc_rate_packet_delay_s (const MccRateInput *input);

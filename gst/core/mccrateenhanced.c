@@ -81,14 +81,18 @@ mcc_rate_enhanced_target_queue (const MccRateEnhanced *self, const MccRateInput 
   return target_queue (self, input) + mcc_time_from_seconds (packet_s);
 }
 
-/* What the equation allows; INFINITY when it says nothing yet. */
+static double
+equation_bps (const MccRateInput *input, double rtt_s, double loss_ratio)
+{
+  if (!input->rtt_measured || !(loss_ratio > 0.0))
+    return INFINITY;
+  return mcc_tcp_rate_bps (&mcc_tcp_model_default, input->packet_bytes, rtt_s, loss_ratio);
+}
+
 double
 mcc_rate_enhanced_equation_bps (const MccRateInput *input)
 {
-  if (!input->rtt_measured || !(input->loss_ratio > 0.0))
-    return INFINITY;
-  return mcc_tcp_rate_bps (&mcc_tcp_model_default, input->packet_bytes,
-      mcc_time_to_seconds (input->rtt), input->loss_ratio);
+  return equation_bps (input, mcc_time_to_seconds (input->rtt), input->loss_ratio);
 }
 
 static void
@@ -268,8 +272,8 @@ decide_tcp (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
   double *rate = &self->base.rate_bps;
   double rtt_s = mcc_time_to_seconds (input->rtt), dt_s = mcc_time_to_seconds (dt);
   double received = (double)input->received_now_bps;
-  double allowed = mcc_rate_tcp_share (input->marked_share) * mcc_rate_enhanced_equation_bps (input)
-                   * mcc_time_to_seconds (input->rtt) / self->rtt_s;
+  double loss_ratio = mcc_rate_tcp_loss_ratio (input->loss_ratio, input->overflow_share);
+  double allowed = equation_bps (input, self->rtt_s, loss_ratio);
   if (input->now < self->hold_until)
     return;
   /* A full queue drops what is too much, one that marks lets it in. */

@@ -346,6 +346,40 @@ broken_marks (void)
   mcc_asmp_path_clear (&f.path);
 }
 
+/* Losses at the top of the queue are an overflow, those at any length of it are not; marks never.
+ */
+static void
+overflow (void)
+{
+  static const struct {
+    guint top,
+        every; /* packets: the queue's sawtooth; one is lost when it is at its top, or each */
+    gboolean marked;
+    double least, most;
+  } table[] = { { 60, 0, FALSE, 1, 1 }, { 60, 37, FALSE, 0, 0.5 }, { 0, 37, FALSE, 0, 0 },
+    { 60, 0, TRUE, 0, 0 } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    init (&f, MCC_VARIANT_ENHANCED);
+    mcc_asmp_path_handle_ect (&f.path, table[row].marked);
+    stream (&f, 50);
+    measure_rtt (&f, 50 * MCC_MSECOND);
+    for (guint i = 1; i <= 6000; i++) {
+      guint phase = table[row].top > 0 ? i % (table[row].top + 1) : 0;
+      gboolean at = table[row].every > 0 ? i % table[row].every == 0 : phase == table[row].top;
+      f.delay = DELAY + phase * MCC_MSECOND;
+      f.ecn = table[row].marked ? at ? MCC_ECN_CE : MCC_ECN_ECT0 : MCC_ECN_NOT_ECT;
+      f.seq += at && !table[row].marked ? 1 : 0;
+      stream (&f, 1);
+    }
+    decide (&f);
+    g_test_message ("row %u: %.2f", row, f.input.overflow_share);
+    g_assert_cmpfloat (f.input.overflow_share, >=, table[row].least);
+    g_assert_cmpfloat (f.input.overflow_share, <=, table[row].most);
+    mcc_asmp_path_clear (&f.path);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -357,6 +391,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmppath/held-down-is-not-seeded-with-it", held_down);
   g_test_add_func ("/asmppath/published-is-not-seeded", published_is_not_seeded);
   g_test_add_func ("/asmppath/absence-proves-no-capacity", absence_proves_no_capacity);
+  g_test_add_func ("/asmppath/losses-of-a-full-queue", overflow);
   g_test_add_func ("/asmppath/ecn/a-mark-is-an-event-and-no-loss", marks);
   g_test_add_func ("/asmppath/ecn/marks-of-a-switch-are-excused", marks_are_excused);
   g_test_add_func ("/asmppath/ecn/broken-marks-are-forgotten", broken_marks);
