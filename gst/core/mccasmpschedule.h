@@ -18,7 +18,7 @@
  *    reconsideration, RFC 3550 6.3.3). So do many who move from one stream to another together.
  *  - Early (enhanced): the rate fell below the announced target. At once in a small group and in
  *    the first seconds of one who came alone, else after mcc_suppress_wait(), and not at all when a
- * heard report, or the round's suppressing rate that the sender announces, covers it.
+ *    heard report, or the round's suppressing rate that the sender announces, covers it.
  *  - Regular reports with an interval above MCC_SUPPRESS_INTERVAL wait likewise and may be covered,
  *    but never two in a row.
  */
