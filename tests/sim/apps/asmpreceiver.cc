@@ -58,7 +58,7 @@ private:
   CoreTimer m_timer;
   AsmpRegular m_regular;
   std::uint32_t m_ssrc = 0;
-  bool m_announced = false;
+  bool m_announced = false, m_reported = false;
   std::uint16_t m_next_seq = 0;
   unsigned m_look = 0;
   std::uint64_t m_lost = 0, m_block_lost = 0, m_block_received = 0;
@@ -111,7 +111,7 @@ AsmpReceiver::Start ()
   if (m_core)
     return;
   m_ssrc = static_cast<std::uint32_t> (mcc_rng_next (&m_rng)) | 1;
-  m_announced = false;
+  m_announced = m_reported = false;
   m_look = 0;
   m_lost = m_block_lost = m_block_received = 0;
   m_highest_seq = 0;
@@ -190,13 +190,16 @@ AsmpReceiver::SendReport (const MccAppReport &report, bool bye)
   if (bye)
     compound.AddBye ();
   Send (compound);
+  m_reported = true;
   m_record.reports.Add (1);
 }
 
 void
 AsmpReceiver::SendRegular ()
 {
-  Send (AsmpCompound (m_ssrc, false, Block ()));
+  /* Before the first report it would be a plain player's, as in the element. */
+  if (m_reported)
+    Send (AsmpCompound (m_ssrc, false, Block ()));
 }
 
 void

@@ -53,7 +53,6 @@ private:
   AsmpBlock Block ();
   void Send (const AsmpCompound &compound);
   void SendReport (unsigned stream, const MccAppReport &report, bool bye);
-  void SendRegular ();
   void AskKeyUnit (std::uint32_t media_ssrc);
   void Handle (const Datagram &datagram);
   void HandleMedia (const Datagram &datagram, MccTime now);
@@ -78,9 +77,7 @@ private:
   MccRng m_rng;
   std::unique_ptr<MccAsspReceiver, FreeReceiver> m_core;
   CoreTimer m_timer;
-  AsmpRegular m_regular;
   std::uint32_t m_ssrc = 0;
-  bool m_announced = false;
   std::vector<unsigned> m_groups;         /* streams whose groups are joined */
   unsigned m_shown = MCC_ASSP_NO_STREAM;  /* to the viewer */
   unsigned m_joined = MCC_ASSP_NO_STREAM; /* waits for its key unit */
@@ -94,9 +91,7 @@ private:
 AsspReceiver::AsspReceiver (
     MccVariant variant, Port &port, const MulticastConfig &config, ReceiverRecord &record)
     : m_variant (variant), m_port (port), m_config (config), m_record (record),
-      m_timer (port, [this] { Timeout (); }),
-      m_regular (port, false, config.seed ^ 0x5252, [this] { SendRegular (); }),
-      m_arrivals (config.streams.size ())
+      m_timer (port, [this] { Timeout (); }), m_arrivals (config.streams.size ())
 {
   mcc_rng_init (&m_rng, config.seed);
   m_port.SetHandler ([this] (const Datagram &datagram) { Handle (datagram); });
@@ -154,7 +149,6 @@ AsspReceiver::Start ()
   if (m_core)
     return;
   m_ssrc = static_cast<std::uint32_t> (mcc_rng_next (&m_rng)) | 1;
-  m_announced = false;
   m_shown = m_joined = m_counted = MCC_ASSP_NO_STREAM;
   m_block_lost = m_block_received = 0;
   MccAsspReceiverConfig core = CoreConfig ();
@@ -184,7 +178,6 @@ AsspReceiver::Crash ()
   if (!m_core)
     return;
   m_timer.Cancel ();
-  m_regular.Stop ();
   m_core.reset ();
   m_record.member.Set (0.0);
   m_record.stream.Set (NO_STREAM);
@@ -245,12 +238,6 @@ AsspReceiver::SendReport (unsigned stream, const MccAppReport &report, bool bye)
     compound.AddBye ();
   Send (compound);
   m_record.reports.Add (1);
-}
-
-void
-AsspReceiver::SendRegular ()
-{
-  Send (AsmpCompound (m_ssrc, false, Block ()));
 }
 
 void
@@ -354,14 +341,7 @@ AsspReceiver::HandleRtcp (const Datagram &datagram, MccTime now)
       mcc_assp_receiver_handle_bye (m_core.get (), reader.Ssrc (), now);
     } else if (part == Part::ASSP) {
       const MccAsspApp &app = reader.AsspApp ();
-      MccDrop drop = mcc_assp_receiver_handle_app (m_core.get (), &app, now);
-      if (drop != MCC_DROP_NONE || app.subtype != MCC_APP_SESSION || app.stream != 0)
-        continue;
-      const MccAppSession &session = app.asmp.session;
-      m_regular.Update (session.target_bps, session.session_bandwidth_bps, session.receivers);
-      if (!m_announced)
-        m_regular.Start ();
-      m_announced = true;
+      mcc_assp_receiver_handle_app (m_core.get (), &app, now);
     }
   }
 }

@@ -42,7 +42,6 @@ private:
   AsmpBlock Block ();
   void Send (const AsmpCompound &compound);
   void SendReport (const MccElmApp &app, bool bye);
-  void SendRegular ();
   void AskKeyUnit (std::uint32_t media_ssrc);
   void Handle (const Datagram &datagram);
   void HandleMedia (const Datagram &datagram, MccTime now);
@@ -60,9 +59,7 @@ private:
   MccRng m_rng;
   std::unique_ptr<MccElmReceiver, FreeReceiver> m_core;
   CoreTimer m_timer;
-  AsmpRegular m_regular;
   std::uint32_t m_ssrc = 0;
-  bool m_announced = false;
   std::vector<bool> m_joined; /* layers whose groups are */
   LayerArrivals m_arrivals;
   std::uint64_t m_block_lost = 0, m_block_received = 0;
@@ -71,9 +68,7 @@ private:
 ElmReceiver::ElmReceiver (
     MccVariant variant, Port &port, const MulticastConfig &config, ReceiverRecord &record)
     : m_variant (variant), m_port (port), m_config (config), m_record (record),
-      m_timer (port, [this] { Timeout (); }),
-      m_regular (port, false, config.seed ^ 0x5252, [this] { SendRegular (); }),
-      m_joined (config.layers.size ()),
+      m_timer (port, [this] { Timeout (); }), m_joined (config.layers.size ()),
       m_arrivals (static_cast<unsigned> (config.layers.size ()), record)
 {
   mcc_rng_init (&m_rng, config.seed);
@@ -130,7 +125,6 @@ ElmReceiver::Start ()
   if (m_core)
     return;
   m_ssrc = static_cast<std::uint32_t> (mcc_rng_next (&m_rng)) | 1;
-  m_announced = false;
   m_block_lost = m_block_received = 0;
   m_arrivals.BeginAll ();
   MccElmReceiverConfig core = CoreConfig ();
@@ -161,7 +155,6 @@ ElmReceiver::Crash ()
   if (!m_core)
     return;
   m_timer.Cancel ();
-  m_regular.Stop ();
   m_core.reset ();
   m_record.member.Set (0.0);
   m_record.stream.Set (NO_STREAM);
@@ -218,12 +211,6 @@ ElmReceiver::SendReport (const MccElmApp &app, bool bye)
 }
 
 void
-ElmReceiver::SendRegular ()
-{
-  Send (AsmpCompound (m_ssrc, false, Block ()));
-}
-
-void
 ElmReceiver::AskKeyUnit (std::uint32_t media_ssrc)
 {
   AsmpCompound compound (m_ssrc, false);
@@ -273,14 +260,7 @@ ElmReceiver::HandleRtcp (const Datagram &datagram, MccTime now)
       mcc_elm_receiver_handle_bye (m_core.get (), reader.Ssrc (), now);
     } else if (part == Part::ELM) {
       const MccElmApp &app = reader.ElmApp ();
-      MccDrop drop = mcc_elm_receiver_handle_app (m_core.get (), &app, nullptr, now);
-      if (drop != MCC_DROP_NONE || app.subtype != MCC_APP_SESSION)
-        continue;
-      const MccAppSession &session = app.asmp.session;
-      m_regular.Update (session.target_bps, session.session_bandwidth_bps, session.receivers);
-      if (!m_announced)
-        m_regular.Start ();
-      m_announced = true;
+      mcc_elm_receiver_handle_app (m_core.get (), &app, nullptr, now);
     }
   }
 }

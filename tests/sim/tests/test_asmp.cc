@@ -285,6 +285,30 @@ Scale ()
   g_assert_cmpfloat (reaction, <=, 8);
 }
 
+/* As the elements: before its first report a receiver sends nothing, for a report block alone would
+ * be a plain player's. */
+void
+FirstIsAReport ()
+{
+  LightRunConfig config;
+  config.access["loss"] = { { "type", "bernoulli" }, { "ratio", 0.01 } };
+  for (int i = 0; i < 300; i++)
+    config.receivers.push_back ({ {}, i / 300.0 });
+  LightRun run (config);
+  run.Run (20);
+  unsigned reported = 0, late = 0;
+  for (const sim::ReceiverRecord &r : run.records) {
+    double first = 0;
+    while (first < 20 && LightRun::Sum (r.reports, 0, first) == 0)
+      first += sim::BIN;
+    g_assert_cmpfloat (LightRun::Sum (r.control_bytes, 0, first - sim::BIN), ==, 0);
+    reported += first < 20;
+    late += first > 6;
+  }
+  g_test_message ("%u reported, %u after more than 6 s", reported, late);
+  g_assert_cmpuint (late, >, 50);
+}
+
 } // namespace
 
 int
@@ -304,5 +328,6 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp/deterministic", Deterministic);
   g_test_add_func ("/asmp/video", Video);
   g_test_add_func ("/asmp/scale", Scale);
+  g_test_add_func ("/asmp/first-is-a-report", FirstIsAReport);
   return g_test_run ();
 }
