@@ -10,6 +10,8 @@
 #define ABSORB_TIME (1 * MCC_SECOND) /* a host drop shows as a gap by then, or never */
 #define ABSENCE_ECHO (200 * MCC_MSECOND)
 #define SEED_EVENTS 2 /* ours */
+#define CHANGED 1e-4  /* chance of a false alarm in all of the group */
+#define EXPECTED 16   /* loss intervals; ours */
 #define TRY_PERIOD_S 16
 #define TRY_SLOT_S 3
 #define SEED_QUEUE (10 * MCC_MSECOND) /* ours */
@@ -17,6 +19,9 @@
 #define FAST_PACKETS 20 /* ours; fewer: steady loss on slow links doubles */
 #define FAST_SPAN (1 * MCC_SECOND)
 #define HOLD_MAX (2 * MCC_SECOND) /* the packet that a report echoes is still known */
+#define MANY 6 /* receivers; the lowest of them is 1.3 standard deviations below their mean */
+#define QUEUES_FEW 0.25 /* part of the loss events */
+#define QUEUES_MOST 0.5
 #define SLOW_MIN (1 * MCC_SECOND)
 #define SLOW_SPAN (4 * MCC_SECOND)
 
@@ -327,13 +332,52 @@ notice_change (MccAsmpPath *self, const MccRateInput *input)
   self->judged_events = loss_events;
   if (self->variant != MCC_VARIANT_ENHANCED || !self->seeded || looked_at)
     return;
-  unsigned newer = mcc_loss_changed (self->loss);
+  unsigned newer = mcc_loss_changed (self->loss, CHANGED / fmax (1.0, self->receivers));
   if (newer == 0 || input->held_down || input->received_now_bps == 0)
     return;
   double ratio = mcc_tcp_loss_ratio (&mcc_tcp_model_default, input->packet_bytes,
       mcc_time_to_seconds (input->rtt), (double)input->received_now_bps);
   if (ratio > mcc_loss_ratio (self->loss))
     mcc_loss_reseed (self->loss, newer, ratio);
+}
+
+void
+mcc_asmp_path_handle_group (MccAsmpPath *self, unsigned receivers, bool limited)
+{
+  self->receivers = receivers;
+  self->limited = limited && receivers >= MANY;
+}
+
+void
+mcc_asmp_path_fit_history (MccAsmpPath *self, unsigned history)
+{
+  double queues = mcc_overflow_share (&self->overflow);
+  if (self->receivers < MANY || queues > QUEUES_MOST)
+    mcc_loss_set_history (self->loss, history);
+  else if (queues < QUEUES_FEW)
+    mcc_loss_set_history (self->loss, (unsigned)fmin (MCC_LOSS_HISTORY_MAX,
+                                          fmax (history, (double)mcc_loss_events (self->loss))));
+}
+
+bool
+mcc_asmp_path_is_expecting (const MccAsmpPath *self)
+{
+  return self->limited && !self->met_queue && !self->seeded
+         && mcc_loss_events (self->loss) - self->seed_after <= SEED_EVENTS;
+}
+
+/* The first losses. */
+static void
+seed_losses (MccAsmpPath *self, const MccRateInput *input, uint64_t events)
+{
+  if (self->limited && !input->held_down && input->queue_peak <= SEED_QUEUE) {
+    mcc_loss_expect (self->loss,
+        mcc_tcp_loss_ratio (&mcc_tcp_model_default, input->packet_bytes,
+            mcc_time_to_seconds (input->rtt), (double)input->received_now_bps),
+        EXPECTED);
+  } else if (events <= SEED_EVENTS) {
+    mcc_loss_seed (self->loss, first_loss_ratio (self, input));
+  }
 }
 
 void
@@ -347,6 +391,7 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
   self->queue_min = MCC_TIME_NONE;
 
   input->now = now;
+  input->others_limit = self->limited;
   input->rtt = rtt;
   input->rtt_measured = self->rtt.measured;
   input->marked_alone = marked > self->marked_before && lost <= self->lost_before;
@@ -360,6 +405,7 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
   self->decided_bytes = 0;
   input->queue_delay = self->standing;
   input->queue_peak = mcc_time_max (self->queue_max, self->standing);
+  self->met_queue |= input->queue_peak > SEED_QUEUE;
   self->queue_max = 0;
   input->received_bps = mcc_asmp_path_received_bps (self, now);
   mcc_transmission_update (&self->transmission, input->received_bps);
@@ -379,8 +425,7 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
       && input->packet_bytes > 0.0 && input->received_now_bps > 0
       && loss_events > self->seed_after) {
     self->seeded = true;
-    if (loss_events - self->seed_after <= SEED_EVENTS)
-      mcc_loss_seed (self->loss, first_loss_ratio (self, input));
+    seed_losses (self, input, loss_events - self->seed_after);
   }
   notice_change (self, input);
   input->loss_ratio = mcc_loss_ratio (self->loss);

@@ -164,6 +164,7 @@ held_down (const MccAsmpReceiver *self)
 static void
 decide (MccAsmpReceiver *self)
 {
+  const MccAppSession *session = &self->session;
   MccRateInput input = {
     .announced_bps = self->has_session ? self->session.target_bps : 0,
     .start_bps = mcc_asmp_receiver_start_bps (self),
@@ -186,6 +187,12 @@ decide (MccAsmpReceiver *self)
     if (self->config.unsmoothed)
       input.gamma = 1.0;
   }
+  if (mcc_asmp_receiver_is_enhanced (self) && self->has_session)
+    mcc_asmp_path_handle_group (&self->path, session->receivers,
+        session->limiting_ssrc != 0 && session->limiting_ssrc != self->config.ssrc
+            && session->target_bps < session->max_bps);
+  if (mcc_asmp_receiver_is_enhanced (self) && self->config.loss_config.history == 0)
+    mcc_asmp_path_fit_history (&self->path, HISTORY_ENHANCED);
   mcc_asmp_path_decide (&self->path, &input, self->now);
   look_at_breaker (self, &input);
   notice_slump (self, &input);

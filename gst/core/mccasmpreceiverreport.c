@@ -42,7 +42,7 @@ mcc_asmp_receiver_stated_bps (const MccAsmpReceiver *self)
   if (mcc_asmp_receiver_claims (self))
     return self->claim_bps;
   if (!mcc_asmp_receiver_is_enhanced (self) || path->rtt.measured || !(self->loss_ratio > 0.0)
-      || !(packet_bytes > 0.0))
+      || !(packet_bytes > 0.0) || mcc_asmp_path_is_expecting (path))
     return rate_bps;
   double allowed = mcc_tcp_rate_bps (&mcc_tcp_model_default, packet_bytes,
       mcc_time_to_seconds (mcc_rtt_get (&path->rtt)), self->loss_ratio);

@@ -114,6 +114,30 @@ mcc_loss_shift_sizes (MccLoss *self)
   self->size_slot = oldest;
 }
 
+void
+mcc_loss_set_history (MccLoss *self, unsigned history)
+{
+  MccLossSize sizes[MCC_LOSS_HISTORY_MAX + 1];
+  unsigned slot = self->size_slot, had = self->config.history;
+
+  assert (history >= 1 && history <= MCC_LOSS_HISTORY_MAX);
+  if (history == had)
+    return;
+  /* The newest keep their order, up to the open interval's in the last slot. */
+  memcpy (sizes, self->sizes, sizeof sizes);
+  memset (self->sizes, 0, sizeof self->sizes);
+  self->size_total = (MccLossSize){ 0 };
+  for (unsigned i = 0; i <= history && i <= had; i++) {
+    MccLossSize *size = &self->sizes[history - i];
+    *size = sizes[(slot + had + 1 - i) % (had + 1)];
+    self->size_total.packets += size->packets;
+    self->size_total.bytes += size->bytes;
+  }
+  self->size_slot = history;
+  self->config.history = history;
+  fill_weights (self->weights, history);
+}
+
 static void
 set_lost (MccLoss *self, uint64_t index, bool lost)
 {
@@ -348,10 +372,17 @@ mcc_loss_seed (MccLoss *self, double loss_ratio)
     self->measure->seed (self, loss_ratio);
 }
 
-unsigned
-mcc_loss_changed (const MccLoss *self)
+void
+mcc_loss_expect (MccLoss *self, double loss_ratio, unsigned intervals)
 {
-  return self->measure->changed != NULL ? self->measure->changed (self) : 0;
+  if (self->measure->expect != NULL)
+    self->measure->expect (self, loss_ratio, intervals);
+}
+
+unsigned
+mcc_loss_changed (const MccLoss *self, double chance)
+{
+  return self->measure->changed != NULL ? self->measure->changed (self, chance) : 0;
 }
 
 void

@@ -62,8 +62,10 @@ struct MccLossMeasure {
   double (*marked_share) (const MccLoss *self);
   /* Replace the history by one interval that gives @loss_ratio; may be NULL. */
   void (*seed) (MccLoss *self, double loss_ratio);
+  /* mcc_loss_expect; may be NULL. */
+  void (*expect) (MccLoss *self, double loss_ratio, unsigned intervals);
   /* mcc_loss_changed and mcc_loss_reseed; may be NULL. */
-  unsigned (*changed) (const MccLoss *self);
+  unsigned (*changed) (const MccLoss *self, double chance);
   void (*reseed) (MccLoss *self, unsigned keep, double loss_ratio);
 };
 
@@ -80,6 +82,10 @@ MccLoss *mcc_loss_new (const MccLossMeasure *measure, const MccLossConfig *confi
 void mcc_loss_free (MccLoss *self);
 /* As new, counts included: another stream. */
 void mcc_loss_reset (MccLoss *self);
+
+/* From now on the newest @history intervals count (1..MCC_LOSS_HISTORY_MAX; not interval loss).
+ * More of them are remembered: a longer history has its older ones at once. */
+void mcc_loss_set_history (MccLoss *self, unsigned history);
 
 /* A packet with extended number @seq (mccseq.h) of @bytes IP bytes arrived. @rtt (> 0) is the
  * present round-trip time: losses within one RTT of an event's first belong to it. */
@@ -106,9 +112,14 @@ double mcc_loss_remembered_ratio (const MccLoss *self);
 double mcc_loss_marked_share (const MccLoss *self);
 void mcc_loss_seed (MccLoss *self, double loss_ratio);
 
+/* @intervals that give @loss_ratio stand behind what was measured so far, as if measured before it,
+ * until that is as good as impossible beside them: by chance less than once in 10 000 (LIP). */
+void mcc_loss_expect (MccLoss *self, double loss_ratio, unsigned intervals);
+
 /* How many of the newest loss intervals, up to 4, are too short for the network that the older ones
- * are of: by chance less than once in 10 000 (two Poisson spans, exact test); 0: none are (LIP). */
-unsigned mcc_loss_changed (const MccLoss *self);
+ * are of: they are by chance less often than @chance (two Poisson spans, exact test); 0: none are
+ * (LIP). */
+unsigned mcc_loss_changed (const MccLoss *self, double chance);
 /* All but the newest @keep intervals give way to one that alone gives @loss_ratio (LIP). */
 void mcc_loss_reseed (MccLoss *self, unsigned keep, double loss_ratio);
 

@@ -144,7 +144,8 @@ drop_seed (MccLossEvents *self)
   unsigned oldest = self->count - 1;
   double sum = 0.0;
 
-  if (self->count <= SEED_UNTIL || !mcc_loss_events_get (self, oldest)->seeded)
+  if (self->count <= SEED_UNTIL || self->expected > 0
+      || !mcc_loss_events_get (self, oldest)->seeded)
     return;
   for (unsigned i = 0; i < oldest; i++)
     sum += mcc_loss_events_get (self, i)->interval;
@@ -177,6 +178,7 @@ mcc_loss_events_begin (MccLossEvents *self, uint64_t index, MccTime time, double
   self->base.events++;
   self->base.last_event = time;
   mcc_loss_shift_sizes (&self->base);
+  mcc_loss_events_judge_expected (self);
   return event;
 }
 
@@ -245,6 +247,7 @@ mcc_loss_events_seed (MccLoss *loss, double loss_ratio)
   if (self->count > 0)
     event = *mcc_loss_events_get (self, 0);
   self->count = 0;
+  self->expected = 0;
   self->newest = 0;
   if (!(loss_ratio >= SEED_RATIO_MIN)) {
     self->open = 0.0;

@@ -92,6 +92,7 @@ const MccLossMeasure mcc_loss_lip = {
   .remembered_ratio = remembered_ratio,
   .marked_share = mcc_loss_events_marked_share,
   .seed = mcc_loss_events_seed,
+  .expect = mcc_loss_events_expect,
   .changed = mcc_loss_events_changed,
   .reseed = mcc_loss_events_reseed,
 };

@@ -97,7 +97,8 @@ typedef struct {
   MccLossEvent ring[MCC_LOSS_EVENTS_MAX];
   unsigned newest;
   unsigned count;
-  double open; /* units, the open interval */
+  unsigned expected; /* so many of the oldest, the seeded ones, were only expected at first */
+  double open;       /* units, the open interval */
 } MccLossEvents;
 
 /* The event @age events before the newest, which has age 0. */
@@ -119,7 +120,10 @@ void mcc_loss_events_seed (MccLoss *loss, double loss_ratio);
 double mcc_loss_events_marked_share (const MccLoss *loss);
 
 /* mcclosschange.c */
-unsigned mcc_loss_events_changed (const MccLoss *loss);
+void mcc_loss_events_expect (MccLoss *loss, double loss_ratio, unsigned intervals);
+/* The expected intervals go where the measured ones refute them. */
+void mcc_loss_events_judge_expected (MccLossEvents *self);
+unsigned mcc_loss_events_changed (const MccLoss *loss, double chance);
 void mcc_loss_events_reseed (MccLoss *loss, unsigned keep, double loss_ratio);
 
 /* LAP with losses that count only @window packets after the one before (mcclosslap.c); LAP itself

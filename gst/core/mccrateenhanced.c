@@ -186,7 +186,9 @@ decide_slow_start (MccRateEnhanced *self, const MccRateInput *input, bool new_lo
       note_overflow (self, input);
     else if (overload)
       note_capacity (self, input);
-    cut (self, input, SLOW_START_EXIT * (double)input->received_now_bps);
+    /* A group that others limit shows by its rate that it is no overload. */
+    bool chance = !overload && input->others_limit && input->queue_peak <= limit;
+    cut (self, input, (chance ? 1.0 : SLOW_START_EXIT) * (double)input->received_now_bps);
     self->base.mode = MCC_RATE_DELAY;
     self->built = true;
     return;
