@@ -1,68 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * What a receiver makes of its losses where many others are: the lowest of many estimates counts.
- * 1000 bytes each 10 ms, 800 kb/s.
  */
-#include <glib.h>
 #include <math.h>
 
-#include "mccasmppath.h"
-#include "mcctcp.h"
+#include "pathfixture.h"
 #include "vnetasmp.h"
 
-#define T0 (4711 * MCC_SECOND)
-#define BYTES 1000
-#define HISTORY 32
 #define MANY 10
-
-typedef struct {
-  MccAsmpPath path;
-  MccRateInput input;
-  MccTime now, decided, delay;
-  guint16 seq;
-} Fixture;
-
-static void
-init (Fixture *f, guint receivers, bool limited)
-{
-  MccLossConfig config = mcc_loss_config_default;
-  config.history = HISTORY;
-  memset (f, 0, sizeof *f);
-  f->now = f->decided = T0;
-  f->delay = 20 * MCC_MSECOND;
-  g_assert_true (
-      mcc_asmp_path_init (&f->path, MCC_VARIANT_ENHANCED, mcc_loss_new (&mcc_loss_lip, &config)));
-  mcc_asmp_path_handle_group (&f->path, receivers, limited);
-}
-
-static void
-stream (Fixture *f, guint packets)
-{
-  while (packets-- > 0) {
-    f->now += 10 * MCC_MSECOND;
-    MccRtpPacket packet = { .seq = f->seq++,
-      .bytes = BYTES,
-      .has_send_time = true,
-      .send_time = mcc_abs_send_time (f->now - f->delay) };
-    g_assert_true (mcc_asmp_path_handle_packet (&f->path, &packet, f->now));
-    if (f->now - f->decided >= 100 * MCC_MSECOND) {
-      mcc_asmp_path_fit_history (&f->path, HISTORY);
-      mcc_asmp_path_decide (&f->path, &f->input, f->now);
-      f->decided = f->now;
-    }
-  }
-}
-
-static void
-measure_rtt (Fixture *f)
-{
-  mcc_asmp_path_handle_report (&f->path, 1);
-  g_assert_true (mcc_rtt_handle_effective (&f->path.rtt, 100 * MCC_MSECOND, 1, f->now));
-}
 
 /* A queue of @queue stands before the loss. */
 static void
-lose_after (Fixture *f, guint packets, MccTime queue)
+lose_after (PathFixture *f, guint packets, MccTime queue)
 {
   stream (f, packets - 4);
   f->delay += queue;
@@ -85,10 +34,11 @@ history (void)
     { 1000, 0, 0, 75, 90 }, { MANY, 50 * MCC_MSECOND, 50 * MCC_MSECOND, 99, 102 },
     { MANY, 0, 50 * MCC_MSECOND, 99, 102 } };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
-    Fixture f;
-    init (&f, table[row].receivers, true);
+    PathFixture f;
+    path_init (&f, MCC_VARIANT_ENHANCED);
+    mcc_asmp_path_handle_group (&f.path, table[row].receivers, true);
     stream (&f, 100);
-    measure_rtt (&f);
+    measure_rtt (&f, 100 * MCC_MSECOND);
     for (guint i = 0; i < 96; i++)
       lose_after (&f, i < 64 ? 50 : 100, i < 64 ? table[row].queue_before : table[row].queue);
     double interval = 1.0 / f.input.loss_ratio;
@@ -115,16 +65,17 @@ first_losses (void)
     { MANY, true, 50 * MCC_MSECOND, 1, 20, false }, /* its own link may be narrower */
     { MANY, true, 0, 5, 60, false },                /* 500 ms apart each: five events */
   };
-  double expected = mcc_tcp_loss_ratio (&mcc_tcp_model_default, BYTES, 0.1, 800e3);
+  double expected = mcc_tcp_loss_ratio (&mcc_tcp_model_default, BYTES, 0.1, RATE_BPS);
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
-    Fixture f;
-    init (&f, table[row].receivers, table[row].limited);
+    PathFixture f;
+    path_init (&f, MCC_VARIANT_ENHANCED);
+    mcc_asmp_path_handle_group (&f.path, table[row].receivers, table[row].limited);
     stream (&f, 20);
     for (guint i = 0; i < table[row].losses; i++)
       lose_after (&f, table[row].between, table[row].queue);
     stream (&f, 10);
     g_assert_cmpint (mcc_asmp_path_is_expecting (&f.path), ==, table[row].expects);
-    measure_rtt (&f);
+    measure_rtt (&f, 100 * MCC_MSECOND);
     stream (&f, 10);
     g_test_message ("row %u: %.4f, expected %.4f", row, f.input.loss_ratio, expected);
     if (table[row].expects) {

@@ -1,74 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the path makes of its first loss event: 1000 bytes each 10 ms, 800 kb/s.
+ * What the path makes of its first loss event.
  */
-#include <glib.h>
-
-#include "mccasmppath.h"
-#include "mcctcp.h"
-
-#define T0 (4711 * MCC_SECOND)
-#define BYTES 1000
-#define RATE_BPS 800000.0
-#define DELAY (20 * MCC_MSECOND)
-
-typedef struct {
-  MccAsmpPath path;
-  MccRateInput input;
-  MccTime now, decided;
-  MccTime delay;
-  guint16 seq;
-  guint32 report;
-  MccEcn ecn; /* of what comes */
-} Fixture;
-
-static void
-init (Fixture *f, MccVariant variant)
-{
-  MccLossConfig config = mcc_loss_config_default;
-  config.history = 32;
-  config.discounting = true;
-  memset (f, 0, sizeof *f);
-  f->now = f->decided = T0;
-  f->delay = DELAY;
-  f->seq = 65500;
-  g_assert_true (mcc_asmp_path_init (&f->path, variant, mcc_loss_new (&mcc_loss_lip, &config)));
-}
-
-static void
-decide (Fixture *f)
-{
-  mcc_asmp_path_decide (&f->path, &f->input, f->now);
-  f->decided = f->now;
-}
-
-/* @packets arrive; a decision each 100 ms. */
-static void
-stream (Fixture *f, guint packets)
-{
-  while (packets-- > 0) {
-    f->now += 10 * MCC_MSECOND;
-    MccRtpPacket packet = { .seq = f->seq++,
-      .bytes = BYTES,
-      .has_send_time = true,
-      .send_time = mcc_abs_send_time (f->now - f->delay),
-      .ecn = f->ecn };
-    g_assert_true (mcc_asmp_path_handle_packet (&f->path, &packet, f->now));
-    if (f->now - f->decided >= 100 * MCC_MSECOND)
-      decide (f);
-  }
-}
-
-static void
-measure_rtt (Fixture *f, MccTime rtt)
-{
-  mcc_asmp_path_handle_report (&f->path, ++f->report);
-  g_assert_true (mcc_rtt_handle_effective (&f->path.rtt, rtt, f->report, f->now));
-}
+#include "pathfixture.h"
 
 /* One is lost, which three later ones show; then a decision. */
 static void
-lose (Fixture *f)
+lose (PathFixture *f)
 {
   f->seq++;
   stream (f, MCC_LOSS_NDUPACK);
@@ -77,7 +15,7 @@ lose (Fixture *f)
 
 /* The loss ratio with which the equation gives what arrived. */
 static double
-carried (const Fixture *f)
+carried (const PathFixture *f)
 {
   return mcc_tcp_loss_ratio (
       &mcc_tcp_model_default, BYTES, mcc_time_to_seconds (f->input.rtt), RATE_BPS);
@@ -96,8 +34,8 @@ first_loss (void)
     { 100, 450, 0, FALSE }, { 240, 200, 0, FALSE }, { 400, 200, 0, TRUE }, { 1000, 450, 0, FALSE },
     { 2000, 450, 0, TRUE }, { 2000, 450, 12, TRUE } };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
-    Fixture f;
-    init (&f, MCC_VARIANT_ENHANCED);
+    PathFixture f;
+    path_init (&f, MCC_VARIANT_ENHANCED);
     stream (&f, 50);
     measure_rtt (&f, table[row].rtt_ms * MCC_MSECOND);
     stream (&f, table[row].packets - 50 - MCC_LOSS_NDUPACK);
@@ -119,7 +57,7 @@ first_loss (void)
 
 /* As received. */
 static double
-packets_in (const Fixture *f, double time_s)
+packets_in (const PathFixture *f, double time_s)
 {
   return (double)f->input.received_now_bps * time_s / (8.0 * BYTES);
 }
@@ -136,8 +74,8 @@ merged_losses (void)
     { 3, 12, 450, 0, FALSE }, { 3, 12, 60, 12, FALSE } };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
     guint losses = table[row].losses;
-    Fixture f;
-    init (&f, MCC_VARIANT_ENHANCED);
+    PathFixture f;
+    path_init (&f, MCC_VARIANT_ENHANCED);
     stream (&f, 12);
     f.delay += table[row].queue_ms * MCC_MSECOND;
     for (guint i = 0; i < losses; i++) {
@@ -170,8 +108,8 @@ seeded_once (void)
     gboolean seeded;
   } table[] = { { 1, TRUE }, { 2, TRUE }, { 3, FALSE }, { 5, FALSE } };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
-    Fixture f;
-    init (&f, MCC_VARIANT_ENHANCED);
+    PathFixture f;
+    path_init (&f, MCC_VARIANT_ENHANCED);
     for (guint i = 0; i < table[row].losses; i++) {
       stream (&f, 96);
       lose (&f); /* RTT 500 ms: 1 s apart, each its own */
@@ -200,8 +138,8 @@ seeded_once (void)
 static void
 seeded_after_broken_ecn (void)
 {
-  Fixture f;
-  init (&f, MCC_VARIANT_ENHANCED);
+  PathFixture f;
+  path_init (&f, MCC_VARIANT_ENHANCED);
   stream (&f, 50);
   measure_rtt (&f, 400 * MCC_MSECOND);
   stream (&f, 500);
@@ -228,8 +166,8 @@ static void
 held_down (void)
 {
   for (guint held = 0; held < 2; held++) {
-    Fixture f;
-    init (&f, MCC_VARIANT_ENHANCED);
+    PathFixture f;
+    path_init (&f, MCC_VARIANT_ENHANCED);
     f.input.held_down = held;
     stream (&f, 50);
     measure_rtt (&f, 450 * MCC_MSECOND);
@@ -247,8 +185,8 @@ held_down (void)
 static void
 published_is_not_seeded (void)
 {
-  Fixture f;
-  init (&f, MCC_VARIANT_PUBLISHED);
+  PathFixture f;
+  path_init (&f, MCC_VARIANT_PUBLISHED);
   stream (&f, 50);
   measure_rtt (&f, 450 * MCC_MSECOND);
   stream (&f, 1949);
@@ -262,8 +200,8 @@ published_is_not_seeded (void)
 static void
 absence_proves_no_capacity (void)
 {
-  Fixture f;
-  init (&f, MCC_VARIANT_ENHANCED);
+  PathFixture f;
+  path_init (&f, MCC_VARIANT_ENHANCED);
   stream (&f, 100);
   MccTime since = f.now - 900 * MCC_MSECOND;
   g_assert_cmpuint (mcc_capacity_proven_bps (f.input.capacity, since, f.now), >, 700000);
@@ -279,8 +217,8 @@ marks (void)
 {
   for (guint i = 0; i < 2; i++) {
     MccVariant variant = i == 0 ? MCC_VARIANT_ENHANCED : MCC_VARIANT_PUBLISHED;
-    Fixture f;
-    init (&f, variant);
+    PathFixture f;
+    path_init (&f, variant);
     mcc_asmp_path_handle_ect (&f.path, true);
     f.ecn = MCC_ECN_ECT0;
     stream (&f, 50);
@@ -311,8 +249,8 @@ marks (void)
 static void
 marks_are_excused (void)
 {
-  Fixture f;
-  init (&f, MCC_VARIANT_ENHANCED);
+  PathFixture f;
+  path_init (&f, MCC_VARIANT_ENHANCED);
   f.ecn = MCC_ECN_ECT0;
   stream (&f, 50);
   mcc_asmp_path_excuse_losses (&f.path, f.now + 500 * MCC_MSECOND);
@@ -328,8 +266,8 @@ marks_are_excused (void)
 static void
 broken_marks (void)
 {
-  Fixture f;
-  init (&f, MCC_VARIANT_ENHANCED);
+  PathFixture f;
+  path_init (&f, MCC_VARIANT_ENHANCED);
   mcc_asmp_path_handle_ect (&f.path, true);
   f.ecn = MCC_ECN_CE;
   stream (&f, 50);
@@ -359,8 +297,8 @@ overflow (void)
   } table[] = { { 60, 0, FALSE, 1, 1 }, { 60, 37, FALSE, 0, 0.5 }, { 0, 37, FALSE, 0, 0 },
     { 60, 0, TRUE, 0, 0 } };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
-    Fixture f;
-    init (&f, MCC_VARIANT_ENHANCED);
+    PathFixture f;
+    path_init (&f, MCC_VARIANT_ENHANCED);
     mcc_asmp_path_handle_ect (&f.path, table[row].marked);
     stream (&f, 50);
     measure_rtt (&f, 50 * MCC_MSECOND);
