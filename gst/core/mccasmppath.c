@@ -19,7 +19,8 @@
 #define FAST_PACKETS 20 /* ours; fewer: steady loss on slow links doubles */
 #define FAST_SPAN (1 * MCC_SECOND)
 #define HOLD_MAX (2 * MCC_SECOND) /* the packet that a report echoes is still known */
-#define MANY 6 /* receivers; the lowest of them is 1.3 standard deviations below their mean */
+#define MANY 6   /* receivers; the lowest of them is 1.3 standard deviations below their mean */
+#define OTHERS 2 /* receivers: somebody was there before us */
 #define QUEUES_FEW 0.25 /* part of the loss events */
 #define QUEUES_MOST 0.5
 #define SLOW_MIN (1 * MCC_SECOND)
@@ -345,7 +346,7 @@ void
 mcc_asmp_path_handle_group (MccAsmpPath *self, unsigned receivers, bool limited)
 {
   self->receivers = receivers;
-  self->limited = limited && receivers >= MANY;
+  self->limited = limited && receivers >= OTHERS;
 }
 
 void

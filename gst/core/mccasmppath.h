@@ -68,7 +68,7 @@ typedef struct {
   bool met_queue;
   /* What is announced. */
   unsigned receivers;
-  bool limited;           /* they are many, and one of them limits */
+  bool limited;           /* another one limits */
   uint64_t seed_after;    /* loss events that were none */
   uint64_t judged_events; /* looked at for a change */
   /* What a report echoes. */
@@ -111,16 +111,15 @@ void mcc_asmp_path_handle_report (MccAsmpPath *self, uint32_t number);
 void mcc_asmp_path_hear_report (
     MccAsmpPath *self, uint32_t ssrc, const MccAppReport *report, MccTime now);
 void mcc_asmp_path_hear_rtt (MccAsmpPath *self, const MccAppRtt *entry, MccTime now);
-/* So many receivers are announced, and whether one of them limits. Where many are limited a
- * newcomer's losses count as if it had met before what the rate that arrives allows (enhanced;
- * ours). */
+/* So many receivers are announced, and whether another one limits. Where one does a newcomer's
+ * losses count as if it had met before what the rate that arrives allows (enhanced; ours). */
 void mcc_asmp_path_handle_group (MccAsmpPath *self, unsigned receivers, bool limited);
 /* @history: loss intervals of one alone. The lowest of many estimates is lower than any receiver's
  * rate, the more the shorter their history: where losses are each receiver's own, and no queue's
  * that all share, many remember up to MCC_LOSS_HISTORY_MAX, once so many were met (enhanced;
  * ours). */
 void mcc_asmp_path_fit_history (MccAsmpPath *self, unsigned history);
-/* Before the RTT is measured: what a newcomer to many has lost is no more than chance. */
+/* Before the RTT is measured: what a newcomer to others has lost is no more than chance. */
 bool mcc_asmp_path_is_expecting (const MccAsmpPath *self);
 /* Fills in what the path knows; ends the decision interval. */
 void mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now);

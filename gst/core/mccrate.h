@@ -40,7 +40,7 @@ typedef struct {
   uint64_t floor_bps; /* is sent even where our rate is below (ASSP: the stream's bound); 0: none */
   bool try_slot;      /* of the sender's clock: all receivers may try a little more together */
   bool others_queue;  /* what stands was seen not to be ours, until this very decision (ASSP) */
-  bool others_limit;  /* one of many others limits what arrives (mccasmppath.h) */
+  bool others_limit;  /* another receiver limits what arrives (mccasmppath.h) */
   bool held_down;     /* what is sent is what others bear, or the floor: it says nothing of us */
 } MccRateInput;
 

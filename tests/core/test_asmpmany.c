@@ -49,7 +49,7 @@ history (void)
   }
 }
 
-/* A newcomer to many who are limited takes its first losses for chance, until they are none. */
+/* A newcomer to others who are limited takes its first losses for chance, until they are none. */
 static void
 first_losses (void)
 {
@@ -60,8 +60,8 @@ first_losses (void)
     guint losses, between;
     bool expects;
   } table[] = {
-    { MANY, true, 0, 2, 60, true }, { MANY, true, 0, 1, 20, true }, { 4, true, 0, 1, 20, false },
-    { MANY, false, 0, 1, 20, false },               /* nothing says what there is */
+    { MANY, true, 0, 2, 60, true }, { MANY, true, 0, 1, 20, true }, { 2, true, 0, 1, 20, true },
+    { 1, true, 0, 1, 20, false }, { MANY, false, 0, 1, 20, false }, /* nothing says what there is */
     { MANY, true, 50 * MCC_MSECOND, 1, 20, false }, /* its own link may be narrower */
     { MANY, true, 0, 5, 60, false },                /* 500 ms apart each: five events */
   };
@@ -167,10 +167,12 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   /* The fair rate of 5 % is 0.42 of that of 1 %. */
-  static const GroupCase equals = { 10, 50, 0.01, 0.01, 0.68, INFINITY, 8 },
+  static const GroupCase fourth = { 3, 1, 0.01, 0.01, 0.85, INFINITY, 40 },
+                         equals = { 10, 50, 0.01, 0.01, 0.68, INFINITY, 8 },
                          slow = { 10, 1, 0.01, 0.05, 0.0, 0.6, 16 };
   g_test_add_func ("/asmpmany/history", history);
   g_test_add_func ("/asmpmany/first-losses", first_losses);
+  g_test_add_data_func ("/asmpmany/join/a-fourth", &fourth, join);
   g_test_add_data_func ("/asmpmany/join/equals", &equals, join);
   g_test_add_data_func ("/asmpmany/join/one-behind-more-loss", &slow, join);
   return g_test_run ();
