@@ -289,6 +289,14 @@ mcc_asmp_path_handle_report (MccAsmpPath *self, uint32_t number)
     mcc_rtt_add_reference (&self->rtt, number, self->echo_transit);
 }
 
+/* The one with which the equation gives what arrives. */
+static double
+carried_loss_ratio (const MccRateInput *input)
+{
+  return mcc_tcp_loss_ratio (&mcc_tcp_model_default, input->packet_bytes,
+      mcc_time_to_seconds (input->rtt), (double)input->received_now_bps);
+}
+
 /* Packets that arrived for each loss so far, and those of an RTT, in which the next begins no
  * event. Until the RTT is measured the initial one, far too long mostly, makes one event of
  * several. */
@@ -312,8 +320,7 @@ first_interval (const MccAsmpPath *self, const MccRateInput *input)
 static double
 first_loss_ratio (const MccAsmpPath *self, const MccRateInput *input)
 {
-  double carried = mcc_tcp_loss_ratio (&mcc_tcp_model_default, input->packet_bytes,
-      mcc_time_to_seconds (input->rtt), (double)input->received_now_bps);
+  double carried = carried_loss_ratio (input);
   uint64_t arrived = mcc_loss_packets_received (self->loss);
   if (input->held_down && arrived > 0)
     return fmin (carried, 1.0 / (double)arrived);
@@ -336,8 +343,7 @@ notice_change (MccAsmpPath *self, const MccRateInput *input)
   unsigned newer = mcc_loss_changed (self->loss, CHANGED / fmax (1.0, self->receivers));
   if (newer == 0 || input->held_down || input->received_now_bps == 0)
     return;
-  double ratio = mcc_tcp_loss_ratio (&mcc_tcp_model_default, input->packet_bytes,
-      mcc_time_to_seconds (input->rtt), (double)input->received_now_bps);
+  double ratio = carried_loss_ratio (input);
   if (ratio > mcc_loss_ratio (self->loss))
     mcc_loss_reseed (self->loss, newer, ratio);
 }
@@ -371,14 +377,10 @@ mcc_asmp_path_is_expecting (const MccAsmpPath *self)
 static void
 seed_losses (MccAsmpPath *self, const MccRateInput *input, uint64_t events)
 {
-  if (self->limited && !input->held_down && input->queue_peak <= SEED_QUEUE) {
-    mcc_loss_expect (self->loss,
-        mcc_tcp_loss_ratio (&mcc_tcp_model_default, input->packet_bytes,
-            mcc_time_to_seconds (input->rtt), (double)input->received_now_bps),
-        EXPECTED);
-  } else if (events <= SEED_EVENTS) {
+  bool expects = self->limited && !input->held_down && input->queue_peak <= SEED_QUEUE
+                 && mcc_loss_expect (self->loss, carried_loss_ratio (input), EXPECTED);
+  if (!expects && events <= SEED_EVENTS)
     mcc_loss_seed (self->loss, first_loss_ratio (self, input));
-  }
 }
 
 void

@@ -149,6 +149,14 @@ look_at_breaker (MccAsmpReceiver *self, const MccRateInput *input)
     mcc_asmp_receiver_cease (self, verdict);
 }
 
+static bool
+another_limits (const MccAsmpReceiver *self)
+{
+  const MccAppSession *session = &self->session;
+  return self->has_session && session->limiting_ssrc != 0
+         && session->limiting_ssrc != self->config.ssrc;
+}
+
 /* Of a sender's streams: what it sends in this one is not what we asked for. */
 static bool
 held_down (const MccAsmpReceiver *self)
@@ -156,15 +164,28 @@ held_down (const MccAsmpReceiver *self)
   const MccAppSession *session = &self->session;
   if (!self->has_session)
     return false;
-  bool others = session->receivers > MCC_ASMP_FEW_RECEIVERS && session->limiting_ssrc != 0
-                && session->limiting_ssrc != self->config.ssrc;
+  bool others = session->receivers > MCC_ASMP_FEW_RECEIVERS && another_limits (self);
   return others || (double)session->target_bps < AT_FLOOR * (double)session->min_bps;
+}
+
+/* What is announced of the group. */
+static void
+tell_group (MccAsmpReceiver *self)
+{
+  const MccAppSession *session = &self->session;
+  if (!mcc_asmp_receiver_is_enhanced (self))
+    return;
+  if (self->has_session)
+    mcc_asmp_path_handle_group (&self->path, session->receivers,
+        another_limits (self) && session->target_bps < session->max_bps);
+  /* A measure or a history that was asked for stays as it is. */
+  if (self->config.loss == NULL && self->config.loss_config.history == 0)
+    mcc_asmp_path_fit_history (&self->path, HISTORY_ENHANCED);
 }
 
 static void
 decide (MccAsmpReceiver *self)
 {
-  const MccAppSession *session = &self->session;
   MccRateInput input = {
     .announced_bps = self->has_session ? self->session.target_bps : 0,
     .start_bps = mcc_asmp_receiver_start_bps (self),
@@ -187,12 +208,7 @@ decide (MccAsmpReceiver *self)
     if (self->config.unsmoothed)
       input.gamma = 1.0;
   }
-  if (mcc_asmp_receiver_is_enhanced (self) && self->has_session)
-    mcc_asmp_path_handle_group (&self->path, session->receivers,
-        session->limiting_ssrc != 0 && session->limiting_ssrc != self->config.ssrc
-            && session->target_bps < session->max_bps);
-  if (mcc_asmp_receiver_is_enhanced (self) && self->config.loss_config.history == 0)
-    mcc_asmp_path_fit_history (&self->path, HISTORY_ENHANCED);
+  tell_group (self);
   mcc_asmp_path_decide (&self->path, &input, self->now);
   look_at_breaker (self, &input);
   notice_slump (self, &input);

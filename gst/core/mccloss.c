@@ -372,11 +372,10 @@ mcc_loss_seed (MccLoss *self, double loss_ratio)
     self->measure->seed (self, loss_ratio);
 }
 
-void
+bool
 mcc_loss_expect (MccLoss *self, double loss_ratio, unsigned intervals)
 {
-  if (self->measure->expect != NULL)
-    self->measure->expect (self, loss_ratio, intervals);
+  return self->measure->expect != NULL && self->measure->expect (self, loss_ratio, intervals);
 }
 
 unsigned

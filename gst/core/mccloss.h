@@ -63,7 +63,7 @@ struct MccLossMeasure {
   /* Replace the history by one interval that gives @loss_ratio; may be NULL. */
   void (*seed) (MccLoss *self, double loss_ratio);
   /* mcc_loss_expect; may be NULL. */
-  void (*expect) (MccLoss *self, double loss_ratio, unsigned intervals);
+  bool (*expect) (MccLoss *self, double loss_ratio, unsigned intervals);
   /* mcc_loss_changed and mcc_loss_reseed; may be NULL. */
   unsigned (*changed) (const MccLoss *self, double chance);
   void (*reseed) (MccLoss *self, unsigned keep, double loss_ratio);
@@ -113,8 +113,9 @@ double mcc_loss_marked_share (const MccLoss *self);
 void mcc_loss_seed (MccLoss *self, double loss_ratio);
 
 /* @intervals that give @loss_ratio stand behind what was measured so far, as if measured before it,
- * until that is as good as impossible beside them: by chance less than once in 10 000 (LIP). */
-void mcc_loss_expect (MccLoss *self, double loss_ratio, unsigned intervals);
+ * less of them the less likely that is beside them (Poisson; LIP). False: the measure cannot, or
+ * nothing was lost yet. */
+bool mcc_loss_expect (MccLoss *self, double loss_ratio, unsigned intervals);
 
 /* How many of the newest loss intervals, up to 4, are too short for the network that the older ones
  * are of: they are by chance less often than @chance (two Poisson spans, exact test); 0: none are

@@ -100,7 +100,7 @@ mcc_loss_events_judge_expected (MccLossEvents *self)
     self->count = measured + left;
 }
 
-void
+bool
 mcc_loss_events_expect (MccLoss *loss, double loss_ratio, unsigned intervals)
 {
   MccLossEvents *self = (MccLossEvents *)loss;
@@ -115,11 +115,12 @@ mcc_loss_events_expect (MccLoss *loss, double loss_ratio, unsigned intervals)
     .seeded = true };
 
   if (!(loss_ratio > 0.0) || self->count == 0)
-    return;
+    return false;
   for (unsigned i = 0; i < intervals && self->count < MCC_LOSS_EVENTS_MAX; i++) {
     self->count++;
     *mcc_loss_events_get (self, self->count - 1) = event;
     self->expected++;
   }
   mcc_loss_events_judge_expected (self);
+  return true;
 }

@@ -120,7 +120,7 @@ void mcc_loss_events_seed (MccLoss *loss, double loss_ratio);
 double mcc_loss_events_marked_share (const MccLoss *loss);
 
 /* mcclosschange.c */
-void mcc_loss_events_expect (MccLoss *loss, double loss_ratio, unsigned intervals);
+bool mcc_loss_events_expect (MccLoss *loss, double loss_ratio, unsigned intervals);
 /* The expected intervals go where the measured ones refute them. */
 void mcc_loss_events_judge_expected (MccLossEvents *self);
 unsigned mcc_loss_events_changed (const MccLoss *loss, double chance);

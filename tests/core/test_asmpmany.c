@@ -49,6 +49,37 @@ history (void)
   }
 }
 
+/* Four intervals that one receiver in a million has by chance are a change to one alone; with a
+ * thousand, who each look at every loss, somebody will have such. */
+static void
+change (void)
+{
+  static const struct {
+    guint receivers;
+    bool changed;
+  } table[] = { { 1, true }, { 1000, false } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    PathFixture f;
+    path_init (&f, MCC_VARIANT_ENHANCED);
+    mcc_asmp_path_handle_group (&f.path, table[row].receivers, false);
+    stream (&f, 100);
+    measure_rtt (&f, 100 * MCC_MSECOND);
+    for (guint i = 0; i < 12; i++)
+      lose_after (&f, 900, 0);
+    double before = f.input.loss_ratio;
+    for (guint i = 0; i < 4; i++)
+      lose_after (&f, 15, 0);
+    stream (&f, 10);
+    g_test_message (
+        "%u receivers: %.5f, then %.5f", table[row].receivers, before, f.input.loss_ratio);
+    if (table[row].changed)
+      g_assert_cmpfloat (f.input.loss_ratio, >, 4.0 * before);
+    else
+      g_assert_cmpfloat (f.input.loss_ratio, <, 1.5 * before);
+    mcc_asmp_path_clear (&f.path);
+  }
+}
+
 /* A newcomer to others who are limited takes its first losses for chance, until they are none. */
 static void
 first_losses (void)
@@ -171,6 +202,7 @@ main (int argc, char **argv)
                          equals = { 10, 50, 0.01, 0.01, 0.68, INFINITY, 8 },
                          slow = { 10, 1, 0.01, 0.05, 0.0, 0.6, 16 };
   g_test_add_func ("/asmpmany/history", history);
+  g_test_add_func ("/asmpmany/change", change);
   g_test_add_func ("/asmpmany/first-losses", first_losses);
   g_test_add_data_func ("/asmpmany/join/a-fourth", &fourth, join);
   g_test_add_data_func ("/asmpmany/join/equals", &equals, join);
