@@ -300,35 +300,45 @@ on_leaving (gpointer owner, GstBuffer *buffer, GstBuffer **before)
   return self->handler.leaving ? self->handler.leaving (self->owner, buffer, before) : buffer;
 }
 
-/* Frees the jitterbuffers of the senders before @data's; not from a jitterbuffer's own thread. */
+/* Frees the jitterbuffers of all senders but *@current (NULL: of all); not from a jitterbuffer's
+ * own thread. */
 static void
-clear_old_streams (GstElement *rtpbin, gpointer data)
+clear_streams (GstElement *rtpbin, const guint32 *current)
 {
-  guint32 current = GPOINTER_TO_UINT (data);
   GstIterator *iterator
       = gst_bin_iterate_all_by_element_factory_name (GST_BIN (rtpbin), "rtpssrcdemux");
   GValue value = G_VALUE_INIT;
   GArray *old = g_array_new (FALSE, FALSE, sizeof (guint32));
   GstElement *demux = NULL;
 
-  GST_OBJECT_LOCK (rtpbin);
-  for (GList *item = rtpbin->srcpads; item; item = item->next) {
-    guint32 session, ssrc, pt;
-
-    if (sscanf (GST_PAD_NAME (item->data), "recv_rtp_src_%u_%u_%u", &session, &ssrc, &pt) == 3
-        && ssrc != current)
-      g_array_append_val (old, ssrc);
-  }
-  GST_OBJECT_UNLOCK (rtpbin);
   if (gst_iterator_next (iterator, &value) == GST_ITERATOR_OK) {
     demux = g_value_dup_object (&value);
     g_value_unset (&value);
   }
   gst_iterator_free (iterator);
-  for (guint i = 0; demux && i < old->len; i++)
+  if (demux) {
+    GST_OBJECT_LOCK (demux);
+    for (GList *item = demux->srcpads; item; item = item->next) {
+      guint32 ssrc;
+
+      if (sscanf (GST_PAD_NAME (item->data), "src_%u", &ssrc) == 1
+          && (!current || ssrc != *current))
+        g_array_append_val (old, ssrc);
+    }
+    GST_OBJECT_UNLOCK (demux);
+  }
+  for (guint i = 0; i < old->len; i++)
     g_signal_emit_by_name (demux, "clear-ssrc", g_array_index (old, guint32, i));
   g_clear_object (&demux);
   g_array_unref (old);
+}
+
+static void
+clear_old_streams (GstElement *rtpbin, gpointer data)
+{
+  guint32 current = GPOINTER_TO_UINT (data);
+
+  clear_streams (rtpbin, &current);
 }
 
 static void
@@ -462,6 +472,9 @@ gst_mcc_session_stop_receiver (GstMccSession *self)
 {
   gst_mcc_outlet_stop (self->outlet);
   gst_mcc_source_stop (self->source);
+  /* rtpbin keeps them, and would hold the next start's stream in sync with what they remember */
+  if (self->rtpbin)
+    clear_streams (self->rtpbin, NULL);
 }
 
 static void

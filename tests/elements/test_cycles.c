@@ -173,6 +173,49 @@ test_cycles (gconstpointer data)
   }
 }
 
+static guint
+count_jitterbuffers (GstElement *pipeline)
+{
+  GstIterator *iterator
+      = gst_bin_iterate_all_by_element_factory_name (GST_BIN (pipeline), "rtpjitterbuffer");
+  GValue value = G_VALUE_INIT;
+  guint count = 0;
+
+  while (gst_iterator_next (iterator, &value) == GST_ITERATOR_OK) {
+    count++;
+    g_value_reset (&value);
+  }
+  g_value_unset (&value);
+  gst_iterator_free (iterator);
+  return count;
+}
+
+/* A stream of before has the sender's CNAME, too: rtpbin keeps streams of one CNAME in sync, and
+ * what it knows of that one is of another base time. The picture would stand as long as they
+ * differ. */
+static void
+test_ready (gconstpointer data)
+{
+  const Case *test = data;
+  GstElement *peer = launch (test->peer), *pipeline = launch (test->launch);
+
+  gst_element_set_state (peer, GST_STATE_PLAYING);
+  for (guint i = 0; i < 4; i++) {
+    gst_element_set_state (pipeline, GST_STATE_PLAYING);
+    for (guint j = 0; j < 500 && count_jitterbuffers (pipeline) == 0; j++)
+      g_usleep (10000);
+    g_assert_cmpuint (count_jitterbuffers (pipeline), ==, 1);
+    no_error (pipeline, "playing");
+    g_usleep (i % 2 ? 0 : 600000); /* past the latency or before anything has come out */
+    gst_element_set_state (pipeline, GST_STATE_READY);
+    g_assert_cmpuint (count_jitterbuffers (pipeline), ==, 0);
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_element_set_state (peer, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+  gst_object_unref (peer);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -191,6 +234,11 @@ main (int argc, char **argv)
     gchar *path = g_strdup_printf ("/cycles/%s", cases[i].name);
 
     g_test_add_data_func (path, &cases[i], test_cycles);
+    g_free (path);
+    if (!cases[i].peer)
+      continue;
+    path = g_strdup_printf ("/cycles/%s-ready", cases[i].name);
+    g_test_add_data_func (path, &cases[i], test_ready);
     g_free (path);
   }
   return g_test_run ();
