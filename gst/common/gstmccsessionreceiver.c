@@ -473,8 +473,7 @@ gst_mcc_session_stop_receiver (GstMccSession *self)
   gst_mcc_outlet_stop (self->outlet);
   gst_mcc_source_stop (self->source);
   /* rtpbin keeps them, and would hold the next start's stream in sync with what they remember */
-  if (self->rtpbin)
-    clear_streams (self->rtpbin, NULL);
+  clear_streams (self->rtpbin, NULL);
 }
 
 static void

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Started and stopped again and again: what each element holds stays the same: heap, file
- * descriptors, threads. Receivers hear a sender that runs all the time.
+ * descriptors, threads. Receivers hear a sender that runs all the time, and in READY keep nothing
+ * of the streams that they had.
  *
  *   test_cycles [--cycles N] [-p /cycles/ELEMENT]     tests/bench/cycles is the long form
  */
