@@ -180,9 +180,16 @@ count_jitterbuffers (GstElement *pipeline)
   GstIterator *iterator
       = gst_bin_iterate_all_by_element_factory_name (GST_BIN (pipeline), "rtpjitterbuffer");
   GValue value = G_VALUE_INIT;
+  GstIteratorResult result;
   guint count = 0;
 
-  while (gst_iterator_next (iterator, &value) == GST_ITERATOR_OK) {
+  while ((result = gst_iterator_next (iterator, &value)) == GST_ITERATOR_OK
+         || result == GST_ITERATOR_RESYNC) {
+    if (result == GST_ITERATOR_RESYNC) {
+      gst_iterator_resync (iterator);
+      count = 0;
+      continue;
+    }
     count++;
     g_value_reset (&value);
   }
