@@ -16,12 +16,21 @@ typedef enum { WAIT, WHOLE, TORN } Verdict;
 /* How held[@i + 1] goes on after held[@i]. */
 typedef enum { SAME_UNIT, NEXT_UNIT, OTHER_UNIT, GAP } Step;
 
+/* Whether @a's unit has ended though packets are missing behind it: they are of higher layers. */
+static bool
+ended (const MccLayerOrder *a, const MccLayerOrder *b)
+{
+  bool goes_on = b->layer == a->layer && !(b->flags & MCC_LAYER_FIRST);
+  unsigned own = b->layer <= a->layer ? 1 : 0;
+  return !goes_on && (uint16_t)(b->c[a->layer] - a->c[a->layer]) == own;
+}
+
 static Step
 step_after (const MccLayerMerge *self, unsigned i)
 {
   const MccLayerHeld *a = &self->held[i], *b = &self->held[i + 1];
   if (b->place != a->place + 1)
-    return GAP;
+    return ended (&a->packet.order, &b->packet.order) ? NEXT_UNIT : GAP;
   if (b->packet.order.flags & MCC_LAYER_FIRST)
     return NEXT_UNIT;
   return b->packet.order.layer == a->packet.order.layer && b->packet.rtp_time == a->packet.rtp_time

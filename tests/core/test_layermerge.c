@@ -348,6 +348,31 @@ test_no_markers (void)
   tear_down (&f);
 }
 
+/* ... and of layers that are not joined it is known that they are all that is missing. */
+static void
+test_no_markers_below (void)
+{
+  static const struct {
+    unsigned level;
+    int lost[3];
+    const char *out;
+  } rows[] = { { 1, { -1 }, "KPP" }, { 2, { -1 }, "KBPBP" }, { 1, { 7, -1 }, "K" },
+    { 2, { 3, -1 }, "KPBP" } };
+  for (unsigned row = 0; row < G_N_ELEMENTS (rows); row++) {
+    Fixture f;
+    set_up (&f, "KBbPBbPbP", rows[row].level);
+    for (unsigned i = 0; i < 18; i++)
+      f.packet[i].marker = false;
+    for (unsigned i = 0; i < 18; i++) {
+      if (f.packet[i].order.layer < rows[row].level && rows[row].lost[0] != (int)i)
+        give (&f, i);
+      pass (&f, WAIT);
+    }
+    g_assert_cmpstr (f.out->str, ==, rows[row].out);
+    tear_down (&f);
+  }
+}
+
 /* Packets of a sender that mixes units, and counts that contradict each other, play nothing and
  * break nothing. */
 static void
@@ -477,6 +502,7 @@ main (int argc, char **argv)
   g_test_add_func ("/layer-merge/a-layer-is-waited-for-while-it-is-heard", test_skew);
   g_test_add_func ("/layer-merge/the-end-of-a-unit-is-not-waited-for-ever", test_stall);
   g_test_add_func ("/layer-merge/senders-without-markers", test_no_markers);
+  g_test_add_func ("/layer-merge/senders-without-markers-at-a-low-level", test_no_markers_below);
   g_test_add_func ("/layer-merge/nonsense-breaks-nothing", test_nonsense);
   g_test_add_func ("/layer-merge/a-jump-is-believed-when-a-second-packet-agrees", test_jump);
   g_test_add_func ("/layer-merge/numbers-and-time-go-on-with-another-sender", test_start);
