@@ -73,8 +73,7 @@ gst_asmp_sink_start (GstMccSender *sender)
     .no_feedback = settings.no_feedback,
     .ecn = settings.ecn,
     .wants_block = true,
-    .seed = gst_mcc_properties_get_seed (&sender->network),
-    .ssrc = gst_mcc_session_get_ssrc (sender->session, 0) };
+    .seed = gst_mcc_properties_get_seed (&sender->network) };
   GInetAddress *inet;
   gboolean good;
 

@@ -58,7 +58,7 @@ set_caps (gpointer core, guint stream, const MccAppSession *caps, MccTime now)
 static void
 set_ssrc (gpointer core, guint stream, guint32 ssrc, MccTime now)
 {
-  mcc_asmp_sender_set_ssrc (core, ssrc);
+  mcc_asmp_sender_set_ssrc (core, ssrc, now);
 }
 
 static bool

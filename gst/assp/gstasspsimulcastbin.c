@@ -260,8 +260,6 @@ gst_assp_simulcast_bin_start (GstMccSender *sender)
   MccTime idle_after, now;
   gboolean good;
 
-  for (guint i = 0; i < self->n_streams; i++)
-    config.streams.stream[i].ssrc = gst_mcc_session_get_ssrc (sender->session, i);
   g_mutex_lock (&sender->network.lock);
   config.variant = sender->network.variant;
   config.session_bandwidth_bps = sender->network.settings.session_bandwidth;

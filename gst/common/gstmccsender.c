@@ -273,11 +273,15 @@ static void
 on_ssrc_changed (gpointer owner, guint stream, guint32 ssrc)
 {
   GstMccSender *self = owner;
+  MccTime next = MCC_TIME_NONE;
 
   g_mutex_lock (&self->lock);
-  if (self->core && machine_of (self)->set_ssrc)
+  if (self->core && machine_of (self)->set_ssrc) {
     machine_of (self)->set_ssrc (self->core, stream, ssrc, gst_mcc_pump_now (self->pump));
+    next = machine_of (self)->next_timeout (self->core);
+  }
   g_mutex_unlock (&self->lock);
+  gst_mcc_pump_wake (self->pump, next);
 }
 
 static GstMccSessionHandler

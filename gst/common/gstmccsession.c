@@ -103,7 +103,7 @@ gst_mcc_session_refresh_ssrc (GstMccStream *stream)
 {
   GstMccSession *self = stream->session;
   guint32 ssrc = 0;
-  gboolean changed;
+  gboolean tell;
 
   if (!stream->rtp_session)
     return;
@@ -111,10 +111,12 @@ gst_mcc_session_refresh_ssrc (GstMccStream *stream)
   g_mutex_lock (&self->lock);
   if (self->sender && stream->media_ssrc)
     ssrc = stream->media_ssrc;
-  changed = ssrc != stream->ssrc;
   stream->ssrc = ssrc;
+  tell = ssrc != stream->told_ssrc && (!self->sender || stream->media_ssrc);
+  if (tell)
+    stream->told_ssrc = ssrc;
   g_mutex_unlock (&self->lock);
-  if (changed && self->handler.ssrc_changed)
+  if (tell && self->handler.ssrc_changed)
     self->handler.ssrc_changed (self->owner, stream->number, ssrc);
 }
 
@@ -588,13 +590,22 @@ start_rtcp (GstMccStream *stream)
   gst_pad_push_event (stream->rtcp_in, gst_event_new_segment (&segment));
 }
 
+/* A sender's RTP may have another SSRC than before. */
+static void
+begin_locked (GstMccStream *stream)
+{
+  stream->bye_sent = stream->app_sent = FALSE;
+  if (stream->session->sender)
+    stream->media_ssrc = stream->told_ssrc = 0;
+}
+
 gboolean
 gst_mcc_session_start (GstMccSession *self)
 {
   g_mutex_lock (&self->lock);
   self->active = TRUE;
   for (guint i = 0; i < self->n_streams; i++)
-    self->stream[i].bye_sent = self->stream[i].app_sent = FALSE;
+    begin_locked (&self->stream[i]);
   g_mutex_unlock (&self->lock);
   for (guint i = 0; i < self->n_streams; i++)
     start_rtcp (&self->stream[i]);

@@ -73,7 +73,8 @@ typedef struct {
   /* Sender: PLI or FIR for our @stream. Receiver: a decoder downstream asks (@ssrc 0). */
   void (*key_unit_request) (gpointer owner, guint stream, guint32 ssrc);
   void (*dropped) (gpointer owner, MccDrop drop, guint32 ssrc);
-  /* Our @stream's SSRC is this from now on (start, or after a collision). */
+  /* Our @stream's SSRC is this from now on (start, or after a collision). Sender: known by its caps
+   * or its first packet, in every start anew; rtpsession's own before that does not count. */
   void (*ssrc_changed) (gpointer owner, guint stream, guint32 ssrc);
   /* Receiver, for every RTP packet (a whole header at least) before rtpbin. @bytes IP bytes, @ecn
    * as it arrived. */

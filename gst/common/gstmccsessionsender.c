@@ -92,6 +92,7 @@ note_event (GstMccStream *stream, GstEvent *event)
   } else if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS) {
     gst_event_parse_caps (event, &caps);
     note_caps (stream, caps);
+    gst_mcc_session_refresh_ssrc (stream);
   }
 }
 
@@ -119,7 +120,7 @@ on_rtp (GstPad *pad, GstPadProbeInfo *info, gpointer user)
 
     note_rtp_locked (stream, buffer, 1, gst_buffer_get_size (buffer));
   }
-  other = stream->media_ssrc != stream->ssrc;
+  other = stream->media_ssrc != stream->told_ssrc;
   lost = self->route_lost;
   g_mutex_unlock (&self->lock);
   if (other)

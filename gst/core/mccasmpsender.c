@@ -154,9 +154,13 @@ mcc_asmp_sender_set_no_feedback (MccAsmpSender *self, MccNoFeedback policy, MccT
 }
 
 void
-mcc_asmp_sender_set_ssrc (MccAsmpSender *self, uint32_t ssrc)
+mcc_asmp_sender_set_ssrc (MccAsmpSender *self, uint32_t ssrc, MccTime now)
 {
+  mcc_asmp_sender_advance (self, now);
+  if (ssrc == self->config.ssrc)
+    return;
   self->config.ssrc = ssrc;
+  self->session_urgent = true;
 }
 
 void

@@ -55,7 +55,7 @@ typedef enum { MCC_NO_FEEDBACK_MINIMUM, MCC_NO_FEEDBACK_HOLD, MCC_NO_FEEDBACK_ST
 
 typedef struct {
   MccVariant variant;
-  uint32_t ssrc; /* of our RTCP */
+  uint32_t ssrc; /* of our RTP and RTCP, 0 = not known yet: nothing is announced before */
   uint64_t seed;
   uint64_t min_bps, max_bps, start_bps;
   uint64_t session_bandwidth_bps; /* 0 = max_bps */
@@ -204,7 +204,8 @@ void mcc_asmp_sender_handle_sent (
     MccAsmpSender *self, uint32_t packets, uint64_t bytes, uint32_t highest_seq, MccTime now);
 /* The host drops something by its screen: counted with the core's own. */
 void mcc_asmp_sender_handle_dropped (MccAsmpSender *self, MccDrop drop, uint32_t ssrc, MccTime now);
-void mcc_asmp_sender_set_ssrc (MccAsmpSender *self, uint32_t ssrc);
+/* It is announced at once; 0 = not known. */
+void mcc_asmp_sender_set_ssrc (MccAsmpSender *self, uint32_t ssrc, MccTime now);
 void mcc_asmp_sender_handle_timeout (MccAsmpSender *self, MccTime now);
 MccTime mcc_asmp_sender_next_timeout (const MccAsmpSender *self);
 bool mcc_asmp_sender_poll (MccAsmpSender *self, MccSenderAction *out);

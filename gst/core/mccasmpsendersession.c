@@ -245,6 +245,8 @@ urgency (const MccAsmpSender *self)
 MccTime
 mcc_asmp_sender_session_next (const MccAsmpSender *self)
 {
+  if (self->config.ssrc == 0) /* who hears another one first takes ours for another sender */
+    return MCC_TIME_NONE;
   if (self->session_last == MCC_TIME_NONE)
     return self->now;
   MccTime regular = mcc_time_max (self->session_last + MCC_SENDER_SESSION_INTERVAL,

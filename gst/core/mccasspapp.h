@@ -31,7 +31,7 @@ typedef struct {
   uint16_t address_offset;    /* to the address of the RTCP group, not 0: nobody leaves that */
   uint16_t port_offset;       /* to the even port below RTCP's; even */
   uint32_t flags;             /* 8 bits */
-  uint32_t ssrc;              /* of its RTP and announcements */
+  uint32_t ssrc;              /* of its RTP and announcements, 0 = it has not begun */
 } MccAsspStream;
 
 /* All streams (subtype 4). A stream keeps its place here, whatever its bounds become: which one is

@@ -224,8 +224,11 @@ mcc_assp_sender_set_ssrc (MccAsspSender *self, unsigned stream, uint32_t ssrc, M
 {
   assert (stream < count (self));
   advance (self, now);
+  if (self->streams.stream[stream].ssrc == ssrc)
+    return;
   self->streams.stream[stream].ssrc = ssrc;
-  mcc_asmp_sender_set_ssrc (self->stream[stream].asmp, ssrc);
+  mcc_asmp_sender_set_ssrc (self->stream[stream].asmp, ssrc, now);
+  mcc_asmp_sender_announce (self->stream[0].asmp, now);
 }
 
 /* Whether another stream has a report of it that is not older. */

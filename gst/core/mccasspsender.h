@@ -33,7 +33,8 @@ typedef struct MccAsspSender MccAsspSender;
 typedef struct {
   MccVariant variant;
   uint64_t seed;
-  MccAsspStreams streams;         /* count and of each stream bounds, offsets, SSRC */
+  MccAsspStreams streams;         /* count and of each stream bounds, offsets, SSRC (0 = not known
+                                     yet: the stream does not announce itself before) */
   unsigned max_streams;           /* 0: the ladder stays as given; else live, at most so many (and
                                      as many as given) */
   uint64_t session_bandwidth_bps; /* 0 = the highest bound */

@@ -143,7 +143,7 @@ mcc_elm_sender_set_layers (MccElmSender *self, const MccElmLayers *layers, MccTi
   bool renamed = changed.layer[0].ssrc != self->layers.layer[0].ssrc;
   take_layers (self, &changed);
   if (renamed)
-    mcc_asmp_sender_set_ssrc (self->asmp, changed.layer[0].ssrc);
+    mcc_asmp_sender_set_ssrc (self->asmp, changed.layer[0].ssrc, now);
   mcc_elm_sender_share_rtcp (self);
   mcc_asmp_sender_announce (self->asmp, now);
   return true;
@@ -166,7 +166,7 @@ mcc_elm_sender_set_ssrc (MccElmSender *self, unsigned layer, uint32_t ssrc, MccT
   self->layers.layer[layer].ssrc = ssrc;
   self->layers.set++;
   if (layer == 0)
-    mcc_asmp_sender_set_ssrc (self->asmp, ssrc);
+    mcc_asmp_sender_set_ssrc (self->asmp, ssrc, now);
   mcc_asmp_sender_announce (self->asmp, now);
 }
 

@@ -585,7 +585,7 @@ test_drops_and_trace (void)
     mcc_asmp_sender_handle_dropped (f.sender, (MccDrop)drop, 1, f.now);
   peer_report (&f, &peer);
   peer_report (&f, &peer);
-  mcc_asmp_sender_set_ssrc (f.sender, 77);
+  mcc_asmp_sender_set_ssrc (f.sender, 77, f.now);
   g_assert_cmpint (peer_report (&f, &peer), ==, MCC_DROP_OWN);
   g_assert_cmpint (
       mcc_asmp_sender_handle_plain_report (f.sender, 77, &(MccPlainReport){ 0 }, NULL, f.now), ==,

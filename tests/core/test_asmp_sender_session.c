@@ -236,6 +236,34 @@ test_urgent (void)
   fixture_clear (&f);
 }
 
+/* Nothing is announced while no receiver could tell whose it is; then at once. */
+static void
+test_ssrc (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  config.ssrc = 0;
+  fixture_init (&f, &config);
+  run_for (&f, 5 * MCC_SECOND);
+  g_assert_cmpuint (f.sessions, ==, 0);
+  mcc_asmp_sender_set_ssrc (f.sender, 77, f.now);
+  drain (&f);
+  g_assert_cmpuint (f.sessions, ==, 1);
+  run_for (&f, 5 * MCC_SECOND);
+  g_assert_cmpuint (f.sessions, >=, 10);
+  /* Another one, as after a collision: within what urgent ones keep between them. */
+  unsigned sessions = f.sessions;
+  while (f.sessions == sessions) /* just after a regular one */
+    run_for (&f, STEP);
+  mcc_asmp_sender_set_ssrc (f.sender, 77, f.now);
+  run_for (&f, 100 * MCC_MSECOND);
+  g_assert_cmpuint (f.sessions, ==, sessions + 1);
+  mcc_asmp_sender_set_ssrc (f.sender, 78, f.now);
+  run_for (&f, 100 * MCC_MSECOND);
+  g_assert_cmpuint (f.sessions, ==, sessions + 2);
+  fixture_clear (&f);
+}
+
 /* Another limiting receiver is named at once, at low rates, too: it reports more often then. */
 static void
 test_names_who_limits (void)
@@ -610,6 +638,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/session/content", test_content);
   g_test_add_func ("/asmp-sender/session/within-budget", test_schedule);
   g_test_add_func ("/asmp-sender/session/urgent", test_urgent);
+  g_test_add_func ("/asmp-sender/session/of-a-stream-that-is-known", test_ssrc);
   g_test_add_func ("/asmp-sender/session/names-who-limits-at-once", test_names_who_limits);
   g_test_add_func ("/asmp-sender/session/borrowed-and-paid", test_borrowing);
   g_test_add_func ("/asmp-sender/rtt/effective", test_rtt_effective);

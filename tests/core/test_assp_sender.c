@@ -435,6 +435,42 @@ test_plain (void)
   mcc_assp_sender_free (self.sender);
 }
 
+/* A stream announces itself when it is known, and is listed without an SSRC before. */
+static void
+test_begins_late (void)
+{
+  MccAsspSenderConfig config = { .seed = 5, .streams = ladder, .ttl = 4 };
+  Fixture self = { .now = START };
+  for (unsigned j = 0; j < 3; j++)
+    config.streams.stream[j].ssrc = 0;
+  self.sender = mcc_assp_sender_new (&config, START);
+  run (&self, 5 * MCC_SECOND);
+  g_assert_cmpuint (self.announcements, ==, 0);
+  for (unsigned j = 0; j < 3; j++) {
+    unsigned of[3] = { 0 };
+    mcc_assp_sender_set_ssrc (self.sender, j, 11 * (j + 1), self.now);
+    for (unsigned i = 0; i < 300; i++) {
+      MccAsspSenderAction action;
+      self.now += STEP;
+      mcc_assp_sender_handle_timeout (self.sender, self.now);
+      while (mcc_assp_sender_poll (self.sender, &action)) {
+        if (action.type != MCC_ASSP_SENDER_ASMP || action.asmp.type != MCC_SENDER_SEND_SESSION)
+          continue;
+        of[action.stream]++;
+        for (unsigned k = 0; k < 3; k++)
+          g_assert_cmpuint (action.streams->stream[k].ssrc, ==, k <= j ? 11 * (k + 1) : 0);
+      }
+      if (i == 10) { /* the others hear of it */
+        g_assert_cmpuint (of[j], >=, 1);
+        g_assert_cmpuint (of[0], >=, 1);
+      }
+    }
+    for (unsigned k = 0; k < 3; k++)
+      g_assert_cmpuint (of[k] > 0, ==, k <= j);
+  }
+  mcc_assp_sender_free (self.sender);
+}
+
 /* Each stream has caps, an SSRC and key units of its own. */
 static void
 test_each_its_own (void)
@@ -750,6 +786,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-sender/rounds-of-5-s", test_rounds);
   g_test_add_func ("/assp-sender/rtcp-of-the-lowest-stream", test_rtcp);
   g_test_add_func ("/assp-sender/plain-players", test_plain);
+  g_test_add_func ("/assp-sender/begins-late", test_begins_late);
   g_test_add_func ("/assp-sender/caps-ssrc-and-key-units-of-each", test_each_its_own);
   g_test_add_func ("/assp-sender/feedback-of-any-stream", test_feedback);
   g_test_add_func ("/assp-sender/sinks-where-nobody-bears-the-bound", test_sinks);

@@ -104,6 +104,7 @@ take_rtcp (AsmpPeer *self, const guint8 *data, gsize size)
     } else if (data[1] == RTCP_APP) {
       g_assert_cmpint (mcc_app_decode (data, length, &app), ==, MCC_DROP_NONE);
       if (app.subtype == MCC_APP_SESSION) {
+        self->renames += self->sessions > 0 && app.session.media_ssrc != self->session.media_ssrc;
         self->session = app.session;
         self->sessions++;
       } else if (app.subtype == MCC_APP_RTT) {

@@ -30,6 +30,7 @@ typedef struct {
   gint64 send_time_us;  /* its arrival */
 
   guint sessions, rtts, byes, reports_sent;
+  guint renames;         /* announcements of another SSRC than the one before */
   MccAppSession session; /* newest */
   MccAppRttList rtt;
   gint64 bye_us;

@@ -138,6 +138,8 @@ take_app (AsspPeer *self, const guint8 *data, gsize size)
 
     g_assert_cmpuint (app.ssrc, ==, app.asmp.session.media_ssrc);
     mcc_app_session_complete (&app.asmp.session, self->stream[app.stream].sessions ? known : NULL);
+    self->stream[app.stream].renames += self->stream[app.stream].sessions > 0
+                                        && app.asmp.session.media_ssrc != known->media_ssrc;
     *known = app.asmp.session;
     self->stream[app.stream].sessions++;
   } else if (app.subtype == MCC_APP_RTT) {

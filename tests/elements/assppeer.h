@@ -24,9 +24,9 @@ typedef struct {
   guint32 time[ASSP_PEER_TIMES]; /* RTP times of the newest frames */
   guint frames, key_units;       /* key units: H.264 only */
   guint32 key_time;              /* of the newest one: it may have several slices */
-  guint sessions;
-  MccAppSession session; /* newest announcement */
-  guint reports;         /* sender reports */
+  guint sessions, renames;       /* renames: of another SSRC than the one before */
+  MccAppSession session;         /* newest announcement */
+  guint reports;                 /* sender reports */
   guint32 sr_rtp_time;
   guint byes;
 } AsspPeerStream;

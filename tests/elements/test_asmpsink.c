@@ -85,6 +85,38 @@ test_stream (void)
   sink_teardown (&f);
 }
 
+/* Before there is a stream, receivers can only take its announcement for another sender's. In each
+ * start anew: payloaders choose another SSRC. */
+static void
+test_announces_what_it_sends (void)
+{
+  SinkFixture f;
+  GstElement *valve;
+
+  if (!sink_setup (&f, LIVE "valve name=v drop=true ! @"))
+    return;
+  valve = gst_bin_get_by_name (GST_BIN (f.pipeline), "v");
+  for (guint i = 0; i < 2; i++) {
+    f.peer.sessions = f.peer.renames = 0;
+    f.peer.packets = 0;
+    sink_play (&f);
+    asmp_peer_run (&f.peer, 700);
+    g_assert_cmpuint (f.peer.sessions, ==, 0);
+    g_object_set (valve, "drop", FALSE, NULL);
+    g_assert_true (sink_packets (&f, 1));
+    asmp_peer_run (&f.peer, 150);
+    g_assert_cmpuint (f.peer.sessions, >=, 1);
+    asmp_peer_run (&f.peer, 500);
+    g_assert_cmpuint (f.peer.renames, ==, 0);
+    g_assert_cmpuint (f.peer.session.media_ssrc, ==, f.peer.media_ssrc);
+    g_object_set (valve, "drop", TRUE, NULL);
+    gst_element_set_state (f.pipeline, GST_STATE_READY);
+    asmp_peer_run (&f.peer, 50);
+  }
+  gst_object_unref (valve);
+  sink_teardown (&f);
+}
+
 static gint64 changed_us;
 
 static void
@@ -395,6 +427,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpsink/states", test_states);
   g_test_add_func ("/asmpsink/plays-again", test_plays_again);
   g_test_add_func ("/asmpsink/stream", test_stream);
+  g_test_add_func ("/asmpsink/announces-what-it-sends", test_announces_what_it_sends);
   g_test_add_func ("/asmpsink/report-drives-encoder-within-a-frame", test_report_drives_encoder);
   g_test_add_func ("/asmpsink/blind-report-has-no-effect", test_blind_report);
   g_test_add_func ("/asmpsink/wire-rate-follows", test_wire_rate);

@@ -57,6 +57,40 @@ test_plays_again (void)
 
 /* ---- the streams ---- */
 
+/* As asmpsink, with payloaders of others; a stream that begins late does not hold up the first. */
+static void
+test_announces_what_it_sends (void)
+{
+  BinFixture f;
+  const MccAsspStreams *s = &f.peer.streams;
+
+  if (!bin_setup (&f, "audiotestsrc is-live=true samplesperbuffer=441 ! tee name=t "
+                      "t. ! queue ! rtpL16pay ! valve name=v0 drop=true ! bin.sink_0 "
+                      "t. ! queue ! rtpL16pay ! valve name=v1 drop=true ! bin.sink_1 "
+                      "@ streams=200000:900000,900000:2000000"))
+    return;
+  bin_play (&f);
+  assp_peer_run (&f.peer, 700);
+  g_assert_cmpuint (f.peer.descriptions, ==, 0);
+  for (guint i = 0; i < 2; i++) {
+    gchar *name = g_strdup_printf ("v%u", i);
+    GstElement *valve = gst_bin_get_by_name (GST_BIN (f.pipeline), name);
+
+    g_object_set (valve, "drop", FALSE, NULL);
+    gst_object_unref (valve);
+    g_free (name);
+    g_assert_true (bin_frames (&f, i, 1));
+    assp_peer_run (&f.peer, 150);
+    g_assert_cmpuint (f.peer.stream[i].sessions, >=, 1);
+    g_assert_cmpuint (s->stream[i].ssrc, ==, f.peer.stream[i].ssrc);
+    if (i == 0)
+      g_assert_cmpuint (s->stream[1].ssrc, ==, 0);
+  }
+  assp_peer_run (&f.peer, 600);
+  g_assert_cmpuint (f.peer.stream[0].renames + f.peer.stream[1].renames, ==, 0);
+  bin_teardown (&f);
+}
+
 static void
 test_streams (void)
 {
@@ -403,6 +437,7 @@ main (int argc, char **argv)
   ADD ("states", test_states);
   ADD ("plays-again", test_plays_again);
   ADD ("streams", test_streams);
+  ADD ("announces-what-it-sends", test_announces_what_it_sends);
   ADD ("one-time-base", test_time_base);
   ADD ("reports", test_reports);
   ADD ("decides-each-round", test_decides);

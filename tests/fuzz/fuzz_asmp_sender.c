@@ -388,7 +388,7 @@ do_event (Host *self)
       break;
     case 12:
       self->config.ssrc = ssrc_of (fuzz_u8 (in));
-      mcc_asmp_sender_set_ssrc (self->sender, self->config.ssrc);
+      mcc_asmp_sender_set_ssrc (self->sender, self->config.ssrc, self->now);
       break;
     default:
       do_report (self);
