@@ -224,11 +224,13 @@ mcc_assp_sender_set_ssrc (MccAsspSender *self, unsigned stream, uint32_t ssrc, M
 {
   assert (stream < count (self));
   advance (self, now);
-  if (self->streams.stream[stream].ssrc == ssrc)
+  uint32_t before = self->streams.stream[stream].ssrc;
+  if (before == ssrc)
     return;
   self->streams.stream[stream].ssrc = ssrc;
   mcc_asmp_sender_set_ssrc (self->stream[stream].asmp, ssrc, now);
-  mcc_asmp_sender_announce (self->stream[0].asmp, now);
+  if (before != 0) /* receivers believe an SSRC that one they know has listed */
+    mcc_asmp_sender_announce (self->stream[0].asmp, now);
 }
 
 /* Whether another stream has a report of it that is not older. */

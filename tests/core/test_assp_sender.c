@@ -460,10 +460,8 @@ test_begins_late (void)
         for (unsigned k = 0; k < 3; k++)
           g_assert_cmpuint (action.streams->stream[k].ssrc, ==, k <= j ? 11 * (k + 1) : 0);
       }
-      if (i == 10) { /* the others hear of it */
+      if (i == 10)
         g_assert_cmpuint (of[j], >=, 1);
-        g_assert_cmpuint (of[0], >=, 1);
-      }
     }
     for (unsigned k = 0; k < 3; k++)
       g_assert_cmpuint (of[k] > 0, ==, k <= j);
