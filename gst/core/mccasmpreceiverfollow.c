@@ -291,20 +291,6 @@ mcc_asmp_receiver_measure_fair (MccAsmpReceiver *self)
                        .rtt_s = mcc_time_to_seconds (mcc_rtt_get (&path->rtt)) });
 }
 
-/* Among rivals, what TCP would get at its own rate: a burst of drops in a full queue hits a fast
- * flow surely, ours in a slow stream now and then. */
-static uint64_t
-competing_bps (const MccAsmpReceiver *self)
-{
-  uint64_t equation = equation_bps (self);
-  double fair = mcc_elm_fair_at_least (&self->fair, FAIR_SURE);
-  if (equation == UINT64_MAX || self->fair.events_used == 0
-      || self->session.receivers <= MCC_ASMP_FEW_RECEIVERS)
-    return equation;
-  fair = fmin (fair, FAIR_MOST * (double)equation);
-  return fair > (double)equation ? (uint64_t)fair : equation;
-}
-
 /* Others' queue stands, but of so many packets none was lost: a TCP flow would have what the
  * equation gives for one loss in that many. */
 static uint64_t
@@ -313,10 +299,26 @@ lossless_bps (const MccAsmpReceiver *self)
   uint64_t rate_bps = mcc_rate_get_bps (self->rate);
   uint64_t packets = mcc_loss_packets_received (self->path.loss);
   if (!self->config.unbounded || !self->path.rtt.measured || self->loss_ratio > 0.0
-      || packets < LOSSLESS_PACKETS || !mcc_asmp_receiver_others_queue (self))
+      || packets < LOSSLESS_PACKETS
+      || (mcc_rate_mode (self->rate) != MCC_RATE_TCP && !mcc_asmp_receiver_others_queue (self)))
     return rate_bps;
   uint64_t bps = allowed_bps (self, 1.0 / (double)packets);
   return bps > rate_bps ? bps : rate_bps;
+}
+
+/* Among rivals, what TCP would get at its own rate: a burst of drops in a full queue hits a fast
+ * flow surely, ours in a slow stream now and then. */
+static uint64_t
+competing_bps (const MccAsmpReceiver *self)
+{
+  uint64_t equation = equation_bps (self);
+  double fair = mcc_elm_fair_at_least (&self->fair, FAIR_SURE);
+  if (equation == UINT64_MAX)
+    return lossless_bps (self);
+  if (self->fair.events_used == 0 || self->session.receivers <= MCC_ASMP_FEW_RECEIVERS)
+    return equation;
+  fair = fmin (fair, FAIR_MOST * (double)equation);
+  return fair > (double)equation ? (uint64_t)fair : equation;
 }
 
 static bool

@@ -31,6 +31,7 @@ typedef struct {
   bool cuts;                       /* at the first packet of what is joined */
   unsigned to;                     /* joined last */
   uint32_t members;                /* of each stream, as announced; 0: 3 */
+  bool floor;                      /* what is sent is announced as the least */
   MccTime queue;                   /* of whole STEPs */
   unsigned joins, leaves, switched, failed, key_units, ladders;
   MccAsspReceiverAction join, leave, change, failure; /* newest of each */
@@ -156,7 +157,7 @@ announce (Fixture *self)
     app.asmp.session = (MccAppSession){ .number = self->session_number,
       .send_time = mcc_abs_send_time (self->now),
       .target_bps = 1000000 * (j + 1),
-      .min_bps = 1,
+      .min_bps = self->floor ? 1000000 * (j + 1) : 1,
       .max_bps = 10000000,
       .start_bps = 150000,
       .session_bandwidth_bps = 1000000,

@@ -370,6 +370,40 @@ test_swing (void)
   }
 }
 
+/* In steps of 10 ms, each after @each. */
+static void
+queue_to (Fixture *self, MccTime queue, MccTime each)
+{
+  while (self->queue != queue) {
+    self->queue = self->queue < queue ? self->queue + STEP : self->queue - STEP;
+    run (self, each);
+  }
+}
+
+/* A queue that stands though the link carries more than what is sent is others': what a TCP flow
+ * would get there is no more than so many packets without a loss show. */
+static void
+test_rivals_without_losses (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+  const MccAsmpReceiver *asmp = mcc_assp_receiver_asmp (self.receiver);
+  MccAsmpReceiverStats stats;
+  self.floor = true;
+  run (&self, 2 * MCC_SECOND);
+  queue_to (&self, 500 * MCC_MSECOND, 40 * MCC_MSECOND);
+  run (&self, 3 * MCC_SECOND);
+  queue_to (&self, 100 * MCC_MSECOND, STEP); /* the link carries twice as much */
+  run (&self, 2 * MCC_SECOND);
+  mcc_asmp_receiver_get_stats (asmp, self.now, &stats);
+  g_assert_cmpint (stats.mode, ==, MCC_RATE_TCP);
+  g_assert_cmpfloat (stats.loss_ratio, ==, 0.0);
+  uint64_t bps = mcc_asmp_receiver_potential_bps (asmp);
+  g_test_message ("potential %.0f", (double)bps);
+  g_assert_cmpuint (bps, >=, mcc_asmp_receiver_rate_bps (asmp));
+  g_assert_cmpuint (bps, <, 20000000);
+  mcc_assp_receiver_free (self.receiver);
+}
+
 /* A stream of which a sixth is lost at first is too much, but where others may have taken it; while
  * the old stream is there, too, that takes its part. */
 static void
@@ -460,6 +494,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-receiver/another-ssrc-is-no-other-stream", test_renamed);
   g_test_add_func ("/assp-receiver/own-packets", test_own);
   g_test_add_func ("/assp-receiver/queue-that-comes-and-goes", test_swing);
+  g_test_add_func ("/assp-receiver/rivals-without-losses", test_rivals_without_losses);
   g_test_add_func ("/assp-receiver/losses-of-a-trial", test_trial_losses);
   g_test_add_func ("/assp-receiver/a-crowd-does-not-report-at-once", test_crowd);
   g_test_add_func ("/assp-receiver/last-report", test_leave);
