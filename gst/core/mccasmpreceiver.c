@@ -198,6 +198,7 @@ decide (MccAsmpReceiver *self)
     input.others_queue = self->session.receivers <= MCC_ASMP_FEW_RECEIVERS
                          && mcc_asmp_receiver_others_queue (self);
     input.held_down = input.others_queue || held_down (self);
+    input.crowd_holds = input.held_down && self->session.receivers > MCC_ASMP_FEW_RECEIVERS;
     input.min_bps = input.max_bps = 0;
   }
   if (input.max_bps > 0 && input.min_bps > input.max_bps)

@@ -42,6 +42,7 @@ typedef struct {
   bool others_queue;  /* what stands was seen not to be ours, until this very decision (ASSP) */
   bool others_limit;  /* another receiver limits what arrives (mccasmppath.h) */
   bool held_down;     /* what is sent is what others bear, or the floor: it says nothing of us */
+  bool crowd_holds;   /* ... of many receivers */
 } MccRateInput;
 
 typedef struct MccRate MccRate;

@@ -167,12 +167,21 @@ others_overflow (const MccRateEnhanced *self, const MccRateInput *input)
   return input->others_queue && !mcc_rate_enhanced_whole_link (self, input);
 }
 
+/* What is sent is not what we asked for, and arrives: a queue above @limit that drops is not of our
+ * making, though the link was never seen to carry more. */
+static bool
+not_asked_for (const MccRateEnhanced *self, const MccRateInput *input, MccTime limit)
+{
+  return input->crowd_holds && !input->marked_alone && input->queue_delay > limit
+         && mcc_rate_enhanced_arrives (self, input);
+}
+
 static void
 decide_slow_start (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, MccTime dt)
 {
   MccTime limit = mcc_rate_enhanced_slow_start_queue (input);
   bool overload = grows (self, input, dt);
-  if (new_loss && others_overflow (self, input)) {
+  if (new_loss && (others_overflow (self, input) || not_asked_for (self, input, limit))) {
     mcc_rate_enhanced_compete (self, input);
     return;
   }
@@ -244,7 +253,7 @@ decide_delay (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, M
   double packet_s = 8.0 * input->packet_bytes / received, queue_s = mcc_time_to_seconds (queue);
   bool nearly_full = mcc_time_to_seconds (input->queue_peak) > BUFFER_NEAR * self->buffer_s
                      && queue_s > BUFFER_PACKETS * packet_s;
-  if (new_loss && others_overflow (self, input)) {
+  if (new_loss && (others_overflow (self, input) || not_asked_for (self, input, target))) {
     mcc_rate_enhanced_compete (self, input);
   } else if (new_loss) {
     if (queue > target / 2)

@@ -5,7 +5,7 @@
  */
 #include "vnetassp.h"
 
-#define SEEDS 2
+#define SEEDS 4
 #define LINKS 3
 #define MEMBERS 45
 #define LEAVE (100 * MCC_MSECOND)
@@ -205,6 +205,7 @@ static void
 test_act_as_one (gconstpointer data)
 {
   const Setup *setup = data;
+  double switches = 0.0;
   for (guint64 seed = 1; seed <= SEEDS; seed++) {
     Outcome outcome;
     run (setup, seed, 20.0, 60.0, &outcome);
@@ -213,15 +214,17 @@ test_act_as_one (gconstpointer data)
     for (guint i = 0; i < LINKS; i++)
       streams += outcome.streams[i] / LINKS;
     g_assert_cmpfloat (streams, <, 1.2);
-    g_assert_cmpfloat (outcome.switches, <=, setup->switches);
+    switches += outcome.switches / SEEDS;
   }
+  /* Whether one group tries once more within the minute is chance. */
+  g_assert_cmpfloat (switches, <=, setup->switches);
 }
 
 int
 main (int argc, char **argv)
 {
-  static const Setup rivals = { "rivals", { 3200000, 1600000, 800000 }, MEMBERS, 1, 1.0 };
-  static const Setup alone = { "alone", { 3200000, 1600000, 800000 }, MEMBERS, 0, 3.0 };
+  static const Setup rivals = { "rivals", { 3200000, 1600000, 800000 }, MEMBERS, 1, 0.8 };
+  static const Setup alone = { "alone", { 3200000, 1600000, 800000 }, MEMBERS, 0, 2.0 };
   g_test_init (&argc, &argv, NULL);
   g_test_add_data_func ("/asspgroups/act-as-one/beside-rivals", &rivals, test_act_as_one);
   g_test_add_data_func ("/asspgroups/act-as-one/alone", &alone, test_act_as_one);

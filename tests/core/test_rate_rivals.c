@@ -139,6 +139,40 @@ others_overflow (void)
     }
 }
 
+/* What is sent is not what we asked for: a loss at a queue that stands is not of our asking, though
+ * the link was never seen to carry more. Unless less arrives than is sent. */
+static void
+crowd_holds_overflow (void)
+{
+  static const struct {
+    gboolean crowd_holds, arrives, competes;
+  } table[] = { { TRUE, TRUE, TRUE }, { FALSE, TRUE, FALSE }, { TRUE, FALSE, FALSE } };
+  for (guint slow_start = 0; slow_start < 2; slow_start++)
+    for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+      RateFixture f;
+      if (slow_start) {
+        rate_init (&f);
+        rate_steps (&f, 4);
+      } else {
+        rate_alone (&f, FALSE);
+      }
+      f.proven_bps = MBPS; /* it shows our own packets' distance */
+      f.input.crowd_holds = table[row].crowd_holds;
+      for (guint i = 0; i < 8; i++) {
+        rate_queue (&f, slow_start ? 0 : 27);
+        rate_step (&f);
+        f.input.announced_bps = MBPS;
+      }
+      g_assert_cmpint (rate_mode (&f), ==, slow_start ? MCC_RATE_SLOW_START : MCC_RATE_DELAY);
+      rate_queue (&f, 60);
+      if (!table[row].arrives)
+        rate_receive (&f, 800000);
+      rate_lose (&f, 0.0005);
+      g_assert_cmpint (rate_mode (&f), ==, table[row].competes ? MCC_RATE_TCP : MCC_RATE_DELAY);
+      rate_clear (&f);
+    }
+}
+
 /* At the lowest rate, in a queue that stands below its target. */
 static void
 rate_at_floor (RateFixture *f)
@@ -696,6 +730,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-rivals/a-packet-more-or-less", grain);
   g_test_add_func ("/rate-rivals/follows-our-cuts", follows_our_cuts);
   g_test_add_func ("/rate-rivals/overflow-of-a-queue-that-is-theirs", others_overflow);
+  g_test_add_func ("/rate-rivals/loss-of-what-was-not-asked-for", crowd_holds_overflow);
   g_test_add_func ("/rate-rivals/tries-more-at-the-floor", tries_at_the_floor);
   g_test_add_func ("/rate-rivals/a-queue-of-its-own-at-the-floor", is_ours_at_the_floor);
   g_test_add_func ("/rate-rivals/takes-back-what-the-cuts-gave", takes_back);
