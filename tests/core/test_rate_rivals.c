@@ -107,6 +107,18 @@ follows_our_cuts (void)
   }
 }
 
+/* Slow start, or alone. */
+static void
+begin (RateFixture *f, guint slow_start)
+{
+  if (!slow_start) {
+    rate_alone (f, FALSE);
+    return;
+  }
+  rate_init (f);
+  rate_steps (f, 4);
+}
+
 /* A stream that others hold down, in a queue that was seen to be somebody else's: its first loss is
  * no reason to cut, but to take what the equation allows. Unless what arrives is the whole link. */
 static void
@@ -119,12 +131,7 @@ others_overflow (void)
   for (guint slow_start = 0; slow_start < 2; slow_start++)
     for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
       RateFixture f;
-      if (slow_start) {
-        rate_init (&f);
-        rate_steps (&f, 4);
-      } else {
-        rate_alone (&f, FALSE);
-      }
+      begin (&f, slow_start);
       f.proven_bps = 100 * MBPS / table[row].percent;
       rate_steps (&f, 2);
       g_assert_cmpint (rate_mode (&f), ==, slow_start ? MCC_RATE_SLOW_START : MCC_RATE_DELAY);
@@ -150,12 +157,7 @@ crowd_holds_overflow (void)
   for (guint slow_start = 0; slow_start < 2; slow_start++)
     for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
       RateFixture f;
-      if (slow_start) {
-        rate_init (&f);
-        rate_steps (&f, 4);
-      } else {
-        rate_alone (&f, FALSE);
-      }
+      begin (&f, slow_start);
       f.proven_bps = MBPS; /* it shows our own packets' distance */
       f.input.crowd_holds = table[row].crowd_holds;
       for (guint i = 0; i < 8; i++) {
