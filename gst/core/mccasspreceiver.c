@@ -230,7 +230,7 @@ static bool
 lists (const MccAsspStreams *streams, uint32_t ssrc)
 {
   for (unsigned j = 0; j < streams->count; j++)
-    if (streams->stream[j].ssrc == ssrc)
+    if (ssrc != 0 && streams->stream[j].ssrc == ssrc) /* 0: one that has not begun says nothing */
       return true;
   return false;
 }
@@ -316,7 +316,7 @@ handle_streams (MccAsspReceiver *self, uint32_t ssrc, const MccAsspStreams *stre
 static MccDrop
 handle_session (MccAsspReceiver *self, unsigned j, const MccApp *app)
 {
-  if (app->ssrc != self->streams.stream[j].ssrc)
+  if (app->ssrc == 0 || app->ssrc != self->streams.stream[j].ssrc)
     return drop (self, MCC_DROP_OTHER_SENDER);
   MccAppSession session = app->session;
   mcc_app_session_complete (&session, self->has_session[j] ? &self->session[j] : NULL);

@@ -260,6 +260,40 @@ test_other_sender (void)
   mcc_assp_receiver_free (self.receiver);
 }
 
+/* A stream that has not begun has no SSRC, and nobody speaks for it. */
+static void
+test_not_begun (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+  MccAsspApp app = { .subtype = MCC_ASSP_STREAMS };
+  self.streams.stream[2].ssrc = 0;
+  run (&self, 2 * MCC_SECOND);
+  g_assert_cmpuint (stream_of (&self), ==, 0);
+  app.streams = self.streams;
+  app.streams.number += 1000;
+  app.streams.stream[0].ssrc = 0xbad;
+  g_assert_cmpint (
+      mcc_assp_receiver_handle_app (self.receiver, &app, self.now), ==, MCC_DROP_BAD_VALUE);
+  app = (MccAsspApp){ .subtype = MCC_APP_SESSION, .stream = 2 };
+  app.asmp.subtype = MCC_APP_SESSION;
+  g_assert_cmpint (
+      mcc_assp_receiver_handle_app (self.receiver, &app, self.now), ==, MCC_DROP_OTHER_SENDER);
+  app = (MccAsspApp){ .subtype = MCC_APP_RTT };
+  app.asmp.subtype = MCC_APP_RTT;
+  app.asmp.rtt = (MccAppRttList){ .count = 1, .entry = { { OURS, 1, MCC_SECOND } } };
+  g_assert_cmpint (mcc_assp_receiver_handle_app (self.receiver, &app, self.now), !=, MCC_DROP_NONE);
+  mcc_assp_receiver_handle_bye (self.receiver, 0, self.now);
+  app = (MccAsspApp){ .ssrc = 0xbad, .subtype = MCC_ASSP_STREAMS, .streams = self.streams };
+  app.streams.stream[0].ssrc = 0xbad;
+  g_assert_cmpint (
+      mcc_assp_receiver_handle_app (self.receiver, &app, self.now), ==, MCC_DROP_OTHER_SENDER);
+  unsigned joins = self.joins;
+  run (&self, 2 * MCC_SECOND);
+  g_assert_cmpuint (self.joins, ==, joins);
+  g_assert_cmpuint (stream_of (&self), ==, 0);
+  mcc_assp_receiver_free (self.receiver);
+}
+
 /* The stream is no more: the highest that is left. Other changes of the ladder disturb nobody. */
 static void
 test_ladder (void)
@@ -489,6 +523,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-receiver/leaves-a-stream-that-died", test_dies);
   g_test_add_func ("/assp-receiver/falls-back-to-the-lowest", test_all_dead);
   g_test_add_func ("/assp-receiver/one-sender-at-a-time", test_other_sender);
+  g_test_add_func ("/assp-receiver/stream-that-has-not-begun", test_not_begun);
   g_test_add_func ("/assp-receiver/ladder-without-its-stream", test_ladder);
   g_test_add_func ("/assp-receiver/no-decision-in-the-gap", test_round_in_gap);
   g_test_add_func ("/assp-receiver/another-ssrc-is-no-other-stream", test_renamed);
