@@ -62,6 +62,7 @@ check_session (Host *self, const MccSenderAction *action)
   uint8_t data[2048];
   size_t bytes;
 
+  CHECK (self->config.ssrc != 0);
   CHECK (action->session != NULL && action->rtt != NULL);
   CHECK (!self->has_session || action->session->number == self->session_number + 1);
   self->has_session = true;
@@ -386,10 +387,12 @@ do_event (Host *self)
     case 11:
       mcc_asmp_sender_set_no_feedback (self->sender, (MccNoFeedback)(fuzz_u8 (in) % 3), self->now);
       break;
-    case 12:
-      self->config.ssrc = ssrc_of (fuzz_u8 (in));
+    case 12: {
+      uint8_t byte = fuzz_u8 (in);
+      self->config.ssrc = byte == UINT8_MAX ? 0 : ssrc_of (byte); /* 0: not known any more */
       mcc_asmp_sender_set_ssrc (self->sender, self->config.ssrc, self->now);
       break;
+    }
     default:
       do_report (self);
   }
