@@ -6,6 +6,7 @@
 #include "vnetassp.h"
 
 #define SEEDS 4
+#define MOST 1.5 /* times the mean, of one seed */
 #define LINKS 3
 #define MEMBERS 45
 #define LEAVE (100 * MCC_MSECOND)
@@ -214,6 +215,7 @@ test_act_as_one (gconstpointer data)
     for (guint i = 0; i < LINKS; i++)
       streams += outcome.streams[i] / LINKS;
     g_assert_cmpfloat (streams, <, 1.2);
+    g_assert_cmpfloat (outcome.switches, <=, MOST * setup->switches);
     switches += outcome.switches / SEEDS;
   }
   /* Whether one group tries once more within the minute is chance. */
