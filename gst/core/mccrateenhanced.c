@@ -40,6 +40,7 @@
 #define GROWTH_NEAR 0.03     /* about the capacity seen last */
 #define NEAR 1.05            /* ... up to this, which disproves it when no queue comes of it */
 #define NEAR_TIME (1 * MCC_SECOND)
+#define BEYOND_S 0.03     /* ... as does a queue that should be longer than this and the buffer */
 #define GROWTH_PROVEN 0.6 /* received / rate that allows growth */
 #define GROWTH_CAP 1.25   /* ... no further than this times the received rate */
 #define DRAIN_S 0.3       /* a queue above its target is to be gone in this time */
@@ -106,7 +107,9 @@ cut (MccRateEnhanced *self, const MccRateInput *input, double rate_bps)
 static void
 note_capacity (MccRateEnhanced *self, const MccRateInput *input)
 {
+  mcc_rate_enhanced_watch_capacity (self, input);
   self->capacity_bps = (double)input->received_now_bps;
+  self->beyond_s = 0.0;
   self->restore = true;
 }
 
@@ -208,6 +211,16 @@ decide_slow_start (MccRateEnhanced *self, const MccRateInput *input, bool new_lo
   self->base.rate_bps *= exp2 ((double)dt / (double)doubling);
 }
 
+/* What arrives beyond the capacity noted would stand in the queue, were that the link's. */
+static void
+watch_beyond (MccRateEnhanced *self, const MccRateInput *input, MccTime target, MccTime dt)
+{
+  self->beyond_s += ((double)input->received_now_bps / fmax (self->capacity_bps, 1.0) - 1.0)
+                    * mcc_time_to_seconds (dt);
+  if (self->beyond_s < 0.0 || input->queue_delay > target / 2 || !(self->capacity_bps > 0.0))
+    self->beyond_s = 0.0;
+}
+
 static void
 grow (MccRateEnhanced *self, const MccRateInput *input, MccTime target, MccTime dt)
 {
@@ -229,7 +242,8 @@ grow (MccRateEnhanced *self, const MccRateInput *input, MccTime target, MccTime 
   double growth
       = fmin (GROWTH_PER_S * fmax (1.0, mcc_time_to_seconds (calm) / 2.0), GROWTH_PER_S_MAX);
   if (self->capacity_bps > 0.0 && *rate >= restore_bps) {
-    bool disproved = (double)input->received_bps > NEAR * self->capacity_bps;
+    bool disproved = (double)input->received_bps > NEAR * self->capacity_bps
+                     || self->beyond_s > fmax (BEYOND_S, self->buffer_s) + self->cycles.spread_s;
     if (!disproved && (*rate < NEAR * self->capacity_bps || calm < NEAR_TIME))
       growth = GROWTH_NEAR * fmin (1.0, depth * fmax (1.0, mcc_time_to_seconds (calm) / 2.0));
     else
@@ -246,6 +260,7 @@ decide_delay (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, M
 {
   MccTime target = mcc_rate_enhanced_target_queue (self, input), queue = input->queue_delay;
   double received = (double)input->received_now_bps;
+  watch_beyond (self, input, target, dt);
   if (mcc_rate_enhanced_try_more (self, input, new_loss))
     return;
   self->target_limit_s *= 1.0 + TARGET_RECOVERY * mcc_time_to_seconds (dt);
@@ -335,7 +350,9 @@ enhanced_init (MccRate *base, uint64_t start_bps)
   self->target_limit_s = self->buffer_s = INFINITY;
   self->first = self->last = self->loss_seen = self->loss_foreign = MCC_TIME_NONE;
   self->competed = MCC_TIME_NONE;
-  self->empty_since = self->stands_since = self->drained_at = MCC_TIME_NONE;
+  self->empty_since = MCC_TIME_NONE;
+  self->cycles.spread_s = INFINITY;
+  mcc_rate_enhanced_forget_cycles (self);
   self->floor[0] = self->floor[1] = MCC_TIME_NONE;
   self->lowest_since = self->try_since = MCC_TIME_NONE;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * mccrateenhanced: what the controller (mccrateenhanced.c) and its search for rivals
- * (mccraterivals.c) share. For these two only.
+ * mccrateenhanced: what the controller (mccrateenhanced.c), its search for rivals (mccraterivals.c,
+ * mccratecycles.c) and its tries at the lowest rate (mccratefloor.c) share. For these only.
  */
 #pragma once
 
@@ -14,6 +14,20 @@
 #define ASKED 32                       /* decisions until a rate shows: up to 3 s */
 #define BELOW 0.5 /* of what the equation allows, after losses: the queue is not ours */
 
+/* Queues that come and go (mccratecycles.c). */
+typedef struct {
+  double seen;          /* cycles that were not ours, fading */
+  double spread_s;      /* of the queue within a decision, at least: bursts */
+  MccTime stands_since; /* a queue; MCC_TIME_NONE: none */
+  bool emptied;         /* since the last capacity was noted ... */
+  double noted_bps;     /* ... at the first note since it had emptied; 0: none */
+  double ridge_s;       /* the queue, or what is left of it when only we send less */
+  MccTime fell_at;      /* faster than that; MCC_TIME_NONE: not, or not lately */
+  double from_s, to_s;  /* ... from where, to where ... */
+  double received_bps;  /* ... what arrived of ours then ... */
+  double proof;         /* ... and how many cycles its return counts for */
+} MccRateCycles;
+
 typedef struct {
   MccRate base;
   MccTime first, last; /* decisions with data */
@@ -25,6 +39,7 @@ typedef struct {
   MccTime calm_since;    /* no sign of congestion since */
   MccTime loss_seen;     /* the newest loss event that was acted upon */
   double capacity_bps;   /* received while the queue stood; 0 = none seen */
+  double beyond_s;       /* what arrived beyond it, and left no queue: in its time */
   bool restore;          /* ... and the rate was cut below it since */
   bool built;            /* the queue that slow start left has not gone yet */
   /* Who fills the queue? */
@@ -39,11 +54,8 @@ typedef struct {
   MccTime floor[2], floor_since; /* smallest standing queue of this and the last FLOOR_TIME */
   unsigned losses_below;
   MccTime losses_since;
-  double rival_s;       /* evidence that it is not ours */
-  MccTime stands_since; /* a queue; MCC_TIME_NONE: none */
-  double ridge_s;       /* the queue, or what the slowest drain of our making would have left */
-  MccTime drained_at;   /* faster than that; MCC_TIME_NONE: not, or not lately */
-  double drained_from_s, drained_to_s, drained_bps; /* ... and what arrived of ours then */
+  double rival_s; /* evidence that it is not ours */
+  MccRateCycles cycles;
   MccTime empty_since;
   double own_queue_s; /* what we alone can have left in the queue */
   MccTime competed;   /* newest decision in TCP mode; MCC_TIME_NONE: none */
@@ -72,6 +84,13 @@ bool mcc_rate_enhanced_whole_link (const MccRateEnhanced *self, const MccRateInp
 bool mcc_rate_enhanced_owns_queue (const MccRateEnhanced *self, const MccRateInput *input);
 /* Whether the queue cannot be of our making, even if it stands. */
 bool mcc_rate_enhanced_others_fill (const MccRateEnhanced *self, const MccRateInput *input);
+/* After a decision: queues that came and went otherwise than ours would; @dt_s since the last. */
+void mcc_rate_enhanced_watch_cycles (MccRateEnhanced *self, const MccRateInput *input, double dt_s);
+/* Before another capacity is noted: is it the same link? */
+void mcc_rate_enhanced_watch_capacity (MccRateEnhanced *self, const MccRateInput *input);
+/* Queues came and went so as ours cannot. */
+bool mcc_rate_enhanced_others_come_and_go (const MccRateEnhanced *self);
+void mcc_rate_enhanced_forget_cycles (MccRateEnhanced *self);
 /* Before a decision: is the link still the one it was? */
 void mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, bool new_loss);
 /* From now on the equation rules. */

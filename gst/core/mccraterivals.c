@@ -18,11 +18,6 @@
 #define FLOOR_TIME (5 * MCC_SECOND)
 #define FLOOR_BAND (5 * MCC_MSECOND)
 #define RIVAL_RETURN 1.5 /* times the received rate: what the cuts gave away */
-#define DRAIN_SLOPE 0.25 /* s a second: a queue of ours falls so while we send 0.75 of it */
-#define DRAIN_LEAST_S 0.01
-#define DRAIN_PACKETS 1.5      /* a slow link's queue falls by as much with each packet */
-#define STANDS_TIME MCC_SECOND /* before its fall says anything: no host that stood still */
-#define DRAIN_MEMORY (30 * MCC_SECOND)
 #define ALONE_TIME (2 * MCC_SECOND)
 #define ALONE_RTTS 10
 #define RECEIVED_TIME_S 0.4
@@ -226,8 +221,7 @@ enter_mode (MccRateEnhanced *self, const MccRateInput *input, MccRateMode mode)
 {
   self->base.mode = mode;
   self->rival_s = 0.0;
-  self->drained_at = self->stands_since = MCC_TIME_NONE;
-  self->ridge_s = 0.0;
+  mcc_rate_enhanced_forget_cycles (self);
   self->losses_below = 0;
   self->rtt_s = mcc_time_to_seconds (input->rtt);
   self->capacity_bps = 0.0;
@@ -279,45 +273,6 @@ seek_rivals (
     enter_mode (self, input, MCC_RATE_TCP);
 }
 
-/* True: a queue fell faster than one of ours could, then grew again, and all the while as much of
- * ours arrived. Others come and go. */
-static bool
-drains_and_returns (MccRateEnhanced *self, const MccRateInput *input, double dt_s)
-{
-  double queue_s = mcc_time_to_seconds (input->queue_delay);
-  /* Where an encoder makes less than we ask for, ours falls by what it pauses. */
-  double sent_s = 8.0 * (double)input->sent_bytes / fmax (self->received_bps, 1.0);
-  double pause_s = mcc_time_to_seconds (input->sent_span) - sent_s;
-  double ridge_s = self->ridge_s - fmax (DRAIN_SLOPE * dt_s, pause_s);
-  bool stood
-      = self->stands_since != MCC_TIME_NONE && input->now - self->stands_since >= STANDS_TIME;
-  double link_bps = fmax ((double)input->received_bps, proven_capacity_bps (self, input));
-  double least_s = DRAIN_PACKETS * 8.0 * input->packet_bytes / fmax (link_bps, 1.0);
-  if (stood && ridge_s - queue_s > fmax (DRAIN_LEAST_S, least_s)) {
-    if (self->drained_at == MCC_TIME_NONE)
-      self->drained_from_s = self->ridge_s;
-    self->drained_bps = self->received_bps;
-    self->drained_to_s = ridge_s = queue_s;
-    self->drained_at = input->now;
-  }
-  self->ridge_s = fmax (queue_s, ridge_s);
-  if (queue_s < mcc_time_to_seconds (mcc_rate_enhanced_empty_queue (self, input)))
-    self->stands_since = MCC_TIME_NONE;
-  else if (self->stands_since == MCC_TIME_NONE)
-    self->stands_since = input->now;
-  if (self->drained_at == MCC_TIME_NONE)
-    return false;
-  if (input->now - self->drained_at > DRAIN_MEMORY
-      || (double)input->received_now_bps < (1.0 - RIVAL_BAND) * self->drained_bps) {
-    self->drained_at = MCC_TIME_NONE; /* we sent less */
-    return false;
-  }
-  self->drained_to_s = fmin (self->drained_to_s, queue_s);
-  return self->stands_since != MCC_TIME_NONE
-         && queue_s >= (self->drained_from_s + self->drained_to_s) / 2.0
-         && self->received_bps < (1.0 + RIVAL_BAND) * self->drained_bps;
-}
-
 /* A queue that we alone fill is served at the capacity, whatever we send: what arrives stays the
  * same when we send less, and is less than we send when the link became slower. */
 void
@@ -339,8 +294,9 @@ mcc_rate_enhanced_judge_rivals (
     self->empty_since = MCC_TIME_NONE;
   else if (self->empty_since == MCC_TIME_NONE)
     self->empty_since = input->now;
-  if (self->base.mode == MCC_RATE_DELAY && drains_and_returns (self, input, dt_s)) {
-    enter_mode (self, input, MCC_RATE_TCP);
+  mcc_rate_enhanced_watch_cycles (self, input, dt_s);
+  if (self->base.mode == MCC_RATE_DELAY && mcc_rate_enhanced_others_come_and_go (self)) {
+    mcc_rate_enhanced_compete (self, input);
     return;
   }
   MccTime patience = mcc_time_max (ALONE_TIME, ALONE_RTTS * input->rtt);

@@ -84,6 +84,14 @@ rate_equation_bps (const RateFixture *f)
       mcc_time_to_seconds (f->input.rtt), f->input.loss_ratio);
 }
 
+/* Between two decisions @bps are sent. */
+static inline void
+rate_send (RateFixture *f, guint64 bps)
+{
+  f->input.sent_span = RATE_STEP;
+  f->input.sent_bytes = bps / 80;
+}
+
 /* Decides. The sender announces what it was asked for, which is heard at the next decision. */
 static inline void
 rate_step (RateFixture *f)

@@ -512,60 +512,6 @@ capacity_memory_fades (void)
   }
 }
 
-/* As much arrives whatever we ask for (we may be held at a lower bound), so that a queue could be
- * ours; but it falls faster than we could make it, and comes back. */
-static void
-drains_and_returns (void)
-{
-  static const struct {
-    const char *name;
-    guint stands;       /* steps, before the fall */
-    guint fall;         /* steps of the fall from 90 to 20 ms */
-    guint64 then_bps;   /* what arrives for half a second after it */
-    guint64 return_bps; /* ... and when the queue returns */
-    guint wait, back_ms;
-    gboolean others;
-  } table[] = {
-    { "others", 20, 1, MBPS, MBPS, 10, 60, TRUE },
-    { "others, in two steps", 20, 2, MBPS, MBPS, 10, 60, TRUE },
-    { "as slow as ours may", 20, 3, MBPS, MBPS, 10, 60, FALSE },
-    { "we sent less", 20, 1, 800000, MBPS, 10, 60, FALSE },
-    { "the link is faster now", 20, 1, MBPS, 1200000, 10, 60, FALSE },
-    { "half-way back", 20, 1, MBPS, MBPS, 10, 57, TRUE },
-    { "not back", 20, 1, MBPS, MBPS, 10, 53, FALSE },
-    { "a host that stood still", 5, 1, MBPS, MBPS, 10, 60, FALSE },
-    { "long ago", 20, 1, MBPS, MBPS, 310, 60, FALSE },
-  };
-  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
-    RateFixture f;
-    g_test_message ("%s", table[row].name);
-    rate_alone (&f, TRUE);
-    f.input.capacity = NULL;
-    rate_queue (&f, 90);
-    rate_steps (&f, table[row].stands);
-    for (guint i = 1; i <= table[row].fall; i++) {
-      rate_queue (&f, 90 - 70 * i / table[row].fall);
-      rate_step (&f);
-    }
-    rate_receive (&f, table[row].then_bps);
-    rate_steps (&f, 5);
-    rate_receive (&f, table[row].return_bps);
-    rate_steps (&f, table[row].wait);
-    g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
-    rate_queue (&f, table[row].back_ms);
-    g_assert_cmpuint (rate_steps_to_tcp (&f, 5), ==, table[row].others ? 1 : 0);
-    rate_clear (&f);
-  }
-}
-
-/* Between two decisions @bps are sent. */
-static void
-rate_send (RateFixture *f, guint64 bps)
-{
-  f->input.sent_span = RATE_STEP;
-  f->input.sent_bytes = bps / 80;
-}
-
 /* Others were here and left. A queue that grows faster than what we send can make it is theirs, as
  * long as we have not met the link's end ourselves: it cuts nothing. */
 static void
@@ -743,7 +689,6 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-rivals/three-losses-below-the-equation", three_losses);
   g_test_add_func ("/rate-rivals/capacity-memory-fades", capacity_memory_fades);
   g_test_add_func ("/rate-rivals/nearly-full-buffer-with-two-of-ours", nearly_full_buffer);
-  g_test_add_func ("/rate-rivals/drains-and-returns", drains_and_returns);
   g_test_add_func ("/rate-rivals/others-return", others_return);
   g_test_add_func ("/rate-rivals/overflow-of-our-own", owns_queue);
   g_test_add_func ("/rate-rivals/floor-of-the-queue", floor_of_the_queue);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Queues that come and go. 1 Mb/s of ours is sent and arrives, 1200 bytes a packet (9.6 ms). A
+ * queue of 20 ms is below its target, so that nothing is cut for it.
+ */
+#include "ratefixture.h"
+
+static void
+fall (RateFixture *f, guint from_ms, guint to_ms, guint steps)
+{
+  for (guint i = 1; i <= steps; i++) {
+    rate_queue (f, from_ms - (from_ms - to_ms) * i / steps);
+    rate_step (f);
+  }
+}
+
+/* A queue of 90 ms falls to 20, and is back a second later: one cycle proves it. */
+static void
+one_long_cycle (void)
+{
+  static const struct {
+    const char *name;
+    guint stands;       /* steps, before the fall */
+    guint fall;         /* steps */
+    guint64 sent_bps;   /* meanwhile */
+    guint64 then_bps;   /* what arrives for half a second after it */
+    guint64 return_bps; /* ... and when the queue returns */
+    guint wait, back_ms;
+    gboolean others;
+  } table[] = {
+    { "others", 20, 1, MBPS, MBPS, MBPS, 10, 60, TRUE },
+    { "others, in three steps", 20, 3, MBPS, MBPS, MBPS, 10, 60, TRUE },
+    { "others, and we send a little less", 20, 3, 900000, MBPS, MBPS, 10, 60, TRUE },
+    { "we pause", 20, 1, 300000, MBPS, MBPS, 10, 60, FALSE },
+    { "we send three quarters", 20, 3, 750000, MBPS, MBPS, 10, 60, FALSE },
+    { "we sent less", 20, 1, MBPS, 800000, MBPS, 10, 60, FALSE },
+    { "the link is faster now", 20, 1, MBPS, MBPS, 1200000, 10, 60, FALSE },
+    { "half-way back", 20, 1, MBPS, MBPS, MBPS, 10, 57, TRUE },
+    { "not back", 20, 1, MBPS, MBPS, MBPS, 10, 53, FALSE },
+    { "a host that stood still", 5, 1, MBPS, MBPS, MBPS, 10, 60, FALSE },
+    { "long ago", 20, 1, MBPS, MBPS, MBPS, 310, 60, FALSE },
+  };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    g_test_message ("%s", table[row].name);
+    rate_alone (&f, TRUE);
+    f.input.capacity = NULL;
+    rate_send (&f, MBPS);
+    rate_queue (&f, 90);
+    rate_steps (&f, table[row].stands);
+    rate_send (&f, table[row].sent_bps);
+    fall (&f, 90, 20, table[row].fall);
+    rate_send (&f, MBPS);
+    rate_receive (&f, table[row].then_bps);
+    rate_steps (&f, 5);
+    rate_receive (&f, table[row].return_bps);
+    rate_steps (&f, table[row].wait);
+    g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
+    rate_queue (&f, table[row].back_ms);
+    g_assert_cmpuint (rate_steps_to_tcp (&f, 5), ==, table[row].others ? 1 : 0);
+    rate_clear (&f);
+  }
+}
+
+/* Each stands for 0.3 s and is gone for as long: it takes three, and the fourth queue shows it. */
+static void
+short_cycles (void)
+{
+  static const struct {
+    const char *name;
+    guint queue_ms, peak_ms; /* of a decision: the smallest and the largest */
+    guint gone;              /* steps */
+    guint64 sent_bps;        /* as it falls */
+    gboolean others;
+  } table[] = {
+    { "others", 20, 20, 3, MBPS, TRUE },
+    { "less than a packet", 11, 11, 3, MBPS, FALSE },
+    { "less than what bursts make of it", 20, 40, 3, MBPS, FALSE },
+    { "too seldom", 20, 20, 200, MBPS, FALSE },
+    { "we pause", 20, 20, 3, 800000, FALSE },
+  };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    guint cycles = 0;
+    g_test_message ("%s", table[row].name);
+    rate_alone (&f, FALSE);
+    f.input.capacity = NULL;
+    rate_send (&f, MBPS);
+    f.input.queue_peak = (table[row].peak_ms - table[row].queue_ms) * MCC_MSECOND;
+    rate_steps (&f, 50);
+    for (; cycles < 10; cycles++) {
+      rate_queue (&f, table[row].queue_ms);
+      f.input.queue_peak = table[row].peak_ms * MCC_MSECOND;
+      rate_steps (&f, 3);
+      if (rate_mode (&f) == MCC_RATE_TCP)
+        break;
+      rate_queue (&f, 0);
+      f.input.queue_peak = (table[row].peak_ms - table[row].queue_ms) * MCC_MSECOND;
+      rate_send (&f, table[row].sent_bps);
+      rate_step (&f);
+      rate_send (&f, MBPS);
+      rate_steps (&f, table[row].gone - 1);
+    }
+    g_assert_cmpuint (cycles, ==, table[row].others ? 3 : 10);
+    rate_clear (&f);
+  }
+}
+
+/* What stood before the link became slower says nothing of how fast its queue should fall. */
+static void
+slower_link (void)
+{
+  RateFixture f;
+  rate_alone (&f, FALSE);
+  f.input.capacity = NULL;
+  rate_send (&f, MBPS);
+  rate_queue (&f, 300);
+  rate_receive (&f, 500000);
+  rate_steps (&f, 8);
+  fall (&f, 300, 40, 2);
+  rate_queue (&f, 200);
+  g_assert_cmpuint (rate_steps_to_tcp (&f, 5), ==, 0);
+  rate_clear (&f);
+}
+
+/* A second after a queue of 40 ms, for which we cut, there is another, though less is sent. (Where
+ * it stands between, at nine tenths of the most that arrived, another rule speaks.) */
+static void
+less_than_noted (void)
+{
+  static const struct {
+    const char *name;
+    guint fades;         /* per cent, of what arrives, from one queue to the next */
+    guint64 burst_bps;   /* sent as it came */
+    gboolean empties;    /* between */
+    gboolean others;
+  } table[] = {
+    { "others", 3, 0, TRUE, TRUE },
+    { "the link's capacity", 0, 0, TRUE, FALSE },
+    { "nearly that", 1, 0, TRUE, FALSE },
+    { "ours", 3, 2 * MBPS, TRUE, FALSE },
+    { "the same queue", 3, 0, FALSE, FALSE },
+  };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    guint queues = 0;
+    g_test_message ("%s", table[row].name);
+    rate_alone (&f, FALSE);
+    f.input.capacity = NULL;
+    for (guint64 bps = MBPS; queues < 4; bps -= bps * table[row].fades / 100) {
+      rate_receive (&f, bps);
+      rate_send (&f, bps);
+      rate_queue (&f, table[row].empties ? 0 : 40);
+      rate_steps (&f, 9);
+      rate_send (&f, table[row].burst_bps > 0 ? table[row].burst_bps : bps);
+      rate_queue (&f, 40);
+      rate_step (&f);
+      g_assert_cmpint (rate_mode (&f) == MCC_RATE_TCP, ==, ++queues == 4 && table[row].others);
+    }
+    rate_clear (&f);
+  }
+}
+
+/* Near the capacity at which a buffer of 20 ms overflowed it comes nearer very slowly. If more
+ * arrives all the while and leaves no queue, the link carries more. */
+static void
+beyond_the_capacity (void)
+{
+  static const struct {
+    guint percent; /* received, of the capacity noted */
+    gboolean disproved;
+  } table[] = { { 100, FALSE }, { 99, FALSE }, { 102, TRUE }, { 104, TRUE } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    rate_alone (&f, FALSE);
+    f.input.capacity = NULL;
+    f.input.max_bps = 100 * MBPS;
+    rate_send (&f, MBPS);
+    rate_queue (&f, 20);
+    rate_lose (&f, 1e-4);
+    rate_queue (&f, 0);
+    rate_steps (&f, 10); /* restored */
+    guint64 before_bps = rate_bps (&f);
+    rate_receive (&f, MBPS * table[row].percent / 100);
+    rate_steps (&f, 20);
+    if (table[row].disproved)
+      g_assert_cmpfloat ((double)rate_bps (&f), >, 1.1 * (double)before_bps);
+    else
+      g_assert_cmpfloat ((double)rate_bps (&f), <, 1.02 * (double)before_bps);
+    rate_clear (&f);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/rate-cycles/one-long-cycle", one_long_cycle);
+  g_test_add_func ("/rate-cycles/short-cycles", short_cycles);
+  g_test_add_func ("/rate-cycles/slower-link", slower_link);
+  g_test_add_func ("/rate-cycles/less-than-the-capacity-noted", less_than_noted);
+  g_test_add_func ("/rate-cycles/beyond-the-capacity-noted", beyond_the_capacity);
+  return g_test_run ();
+}
