@@ -36,7 +36,8 @@ packet_s (const MccRateInput *input)
 static void
 watch_spread (MccRateCycles *self, const MccRateInput *input)
 {
-  double spread_s = mcc_time_to_seconds (input->queue_peak - input->queue_delay);
+  MccTime peak = mcc_time_max (input->queue_peak, input->queue_delay); /* not so after a slump */
+  double spread_s = mcc_time_to_seconds (peak - input->queue_delay);
   if (spread_s < self->spread_s)
     self->spread_s = spread_s;
   else

@@ -76,6 +76,7 @@ short_cycles (void)
     { "others", 20, 20, 3, MBPS, TRUE },
     { "less than a packet", 11, 11, 3, MBPS, FALSE },
     { "less than what bursts make of it", 20, 40, 3, MBPS, FALSE },
+    { "longer than its peak, as the slump's may be", 20, 10, 3, MBPS, TRUE },
     { "too seldom", 20, 20, 200, MBPS, FALSE },
     { "we pause", 20, 20, 3, 800000, FALSE },
   };
@@ -86,7 +87,8 @@ short_cycles (void)
     rate_alone (&f, FALSE);
     f.input.capacity = NULL;
     rate_send (&f, MBPS);
-    f.input.queue_peak = (table[row].peak_ms - table[row].queue_ms) * MCC_MSECOND;
+    guint burst_ms = MAX (table[row].peak_ms, table[row].queue_ms) - table[row].queue_ms;
+    f.input.queue_peak = burst_ms * MCC_MSECOND;
     rate_steps (&f, 50);
     for (; cycles < 10; cycles++) {
       rate_queue (&f, table[row].queue_ms);
@@ -95,7 +97,7 @@ short_cycles (void)
       if (rate_mode (&f) == MCC_RATE_TCP)
         break;
       rate_queue (&f, 0);
-      f.input.queue_peak = (table[row].peak_ms - table[row].queue_ms) * MCC_MSECOND;
+      f.input.queue_peak = burst_ms * MCC_MSECOND;
       rate_send (&f, table[row].sent_bps);
       rate_step (&f);
       rate_send (&f, MBPS);
