@@ -7,25 +7,26 @@
  * short or small is not enough.
  *
  * Laws: a queue that one sender alone fills on a link of constant rate counts for nothing, however
- * its rate varies; nor does one change of the link.
+ * its rate varies; one change of the link is not enough.
  */
 #include "mccrateenhanced.h"
 
 /* All ours; found in tests/sim, asmp-grid (docs/deviations.md, queues that come and go). */
-#define MEMORY_S 30.0
-#define ENOUGH 1.0         /* cycles */
-#define CYCLE_LEAST 0.35   /* what the least one counts for: three of them */
+#define MEMORY_S 30.0      /* of cycles */
+#define ENOUGH 1.0         /* cycles, faded */
+#define CYCLE_LEAST 0.4    /* what the least one counts for: three within 11 s, four within 33 */
 #define PROVES_S 0.015     /* a fall beyond ours by this counts for a whole one */
 #define PROVES_FALLS 1.5   /* ... and by so much of what the least fall is */
-#define FALL_LEAST_S 0.003 /* hosts jitter; and a packet, and bursts */
+#define FALL_LEAST_S 0.003 /* hosts jitter; or a packet, or bursts */
 #define SLOPE 0.02         /* s a second: what arrived is known no better */
-#define STANDS (150 * MCC_MSECOND)     /* before its fall says anything: no host that stood still */
-#define STANDS_LONG MCC_SECOND         /* ... or says all */
-#define SETTLED MCC_SECOND             /* after the link became slower */
-#define RETURN_TIME (30 * MCC_SECOND)  /* after its fall */
-#define SAME 0.15                      /* received before and after, within this */
-#define SPREAD_GAIN 0.1                /* a decision */
-#define SLOWER 0.98                    /* of the capacity noted before */
+#define STANDS (150 * MCC_MSECOND)    /* before its fall says anything ... */
+#define STANDS_DECISIONS 2            /* ... and seen so often: no host that stood still */
+#define STANDS_LONG MCC_SECOND        /* ... or says all */
+#define SETTLED MCC_SECOND            /* after the link became slower */
+#define RETURN_TIME (30 * MCC_SECOND) /* after its fall */
+#define SAME 0.15                     /* received before and after, within this */
+#define SPREAD_GAIN 0.1               /* a decision */
+#define SLOWER 0.98                   /* of the capacity noted before */
 
 static double
 packet_s (const MccRateInput *input)
@@ -36,12 +37,28 @@ packet_s (const MccRateInput *input)
 static void
 watch_spread (MccRateCycles *self, const MccRateInput *input)
 {
-  MccTime peak = mcc_time_max (input->queue_peak, input->queue_delay); /* not so after a slump */
-  double spread_s = mcc_time_to_seconds (peak - input->queue_delay);
+  if (input->queue_peak < input->queue_delay)
+    return; /* a slump's */
+  double spread_s = mcc_time_to_seconds (input->queue_peak - input->queue_delay);
   if (spread_s < self->spread_s)
     self->spread_s = spread_s;
   else
     self->spread_s += SPREAD_GAIN * (spread_s - self->spread_s);
+}
+
+static void
+note_fall (MccRateEnhanced *rate, double fallen_s, double least_s, bool stood_long)
+{
+  MccRateCycles *self = &rate->cycles;
+  /* What fell before and came back a little is over. */
+  if (!self->fell || self->ridge_s > self->to_s + least_s) {
+    self->fell = true;
+    self->from_s = self->ridge_s;
+    self->received_bps = rate->received_bps;
+    self->proof = 0.0;
+  }
+  if (stood_long)
+    self->proof += fallen_s / fmax (PROVES_S, PROVES_FALLS * least_s);
 }
 
 static void
@@ -52,19 +69,15 @@ watch_fall (MccRateEnhanced *rate, const MccRateInput *input, double least_s, do
   double sent_s = 8.0 * (double)input->sent_bytes / fmax (rate->received_bps, 1.0);
   double pause_s = fmax (mcc_time_to_seconds (input->sent_span) - sent_s, 0.0);
   double ours_s = self->ridge_s - pause_s - SLOPE * dt_s;
-  MccTime since = self->stands_since;
-  if (rate->slower_at > 0 && since != MCC_TIME_NONE)
-    since = mcc_time_max (since, rate->slower_at + SETTLED);
-  if (since != MCC_TIME_NONE && input->now >= since + STANDS && ours_s - queue_s > least_s) {
-    if (self->fell_at == MCC_TIME_NONE) {
-      self->from_s = self->ridge_s;
-      self->proof = 0.0;
+  if (self->stood >= STANDS_DECISIONS && ours_s - queue_s > least_s) {
+    MccTime since = self->stands_since;
+    if (rate->slower_at > 0)
+      since = mcc_time_max (since, rate->slower_at + SETTLED);
+    if (input->now >= since + STANDS) {
+      note_fall (rate, ours_s - queue_s, least_s, input->now >= since + STANDS_LONG);
+      self->to_s = ours_s = queue_s;
+      self->fell_at = input->now;
     }
-    if (input->now >= self->stands_since + STANDS_LONG)
-      self->proof += (ours_s - queue_s) / fmax (PROVES_S, PROVES_FALLS * least_s);
-    self->received_bps = rate->received_bps;
-    self->to_s = ours_s = queue_s;
-    self->fell_at = input->now;
   }
   self->ridge_s = fmax (queue_s, ours_s);
 }
@@ -74,35 +87,48 @@ watch_return (MccRateEnhanced *rate, const MccRateInput *input)
 {
   MccRateCycles *self = &rate->cycles;
   double queue_s = mcc_time_to_seconds (input->queue_delay);
-  if (self->fell_at == MCC_TIME_NONE)
+  if (!self->fell)
     return;
   if (input->now - self->fell_at > RETURN_TIME
       || (double)input->received_now_bps < (1.0 - SAME) * self->received_bps) {
-    self->fell_at = MCC_TIME_NONE; /* we sent less */
+    self->fell = false; /* we sent less */
     return;
   }
   self->to_s = fmin (self->to_s, queue_s);
-  if (self->stands_since == MCC_TIME_NONE || queue_s < (self->from_s + self->to_s) / 2.0
+  if (self->stood == 0 || queue_s < (self->from_s + self->to_s) / 2.0
       || rate->received_bps >= (1.0 + SAME) * self->received_bps)
     return;
-  self->fell_at = MCC_TIME_NONE;
+  self->fell = false;
   self->seen += self->proof < 1.0 ? CYCLE_LEAST : self->proof;
+}
+
+static void
+watch_stand (MccRateEnhanced *rate, const MccRateInput *input)
+{
+  MccRateCycles *self = &rate->cycles;
+  if (input->queue_delay < mcc_rate_enhanced_empty_queue (rate, input)) {
+    self->stood = 0;
+    self->emptied = true;
+  } else if (self->stood++ == 0) {
+    self->stands_since = input->now;
+  }
 }
 
 void
 mcc_rate_enhanced_watch_cycles (MccRateEnhanced *rate, const MccRateInput *input, double dt_s)
 {
   MccRateCycles *self = &rate->cycles;
+  self->seen *= 1.0 - dt_s / MEMORY_S;
+  if (input->sent_bytes == 0)
+    return; /* nothing came: the queue is the last one */
   double least_s = fmax (fmax (FALL_LEAST_S, packet_s (input)), self->spread_s);
   watch_spread (self, input);
-  self->seen *= 1.0 - dt_s / MEMORY_S;
-  watch_fall (rate, input, least_s, dt_s);
-  if (input->queue_delay < mcc_rate_enhanced_empty_queue (rate, input)) {
-    self->stands_since = MCC_TIME_NONE;
-    self->emptied = true;
-  } else if (self->stands_since == MCC_TIME_NONE) {
-    self->stands_since = input->now;
+  if (rate->base.mode != MCC_RATE_DELAY) {
+    mcc_rate_enhanced_forget_cycles (rate); /* a doubling rate outruns what arrived */
+    return;
   }
+  watch_fall (rate, input, least_s, dt_s);
+  watch_stand (rate, input);
   watch_return (rate, input);
 }
 
@@ -110,7 +136,7 @@ void
 mcc_rate_enhanced_watch_capacity (MccRateEnhanced *rate, const MccRateInput *input)
 {
   MccRateCycles *self = &rate->cycles;
-  if (!self->emptied)
+  if (!self->emptied && self->noted_bps > 0.0)
     return;
   self->emptied = false;
   double ours_s = rate->own_queue_s + fmax (packet_s (input), self->spread_s);
@@ -129,7 +155,5 @@ mcc_rate_enhanced_others_come_and_go (const MccRateEnhanced *rate)
 void
 mcc_rate_enhanced_forget_cycles (MccRateEnhanced *rate)
 {
-  double spread_s = rate->cycles.spread_s;
-  rate->cycles = (MccRateCycles){ .stands_since = MCC_TIME_NONE, .fell_at = MCC_TIME_NONE,
-    .spread_s = spread_s };
+  rate->cycles = (MccRateCycles){ .spread_s = rate->cycles.spread_s };
 }

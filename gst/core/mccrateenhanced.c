@@ -215,8 +215,8 @@ decide_slow_start (MccRateEnhanced *self, const MccRateInput *input, bool new_lo
 static void
 watch_beyond (MccRateEnhanced *self, const MccRateInput *input, MccTime target, MccTime dt)
 {
-  self->beyond_s += ((double)input->received_now_bps / fmax (self->capacity_bps, 1.0) - 1.0)
-                    * mcc_time_to_seconds (dt);
+  double least_bps = (double)input->received_now_bps - (double)input->grain_bps;
+  self->beyond_s += (least_bps / fmax (self->capacity_bps, 1.0) - 1.0) * mcc_time_to_seconds (dt);
   if (self->beyond_s < 0.0 || input->queue_delay > target / 2 || !(self->capacity_bps > 0.0))
     self->beyond_s = 0.0;
 }

@@ -17,15 +17,17 @@
 /* Queues that come and go (mccratecycles.c). */
 typedef struct {
   double seen;          /* cycles that were not ours, fading */
-  double spread_s;      /* of the queue within a decision, at least: bursts */
-  MccTime stands_since; /* a queue; MCC_TIME_NONE: none */
+  double spread_s;      /* of the queue within a decision, at least: bursts; INFINITY: not known */
+  unsigned stood;       /* decisions in which the queue stands; 0: none */
+  MccTime stands_since; /* ... the first of them */
   bool emptied;         /* since the last capacity was noted ... */
   double noted_bps;     /* ... at the first note since it had emptied; 0: none */
   double ridge_s;       /* the queue, or what is left of it when only we send less */
-  MccTime fell_at;      /* faster than that; MCC_TIME_NONE: not, or not lately */
+  bool fell;            /* faster than that, and is not back ... */
+  MccTime fell_at;      /* ... at last ... */
   double from_s, to_s;  /* ... from where, to where ... */
-  double received_bps;  /* ... what arrived of ours then ... */
-  double proof;         /* ... and how many cycles its return counts for */
+  double received_bps;  /* ... what arrived of ours before ... */
+  double proof;         /* ... and from 1 on how many cycles its return counts for */
 } MccRateCycles;
 
 typedef struct {
@@ -39,8 +41,8 @@ typedef struct {
   MccTime calm_since;    /* no sign of congestion since */
   MccTime loss_seen;     /* the newest loss event that was acted upon */
   double capacity_bps;   /* received while the queue stood; 0 = none seen */
-  double beyond_s;       /* what arrived beyond it, and left no queue: in its time */
   bool restore;          /* ... and the rate was cut below it since */
+  double beyond_s;       /* what arrived beyond that capacity and left no queue: in its time */
   bool built;            /* the queue that slow start left has not gone yet */
   /* Who fills the queue? */
   struct {

@@ -34,10 +34,10 @@ one_long_cycle (void)
     { "we pause", 20, 1, 300000, MBPS, MBPS, 10, 60, FALSE },
     { "we send three quarters", 20, 3, 750000, MBPS, MBPS, 10, 60, FALSE },
     { "we sent less", 20, 1, MBPS, 800000, MBPS, 10, 60, FALSE },
-    { "the link is faster now", 20, 1, MBPS, MBPS, 1200000, 10, 60, FALSE },
+    { "the link is faster now", 20, 1, MBPS, 1200000, 1200000, 10, 60, FALSE },
     { "half-way back", 20, 1, MBPS, MBPS, MBPS, 10, 57, TRUE },
     { "not back", 20, 1, MBPS, MBPS, MBPS, 10, 53, FALSE },
-    { "a host that stood still", 5, 1, MBPS, MBPS, MBPS, 10, 60, FALSE },
+    { "stood for half a second: one is not enough", 5, 1, MBPS, MBPS, MBPS, 10, 60, FALSE },
     { "long ago", 20, 1, MBPS, MBPS, MBPS, 310, 60, FALSE },
   };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
@@ -62,7 +62,7 @@ one_long_cycle (void)
   }
 }
 
-/* Each stands for 0.3 s and is gone for as long: it takes three, and the fourth queue shows it. */
+/* Each stands for 0.3 s: it takes three, and the fourth queue shows it. */
 static void
 short_cycles (void)
 {
@@ -77,6 +77,7 @@ short_cycles (void)
     { "less than a packet", 11, 11, 3, MBPS, FALSE },
     { "less than what bursts make of it", 20, 40, 3, MBPS, FALSE },
     { "longer than its peak, as the slump's may be", 20, 10, 3, MBPS, TRUE },
+    { "every 5 s", 20, 20, 47, MBPS, TRUE },
     { "too seldom", 20, 20, 200, MBPS, FALSE },
     { "we pause", 20, 20, 3, 800000, FALSE },
   };
@@ -108,20 +109,74 @@ short_cycles (void)
   }
 }
 
-/* What stood before the link became slower says nothing of how fast its queue should fall. */
+/* When the link becomes slower, what arrived on the mean says nothing of how fast its queue should
+ * fall; a second later it does. */
 static void
 slower_link (void)
+{
+  for (guint later = 0; later < 2; later++) {
+    RateFixture f;
+    rate_alone (&f, FALSE);
+    f.input.capacity = NULL;
+    rate_send (&f, MBPS);
+    rate_queue (&f, 20);
+    rate_steps (&f, 15);
+    rate_receive (&f, 500000);
+    rate_send (&f, 500000);
+    rate_queue (&f, 300);
+    rate_step (&f); /* less than was sent: slower */
+    rate_steps (&f, later == 1 ? 25 : 8);
+    fall (&f, 300, 40, 2);
+    rate_queue (&f, 200);
+    g_assert_cmpuint (rate_steps_to_tcp (&f, 3), ==, later == 1 ? 1 : 0);
+    rate_clear (&f);
+  }
+}
+
+/* A long queue that fell, and short ones since that never come half-way back to it. */
+static void
+shorter_since (void)
 {
   RateFixture f;
   rate_alone (&f, FALSE);
   f.input.capacity = NULL;
   rate_send (&f, MBPS);
-  rate_queue (&f, 300);
-  rate_receive (&f, 500000);
-  rate_steps (&f, 8);
-  fall (&f, 300, 40, 2);
-  rate_queue (&f, 200);
-  g_assert_cmpuint (rate_steps_to_tcp (&f, 5), ==, 0);
+  rate_queue (&f, 100);
+  rate_steps (&f, 3);
+  guint steps = 0;
+  for (; steps < 20 && rate_mode (&f) == MCC_RATE_DELAY; steps++) {
+    rate_queue (&f, 0);
+    rate_steps (&f, 3);
+    rate_queue (&f, 20);
+    rate_steps (&f, 3);
+  }
+  g_assert_cmpuint (steps, ==, 4);
+  rate_clear (&f);
+}
+
+/* Nothing comes for a while: the queue is the last one, and no proof that bursts have gone. */
+static void
+nothing_comes (void)
+{
+  RateFixture f;
+  rate_alone (&f, FALSE);
+  f.input.capacity = NULL;
+  rate_send (&f, MBPS);
+  f.input.queue_peak = 20 * MCC_MSECOND;
+  rate_steps (&f, 50);
+  for (guint cycle = 0; cycle < 6; cycle++) {
+    rate_queue (&f, 20);
+    f.input.sent_bytes = 0;
+    f.input.sent_span = 0;
+    rate_steps (&f, 2);
+    rate_send (&f, MBPS);
+    f.input.queue_peak = 40 * MCC_MSECOND;
+    rate_steps (&f, 2);
+    rate_queue (&f, 0);
+    f.input.queue_peak = 20 * MCC_MSECOND;
+    rate_steps (&f, 2);
+    g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
+  }
   rate_clear (&f);
 }
 
@@ -132,9 +187,9 @@ less_than_noted (void)
 {
   static const struct {
     const char *name;
-    guint fades;         /* per cent, of what arrives, from one queue to the next */
-    guint64 burst_bps;   /* sent as it came */
-    gboolean empties;    /* between */
+    guint fades;       /* per cent, of what arrives, from one queue to the next */
+    guint64 burst_bps; /* sent as it came */
+    gboolean empties;  /* between */
     gboolean others;
   } table[] = {
     { "others", 3, 0, TRUE, TRUE },
@@ -169,9 +224,11 @@ static void
 beyond_the_capacity (void)
 {
   static const struct {
-    guint percent; /* received, of the capacity noted */
+    guint percent;     /* received, of the capacity noted */
+    guint64 grain_bps; /* ... but for so much: a packet */
     gboolean disproved;
-  } table[] = { { 100, FALSE }, { 99, FALSE }, { 102, TRUE }, { 104, TRUE } };
+  } table[] = { { 100, 0, FALSE }, { 99, 0, FALSE }, { 102, 0, TRUE }, { 104, 0, TRUE },
+    { 104, 50000, FALSE } };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
     RateFixture f;
     rate_alone (&f, FALSE);
@@ -183,6 +240,7 @@ beyond_the_capacity (void)
     rate_queue (&f, 0);
     rate_steps (&f, 10); /* restored */
     guint64 before_bps = rate_bps (&f);
+    f.input.grain_bps = table[row].grain_bps;
     rate_receive (&f, MBPS * table[row].percent / 100);
     rate_steps (&f, 20);
     if (table[row].disproved)
@@ -200,6 +258,8 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-cycles/one-long-cycle", one_long_cycle);
   g_test_add_func ("/rate-cycles/short-cycles", short_cycles);
   g_test_add_func ("/rate-cycles/slower-link", slower_link);
+  g_test_add_func ("/rate-cycles/shorter-since", shorter_since);
+  g_test_add_func ("/rate-cycles/nothing-comes", nothing_comes);
   g_test_add_func ("/rate-cycles/less-than-the-capacity-noted", less_than_noted);
   g_test_add_func ("/rate-cycles/beyond-the-capacity-noted", beyond_the_capacity);
   return g_test_run ();
