@@ -80,8 +80,13 @@ mcc_rate_tcp_loss_ratio (double loss_ratio, double overflow_share)
 }
 
 double
+mcc_rate_packet_s (const MccRateInput *input)
+{
+  return 8.0 * input->packet_bytes / fmax ((double)input->received_bps, 1.0);
+}
+
+double
 mcc_rate_packet_delay_s (const MccRateInput *input)
 {
-  double packet_s = 8.0 * input->packet_bytes / fmax ((double)input->received_bps, 1.0);
-  return fmax (0.0, packet_s - mcc_time_to_seconds (input->transmission));
+  return fmax (0.0, mcc_rate_packet_s (input) - mcc_time_to_seconds (input->transmission));
 }

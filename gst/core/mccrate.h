@@ -79,6 +79,8 @@ bool mcc_rate_owns_queue (const MccRate *self);
 /* The loss ratio that TCP would meet where we meet @loss_ratio, of which @overflow_share (0..1) was
  * dropped by a full queue: that strikes TCP's pairs of packets more often than paced ones. */
 double mcc_rate_tcp_loss_ratio (double loss_ratio, double overflow_share);
+/* How long a packet takes of what is received, in seconds. */
+double mcc_rate_packet_s (const MccRateInput *input);
 /* What a mean packet's transmission adds to the queue's delays where the link carries no more than
  * arrives. */
 double mcc_rate_packet_delay_s (const MccRateInput *input);

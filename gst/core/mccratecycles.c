@@ -28,12 +28,6 @@
 #define SPREAD_GAIN 0.1               /* a decision */
 #define SLOWER 0.98                   /* of the capacity noted before */
 
-static double
-packet_s (const MccRateInput *input)
-{
-  return 8.0 * input->packet_bytes / fmax ((double)input->received_bps, 1.0);
-}
-
 static void
 watch_spread (MccRateCycles *self, const MccRateInput *input)
 {
@@ -121,7 +115,7 @@ mcc_rate_enhanced_watch_cycles (MccRateEnhanced *rate, const MccRateInput *input
   self->seen *= 1.0 - dt_s / MEMORY_S;
   if (input->sent_bytes == 0)
     return; /* nothing came: the queue is the last one */
-  double least_s = fmax (fmax (FALL_LEAST_S, packet_s (input)), self->spread_s);
+  double least_s = fmax (fmax (FALL_LEAST_S, mcc_rate_packet_s (input)), self->spread_s);
   watch_spread (self, input);
   if (rate->base.mode != MCC_RATE_DELAY) {
     mcc_rate_enhanced_forget_cycles (rate); /* a doubling rate outruns what arrived */
@@ -139,7 +133,7 @@ mcc_rate_enhanced_watch_capacity (MccRateEnhanced *rate, const MccRateInput *inp
   if (!self->emptied && self->noted_bps > 0.0)
     return;
   self->emptied = false;
-  double ours_s = rate->own_queue_s + fmax (packet_s (input), self->spread_s);
+  double ours_s = rate->own_queue_s + fmax (mcc_rate_packet_s (input), self->spread_s);
   double most_bps = (double)(input->received_now_bps + input->grain_bps);
   if (most_bps < SLOWER * self->noted_bps && mcc_time_to_seconds (input->queue_delay) > ours_s)
     self->seen += CYCLE_LEAST;

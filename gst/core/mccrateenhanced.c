@@ -40,7 +40,7 @@
 #define GROWTH_NEAR 0.03     /* about the capacity seen last */
 #define NEAR 1.05            /* ... up to this, which disproves it when no queue comes of it */
 #define NEAR_TIME (1 * MCC_SECOND)
-#define BEYOND_S 0.03     /* ... as does a queue that should be longer than this and the buffer */
+#define BEYOND_S 0.03 /* ... as does a queue that is missing: longer than this and the buffer's */
 #define GROWTH_PROVEN 0.6 /* received / rate that allows growth */
 #define GROWTH_CAP 1.25   /* ... no further than this times the received rate */
 #define DRAIN_S 0.3       /* a queue above its target is to be gone in this time */

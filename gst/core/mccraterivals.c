@@ -35,12 +35,6 @@
 #define LOSS_RECENT (5 * MCC_SECOND)
 #define FOREIGN_INTERVALS 3.0 /* ... or so many mean loss intervals */
 
-static double
-packet_s (const MccRateInput *input)
-{
-  return 8.0 * input->packet_bytes / fmax ((double)input->received_bps, 1.0);
-}
-
 /* What will be sent when we ask for @rate_bps: others may limit, and the stream has a floor. */
 static double
 is_sent (const MccRateInput *input, double rate_bps)
@@ -55,8 +49,8 @@ proven_capacity_bps (const MccRateEnhanced *self, const MccRateInput *input)
 {
   if (input->capacity == NULL)
     return 0.0;
-  MccTime window
-      = mcc_time_max (PROOF_TIME, mcc_time_from_seconds (PROOF_PACKETS * packet_s (input)));
+  MccTime window = mcc_time_max (
+      PROOF_TIME, mcc_time_from_seconds (PROOF_PACKETS * mcc_rate_packet_s (input)));
   MccTime since = mcc_time_max (self->slower_at, input->now > window ? input->now - window : 0);
   return (double)mcc_capacity_proven_bps (input->capacity, since, input->now);
 }
@@ -87,7 +81,7 @@ foreign_losses (const MccRateEnhanced *self, const MccRateInput *input)
     return false;
   if (input->loss_ratio < input->remembered_ratio)
     return false; /* what is forgotten is over */
-  double recent_s = FOREIGN_INTERVALS / input->loss_ratio * packet_s (input);
+  double recent_s = FOREIGN_INTERVALS / input->loss_ratio * mcc_rate_packet_s (input);
   MccTime recent = mcc_time_max (LOSS_RECENT, mcc_time_from_seconds (recent_s));
   return input->now - self->loss_foreign < recent;
 }
@@ -113,7 +107,7 @@ others_return (const MccRateEnhanced *self, const MccRateInput *input)
   if (self->filled || self->competed == MCC_TIME_NONE
       || input->now - self->competed > OTHERS_MEMORY)
     return false;
-  double least_s = fmax (OTHERS_LEAST_S, packet_s (input));
+  double least_s = fmax (OTHERS_LEAST_S, mcc_rate_packet_s (input));
   return mcc_time_to_seconds (input->queue_delay) > self->own_queue_s + least_s;
 }
 
@@ -281,7 +275,8 @@ mcc_rate_enhanced_judge_rivals (
 {
   MccTime queue = input->queue_delay, target = mcc_rate_enhanced_target_queue (self, input);
   double dt_s = mcc_time_to_seconds (dt);
-  double gain = fmin (1.0, dt_s / fmax (RECEIVED_TIME_S, RECEIVED_PACKETS * packet_s (input)));
+  double gain
+      = fmin (1.0, dt_s / fmax (RECEIVED_TIME_S, RECEIVED_PACKETS * mcc_rate_packet_s (input)));
   double visible = visible_rate (self, input);
   note_asked (self, input);
   self->rtt_s += fmin (1.0, dt_s / RTT_TIME_S) * (mcc_time_to_seconds (input->rtt) - self->rtt_s);
