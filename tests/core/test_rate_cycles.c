@@ -6,6 +6,14 @@
 #include "ratefixture.h"
 
 static void
+begin (RateFixture *f, gboolean unheard)
+{
+  rate_alone (f, unheard);
+  f->input.capacity = NULL; /* dispersion says nothing */
+  rate_send (f, MBPS);
+}
+
+static void
 fall (RateFixture *f, guint from_ms, guint to_ms, guint steps)
 {
   for (guint i = 1; i <= steps; i++) {
@@ -43,9 +51,7 @@ one_long_cycle (void)
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
     RateFixture f;
     g_test_message ("%s", table[row].name);
-    rate_alone (&f, TRUE);
-    f.input.capacity = NULL;
-    rate_send (&f, MBPS);
+    begin (&f, TRUE);
     rate_queue (&f, 90);
     rate_steps (&f, table[row].stands);
     rate_send (&f, table[row].sent_bps);
@@ -85,9 +91,7 @@ short_cycles (void)
     RateFixture f;
     guint cycles = 0;
     g_test_message ("%s", table[row].name);
-    rate_alone (&f, FALSE);
-    f.input.capacity = NULL;
-    rate_send (&f, MBPS);
+    begin (&f, FALSE);
     guint burst_ms = MAX (table[row].peak_ms, table[row].queue_ms) - table[row].queue_ms;
     f.input.queue_peak = burst_ms * MCC_MSECOND;
     rate_steps (&f, 50);
@@ -116,9 +120,7 @@ slower_link (void)
 {
   for (guint later = 0; later < 2; later++) {
     RateFixture f;
-    rate_alone (&f, FALSE);
-    f.input.capacity = NULL;
-    rate_send (&f, MBPS);
+    begin (&f, FALSE);
     rate_queue (&f, 20);
     rate_steps (&f, 15);
     rate_receive (&f, 500000);
@@ -138,9 +140,7 @@ static void
 shorter_since (void)
 {
   RateFixture f;
-  rate_alone (&f, FALSE);
-  f.input.capacity = NULL;
-  rate_send (&f, MBPS);
+  begin (&f, FALSE);
   rate_queue (&f, 100);
   rate_steps (&f, 3);
   guint steps = 0;
@@ -159,9 +159,7 @@ static void
 nothing_comes (void)
 {
   RateFixture f;
-  rate_alone (&f, FALSE);
-  f.input.capacity = NULL;
-  rate_send (&f, MBPS);
+  begin (&f, FALSE);
   f.input.queue_peak = 20 * MCC_MSECOND;
   rate_steps (&f, 50);
   for (guint cycle = 0; cycle < 6; cycle++) {
@@ -177,6 +175,52 @@ nothing_comes (void)
     rate_steps (&f, 2);
     g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
   }
+  rate_clear (&f);
+}
+
+/* A queue that was seen once, since when nothing came: a host that stood still. */
+static void
+seen_once (void)
+{
+  RateFixture f;
+  begin (&f, FALSE);
+  for (guint cycle = 0; cycle < 6; cycle++) {
+    rate_queue (&f, 20);
+    rate_step (&f);
+    f.input.sent_bytes = 0;
+    f.input.sent_span = 0;
+    rate_steps (&f, 2);
+    rate_send (&f, MBPS);
+    rate_queue (&f, 0);
+    rate_steps (&f, 3);
+    g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
+  }
+  rate_clear (&f);
+}
+
+/* While the rate doubles, what arrived says nothing of how fast its queue should fall. */
+static void
+slow_start (void)
+{
+  RateFixture f;
+  rate_init (&f);
+  f.input.capacity = NULL;
+  f.input.packet_bytes = 100.0;
+  f.input.max_bps = MBPS;
+  rate_send (&f, MBPS);
+  rate_steps (&f, 4);
+  for (guint cycle = 0; cycle < 6; cycle++) {
+    rate_queue (&f, 9);
+    rate_steps (&f, 3);
+    rate_queue (&f, 0);
+    rate_steps (&f, 3);
+    g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_SLOW_START);
+  }
+  for (guint i = 1; i <= 2; i++) {
+    rate_queue (&f, i * 15);
+    rate_step (&f);
+  }
+  g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
   rate_clear (&f);
 }
 
@@ -202,8 +246,7 @@ less_than_noted (void)
     RateFixture f;
     guint queues = 0;
     g_test_message ("%s", table[row].name);
-    rate_alone (&f, FALSE);
-    f.input.capacity = NULL;
+    begin (&f, FALSE);
     for (guint64 bps = MBPS; queues < 4; bps -= bps * table[row].fades / 100) {
       rate_receive (&f, bps);
       rate_send (&f, bps);
@@ -231,10 +274,8 @@ beyond_the_capacity (void)
     { 104, 50000, FALSE } };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
     RateFixture f;
-    rate_alone (&f, FALSE);
-    f.input.capacity = NULL;
+    begin (&f, FALSE);
     f.input.max_bps = 100 * MBPS;
-    rate_send (&f, MBPS);
     rate_queue (&f, 20);
     rate_lose (&f, 1e-4);
     rate_queue (&f, 0);
@@ -260,6 +301,8 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-cycles/slower-link", slower_link);
   g_test_add_func ("/rate-cycles/shorter-since", shorter_since);
   g_test_add_func ("/rate-cycles/nothing-comes", nothing_comes);
+  g_test_add_func ("/rate-cycles/seen-once", seen_once);
+  g_test_add_func ("/rate-cycles/slow-start", slow_start);
   g_test_add_func ("/rate-cycles/less-than-the-capacity-noted", less_than_noted);
   g_test_add_func ("/rate-cycles/beyond-the-capacity-noted", beyond_the_capacity);
   return g_test_run ();
