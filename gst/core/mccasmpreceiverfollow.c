@@ -331,7 +331,9 @@ bool
 mcc_asmp_receiver_shares_queue (
     const MccAsmpReceiver *self, uint32_t ssrc, const MccAppReport *report)
 {
-  return (report->flags & MCC_REPORT_RTT_MEASURED) && self->path.standing > QUEUE_FREE
+  /* What we fill alone is nobody else's, however near and alike his is. */
+  bool ours = mcc_rate_mode (self->rate) == MCC_RATE_DELAY && mcc_rate_owns_queue (self->rate);
+  return !ours && (report->flags & MCC_REPORT_RTT_MEASURED) && self->path.standing > QUEUE_FREE
          && report->queue_delay > QUEUE_FREE
          && mcc_neighbours_is_near (&self->path.neighbours, ssrc, report->number, report->rtt);
 }

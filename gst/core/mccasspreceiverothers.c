@@ -8,8 +8,10 @@
 /* One who went up, left the old stream and sees what the new one does knows after that and a leave
  * latency; and what it did to us is over. */
 #define TRIAL_TIME (4 * MCC_SECOND)
-#define LEARNED_TIME (20 * MCC_SECOND) /* an up that is taken back so soon has failed */
-#define COMPANY_TIME (4 * MCC_SECOND)  /* one who is in a higher stream counts so long */
+#define LEARNED_TIME (20 * MCC_SECOND)   /* an up that is taken back so soon has failed */
+#define COMPANY_TIME (4 * MCC_SECOND)    /* one who is in a higher stream counts so long */
+#define COMPANY_SURE (500 * MCC_MSECOND) /* ... if another report says so, so much later ... */
+#define COMPANY_SEEN (10 * MCC_SECOND)   /* ... or up to this */
 #define COMPANY_WAIT                                                                               \
   (20 * MCC_SECOND) /* between two ups to company; twice as long after a failure */
 #define COMPANY_WAIT_MAX (320 * MCC_SECOND)
@@ -39,7 +41,9 @@ mcc_assp_receiver_is_patient (const MccAsspReceiver *self)
 }
 
 /* @stream comes over the queue that we have, too: where we are in it our link has less to carry,
- * not more. It has been measured: whoever says so is not trying any more. */
+ * not more. It has been measured: whoever says so is not trying any more. A queue that falls
+ * meanwhile makes others look near: once is chance, unless many are behind our link, some of whom
+ * stay away the longer the more it suffers. */
 static void
 note_company (MccAsspReceiver *self, unsigned stream, uint32_t ssrc, const MccAppReport *report)
 {
@@ -50,7 +54,14 @@ note_company (MccAsspReceiver *self, unsigned stream, uint32_t ssrc, const MccAp
       || report->rate_bps < self->streams.stream[stream].low_bps
       || !mcc_asmp_receiver_shares_queue (self->asmp, ssrc, report))
     return;
-  self->company = stream;
+  if (stream != self->company || self->now - self->company_seen > COMPANY_SEEN) {
+    self->company = stream;
+    self->company_seen = self->now;
+    self->company_until = 0;
+  }
+  bool few = self->session[own].receivers <= MCC_ASMP_FEW_RECEIVERS;
+  if (few && self->now - self->company_seen < COMPANY_SURE)
+    return;
   self->company_bps = report->rate_bps;
   self->company_loss = report->loss_ratio;
   self->company_until = self->now + COMPANY_TIME;

@@ -32,7 +32,8 @@ struct MccAsspReceiver {
   bool led_onset;                  /* we were not pressed when that one went */
   MccTime trial_until, trial_rest; /* what another one's up does to us is waited for; not again */
   /* One behind our queue is in a higher stream, which our link carries anyway. */
-  unsigned company; /* that stream; MCC_ASSP_NO_STREAM: none lately */
+  unsigned company;     /* that stream; MCC_ASSP_NO_STREAM: none lately */
+  MccTime company_seen; /* first */
   MccTime company_until, joined_company, company_not_before, company_wait; /* 0: never, none */
   bool joins_company;
   uint64_t company_bps; /* what it says that it can take there, and meets */

@@ -57,6 +57,12 @@ find_transit (const MccNeighbours *self, uint32_t send_time, MccTimeDelta *out)
   return found;
 }
 
+static MccTimeDelta
+newest_transit (const MccNeighbours *self)
+{
+  return self->seen[(self->seen_count - 1) % MCC_NEIGHBOURS_SEEN].transit;
+}
+
 static bool
 alike (MccTime queue, MccTime own)
 {
@@ -72,6 +78,9 @@ mcc_neighbours_handle_report (MccNeighbours *self, uint32_t ssrc, uint32_t numbe
   unsigned place = ssrc % MCC_NEIGHBOURS_HEARD;
   self->heard[place].any = false;
   if (!alike (queue, own_queue) || !find_transit (self, echo, &own))
+    return;
+  /* A queue that has fallen since hides how far away it is. */
+  if (own - newest_transit (self) > (MccTimeDelta)ALIKE)
     return;
   self->heard[place].any = true;
   self->heard[place].ssrc = ssrc;

@@ -81,6 +81,27 @@ near_and_far (void)
   }
 }
 
+/* A report from elsewhere comes through our queue: one that has fallen since its packet hides the
+ * way. */
+static void
+queue_falls (void)
+{
+  static const int fallen[] = { 0, 10, 58 };
+  for (guint row = 0; row < G_N_ELEMENTS (fallen); row++) {
+    Fixture f;
+    MccTimeDelta transit = 0;
+    init (&f);
+    mcc_neighbours_handle_packet (&f.neighbours, mcc_abs_send_time (f.sent + 20 * MCC_MSECOND),
+        DOWN + OFFSET + MS (98 - fallen[row]), f.sent + 200 * MCC_MSECOND);
+    hear (&f, 99, 70 - fallen[row], 0);
+    g_test_message ("by %d ms", fallen[row]);
+    g_assert_cmpuint (borrowed (&f, 99, 7, 180, &transit), ==, 0);
+    hear (&f, 99, 2, 0);
+    g_assert_cmpuint (
+        borrowed (&f, 99, 7, 180, &transit), ==, fallen[row] > 20 ? 0 : 180 * MCC_MSECOND);
+  }
+}
+
 /* Of several the median: one that lies, or is near by chance, moves nobody. */
 static void
 median_of_several (void)
@@ -135,6 +156,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/neighbours/near-and-far", near_and_far);
+  g_test_add_func ("/neighbours/queue-falls", queue_falls);
   g_test_add_func ("/neighbours/median-of-several", median_of_several);
   g_test_add_func ("/neighbours/one-voice-each", one_voice);
   g_test_add_func ("/neighbours/unheard", unheard);
