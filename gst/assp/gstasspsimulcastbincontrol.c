@@ -250,41 +250,63 @@ act_target (GstAsspSimulcastBin *self, guint i, const MccSenderAction *action)
       action->previous_bps, reason, action->ssrc);
 }
 
+/* Of stream @k. FALSE: it has ended. */
+static gboolean
+prepare_session (GstAsspSimulcastBin *self, guint k, MccAppSession *session)
+{
+  GstMccSender *sender = GST_MCC_SENDER (self);
+  guint64 bps = session->session_bandwidth_bps;
+  gboolean ended, other;
+
+  g_mutex_lock (&sender->lock);
+  ended = sender->stream[k].ended;
+  other = self->stream[k].rtcp_bps != bps;
+  self->stream[k].rtcp_bps = bps;
+  g_mutex_unlock (&sender->lock);
+  if (ended)
+    return FALSE;
+  if (other)
+    gst_mcc_session_set_stream_bandwidth (sender->session, k, bps);
+  session->media_ssrc = gst_mcc_session_get_ssrc (sender->session, k);
+  session->send_time = mcc_abs_send_time (gst_mcc_pump_now (sender->pump));
+  return TRUE;
+}
+
+static void
+set_app (MccAsspApp *app, guint32 subtype, guint k, guint32 ssrc)
+{
+  memset (app, 0, sizeof *app);
+  app->subtype = subtype;
+  app->stream = k;
+  app->ssrc = ssrc;
+  if (subtype == MCC_ASSP_STREAMS)
+    return;
+  app->asmp.subtype = subtype;
+  app->asmp.ssrc = ssrc;
+}
+
 static void
 act_session (GstAsspSimulcastBin *self, guint i, GstMccSenderTodo *said)
 {
   GstMccSender *sender = GST_MCC_SENDER (self);
-  guint64 bps = said->session.session_bandwidth_bps;
-  MccAsspApp apps[3];
+  MccAsspApp apps[2 + MCC_ASSP_STREAMS_MAX];
   guint n = 0;
-  gboolean ended, other;
 
-  g_mutex_lock (&sender->lock);
-  ended = sender->stream[i].ended;
-  other = self->stream[i].rtcp_bps != bps;
-  self->stream[i].rtcp_bps = bps;
-  g_mutex_unlock (&sender->lock);
-  if (ended)
+  if (!prepare_session (self, i, &said->session))
     return;
-  if (other)
-    gst_mcc_session_set_stream_bandwidth (sender->session, i, bps);
-
-  memset (apps, 0, sizeof apps);
-  said->session.media_ssrc = gst_mcc_session_get_ssrc (sender->session, i);
-  said->session.send_time = mcc_abs_send_time (gst_mcc_pump_now (sender->pump));
-  apps[n].subtype = MCC_ASSP_STREAMS;
+  set_app (&apps[n], MCC_ASSP_STREAMS, i, said->session.media_ssrc);
   apps[n++].streams = said->streams;
-  apps[n].subtype = apps[n].asmp.subtype = MCC_APP_SESSION;
+  set_app (&apps[n], MCC_APP_SESSION, i, said->session.media_ssrc);
   apps[n++].asmp.session = said->session;
-  if (said->rtt.count > 0) {
-    apps[n].subtype = apps[n].asmp.subtype = MCC_APP_RTT;
-    apps[n++].asmp.rtt = said->rtt;
+  for (guint k = 0; k < self->n_streams; k++) {
+    if (said->action.assp.also[k] == NULL || !prepare_session (self, k, &said->also[k]))
+      continue;
+    set_app (&apps[n], MCC_APP_SESSION, k, said->also[k].media_ssrc);
+    apps[n++].asmp.session = said->also[k];
   }
-  for (guint k = 0; k < n; k++) {
-    apps[k].ssrc = said->session.media_ssrc;
-    apps[k].stream = i;
-    if (k > 0)
-      apps[k].asmp.ssrc = said->session.media_ssrc;
+  if (said->rtt.count > 0) {
+    set_app (&apps[n], MCC_APP_RTT, i, said->session.media_ssrc);
+    apps[n++].asmp.rtt = said->rtt;
   }
   gst_mcc_session_send_assp (sender->session, i, apps, n, FALSE);
 }
@@ -341,6 +363,9 @@ gst_assp_simulcast_bin_poll_locked (GstMccSender *sender, GstMccSenderTodo *out)
   if (action->type == MCC_ASSP_SENDER_ASMP && action->asmp.type == MCC_SENDER_SEND_SESSION) {
     gst_mcc_sender_copy_session (out, action->asmp.session, action->asmp.rtt);
     out->streams = *action->streams;
+    for (guint k = 0; k < self->n_streams; k++)
+      if (action->also[k] != NULL)
+        out->also[k] = *action->also[k];
   }
   return TRUE;
 }

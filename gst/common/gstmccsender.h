@@ -66,7 +66,10 @@ typedef struct {
   MccAppSession session;
   MccAppRttList rtt;
   union {
-    MccAsspStreams streams;
+    struct {
+      MccAsspStreams streams;
+      MccAppSession also[MCC_ASSP_STREAMS_MAX]; /* of other streams: those of the action */
+    };
     MccElmLayers layers;
   };
 } GstMccSenderTodo;

@@ -212,6 +212,13 @@ bool mcc_asmp_sender_poll (MccAsmpSender *self, MccSenderAction *out);
 bool mcc_asmp_sender_poll_trace (MccAsmpSender *self, MccTraceEvent *out);
 /* Something outside the announcement that goes with it has changed: the next one does not wait. */
 void mcc_asmp_sender_announce (MccAsmpSender *self, MccTime now);
+/* enhanced: what another stream's announcement is to carry of this one (ASSP), without the caps'
+ * strings; it counts as announced. NULL: it would say nothing new, own ones come as often, or
+ * nobody is there. Valid until the next call. */
+const MccAppSession *mcc_asmp_sender_ride (MccAsmpSender *self, MccTime now);
+/* The newest announcement carries @bytes more, of other streams. Returns its size, IP and UDP
+ * included. */
+size_t mcc_asmp_sender_carry (MccAsmpSender *self, size_t bytes);
 uint64_t mcc_asmp_sender_target_bps (const MccAsmpSender *self);
 /* Whether media packets leave as ECT(0) now; to be asked after each call, for it is what the newest
  * announcement says, or less. */

@@ -179,6 +179,8 @@ struct MccAsmpSender {
 
   /* Announcement. */
   MccTime session_last;    /* MCC_TIME_NONE: none yet */
+  MccTime session_told;    /* the newest one, or another stream's that carried it */
+  double session_bytes;    /* size of the newest one */
   double session_owed;     /* bytes sent ahead of the budget */
   uint64_t session_target; /* as last announced */
   bool session_urgent;

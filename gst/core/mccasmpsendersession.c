@@ -14,6 +14,10 @@
  * The caps' strings (about 200 bytes for H.264) are in each one while the budget bears that. Where
  * it does not they are in those that a receiver without caps waits for, in the first two after a
  * change, and else take at most half of the budget, every MCC_SENDER_CAPS_INTERVAL at most.
+ *
+ * Where several streams share the budget (ASSP) one's announcement carries what is to be said of
+ * the others: a compound's headers and the description of the streams are most of it. It is paid by
+ * the one whose it is.
  */
 #include <math.h>
 
@@ -332,6 +336,15 @@ strings_due (const MccAsmpSender *self)
          && self->now - self->caps_last >= mcc_time_max (MCC_SENDER_CAPS_INTERVAL, 2 * spent);
 }
 
+static void
+told (MccAsmpSender *self)
+{
+  if (self->session.limiting_ssrc != 0 && self->limiting_told == MCC_TIME_NONE)
+    self->limiting_told = self->now;
+  self->session_told = self->now;
+  self->session_target = self->target_bps;
+}
+
 void
 mcc_asmp_sender_session_build (MccAsmpSender *self)
 {
@@ -351,9 +364,33 @@ mcc_asmp_sender_session_build (MccAsmpSender *self)
   if (self->rtt_list.count > 0)
     bytes += MCC_SENDER_RTT_LIST_BYTES + MCC_SENDER_RTT_ENTRY_BYTES * self->rtt_list.count;
   self->session_owed += bytes;
-  if (session->limiting_ssrc != 0 && self->limiting_told == MCC_TIME_NONE)
-    self->limiting_told = self->now;
+  self->session_bytes = bytes;
+  told (self);
   self->session_last = self->now;
-  self->session_target = self->target_bps;
   self->session_urgent = false;
+}
+
+const MccAppSession *
+mcc_asmp_sender_ride (MccAsmpSender *self, MccTime now)
+{
+  mcc_asmp_sender_advance (self, now);
+  if (!mcc_asmp_sender_enhanced (self) || self->session_last == MCC_TIME_NONE
+      || self->config.ssrc == 0 || mcc_asmp_sender_group (self) == 0)
+    return NULL;
+  bool often = budget_time (self, self->bytes) <= MCC_SENDER_SESSION_INTERVAL;
+  if (often || (urgency (self) == 0 && now < self->session_told + MCC_SENDER_SESSION_INTERVAL))
+    return NULL;
+  advance_round (self);
+  self->session.number++;
+  fill_in (self, &self->session, false);
+  told (self);
+  return &self->session;
+}
+
+size_t
+mcc_asmp_sender_carry (MccAsmpSender *self, size_t bytes)
+{
+  self->session_bytes += (double)bytes;
+  self->session_owed += (double)bytes;
+  return (size_t)self->session_bytes;
 }

@@ -7,44 +7,12 @@
 #include "mccasspsenderprivate.h"
 #include "mccindexapp.h"
 #include "mccrng.h"
-#include "mccrtcp.h"
 #include "mccseq.h"
-
-#define OCCUPIED_SHARE 0.9 /* of RTCP: ours; the others must be able to call for receivers */
 
 static unsigned
 count (const MccAsspSender *self)
 {
   return self->streams.count;
-}
-
-static uint64_t
-limit_rate (uint64_t bps)
-{
-  return bps > MCC_APP_RATE_MAX ? MCC_APP_RATE_MAX : bps;
-}
-
-/* The RTCP of all streams reaches everybody, so it is a part of what the slowest receive. */
-static void
-share_rtcp (MccAsspSender *self, bool force)
-{
-  unsigned n = count (self), occupied = 0;
-  uint64_t all = mcc_rtcp_base_bps (
-      mcc_asmp_sender_target_bps (self->stream[mcc_assp_streams_lowest (&self->streams)].asmp),
-      self->config.session_bandwidth_bps);
-  if (all == self->rtcp_bps && !force)
-    return;
-  self->rtcp_bps = all;
-  for (unsigned j = 0; j < n; j++)
-    occupied += self->stream[j].occupied;
-  for (unsigned j = 0; j < n; j++) {
-    double part = 1.0 / n;
-    if (occupied > 0 && occupied < n)
-      part = self->stream[j].occupied ? OCCUPIED_SHARE / occupied
-                                      : (1.0 - OCCUPIED_SHARE) / (n - occupied);
-    uint64_t bps = limit_rate ((uint64_t)(part * (double)all) + 1);
-    mcc_asmp_sender_set_session_bandwidth (self->stream[j].asmp, bps, self->now);
-  }
 }
 
 /* After anything that may have changed who is where, or a target. */
@@ -59,7 +27,7 @@ look (MccAsspSender *self)
     lost = lost && self->stream[j].lost;
   }
   self->lost = lost;
-  share_rtcp (self, changed);
+  mcc_assp_sender_share_rtcp (self, changed);
 }
 
 static void
@@ -71,7 +39,8 @@ end_round (MccAsspSender *self)
     MccAsspSenderStream *stream = &self->stream[j];
     announced->average_bps = announced->low_bps;
     if (stream->occupied && length_s > 0.0)
-      announced->average_bps = limit_rate ((uint64_t)(stream->bits / length_s + 0.5));
+      announced->average_bps
+          = mcc_assp_sender_limit_rate ((uint64_t)(stream->bits / length_s + 0.5));
     stream->bits = 0.0;
   }
   self->round_start = self->now;
@@ -155,7 +124,8 @@ mcc_assp_sender_new (const MccAsspSenderConfig *config, MccTime now)
   for (unsigned j = 0; config->session_bandwidth_bps == 0 && j < count (self); j++)
     if (self->streams.stream[j].high_bps > self->config.session_bandwidth_bps)
       self->config.session_bandwidth_bps = self->streams.stream[j].high_bps;
-  self->config.session_bandwidth_bps = limit_rate (self->config.session_bandwidth_bps);
+  self->config.session_bandwidth_bps
+      = mcc_assp_sender_limit_rate (self->config.session_bandwidth_bps);
   for (unsigned j = 0; j < count (self); j++) {
     self->streams.stream[j].average_bps = self->streams.stream[j].low_bps;
     self->stream[j].asmp = new_stream (self, j, mcc_rng_next (&rng));
@@ -164,7 +134,7 @@ mcc_assp_sender_new (const MccAsspSenderConfig *config, MccTime now)
       return NULL;
     }
   }
-  share_rtcp (self, true);
+  mcc_assp_sender_share_rtcp (self, true);
   return self;
 }
 
@@ -194,7 +164,7 @@ mcc_assp_sender_set_bounds (
   self->streams = changed;
   mcc_assp_sender_bounds_set (self);
   mcc_assp_sender_apply_bounds (self, stream);
-  share_rtcp (self, true);
+  mcc_assp_sender_share_rtcp (self, true);
   mcc_asmp_sender_announce (self->stream[0].asmp, now);
   return true;
 }
@@ -404,6 +374,7 @@ translate (MccAsspSender *self, unsigned j, MccAsspSenderAction *out)
     case MCC_SENDER_SEND_SESSION:
       self->streams.number++;
       out->streams = &self->streams;
+      mcc_assp_sender_carry_others (self, j, out);
       return true;
     default:
       return true;

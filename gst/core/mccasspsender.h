@@ -60,7 +60,8 @@ typedef struct {
   MccAsspSenderActionType type;
   unsigned stream;
   MccSenderAction asmp;
-  const MccAsspStreams *streams; /* valid until the next call */
+  const MccAsspStreams *streams;                   /* valid until the next call */
+  const MccAppSession *also[MCC_ASSP_STREAMS_MAX]; /* ... other streams' in the same compound */
   MccAsspStream bounds;
 } MccAsspSenderAction;
 

@@ -3,6 +3,7 @@
  * mccasspsenderprivate: the sender's state, for mccasspsender*.c only.
  *
  *   mccasspsender.c        what comes, when: handle, next_timeout, poll
+ *   mccasspsenderrtcp.c    what RTCP each stream has, and what an announcement tells
  *   mccasspsenderladder.c  which streams there are
  *   mccasspsenderfloor.c   how low a stream may go
  */
@@ -53,6 +54,18 @@ struct MccAsspSender {
   MccAsspLadder ladder;
   MccAsspSenderSaid said[MCC_ASSP_SENDER_SAID];
 };
+
+static inline uint64_t
+mcc_assp_sender_limit_rate (uint64_t bps)
+{
+  return bps > MCC_APP_RATE_MAX ? MCC_APP_RATE_MAX : bps;
+}
+
+/* mccasspsenderrtcp.c */
+/* Targets may be others now; @force: who is where, too. */
+void mcc_assp_sender_share_rtcp (MccAsspSender *self, bool force);
+/* Stream @j announces itself by @out: what else that is to tell. */
+void mcc_assp_sender_carry_others (MccAsspSender *self, unsigned j, MccAsspSenderAction *out);
 
 /* mccasspsenderfloor.c */
 /* What the stream's bounds are now. */

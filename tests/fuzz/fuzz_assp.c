@@ -79,6 +79,10 @@ drain (Machine *self)
              && sent.asmp.target_bps <= self->high[sent.stream]);
     if (sent.asmp.type == MCC_SENDER_SEND_SESSION)
       CHECK (sent.streams != NULL && mcc_assp_streams_valid (sent.streams));
+    for (unsigned j = 0; j < MCC_ASSP_STREAMS_MAX; j++)
+      CHECK (sent.also[j] == NULL
+             || (sent.asmp.type == MCC_SENDER_SEND_SESSION && j != sent.stream
+                 && j < mcc_assp_sender_count (self->sender)));
   }
   self->bounds_moved = false;
   MccAsspReceiverAction action;

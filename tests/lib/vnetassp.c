@@ -85,23 +85,36 @@ start_media (VnetAsspSender *self, unsigned j, MccTime now)
   mcc_assp_sender_set_running (self->core, j, true, now);
 }
 
+/* @bytes: on the wire; 0: what it has. */
+static void
+announce_stream (
+    VnetAsspSender *self, unsigned j, const MccAppSession *session, guint32 bytes, MccTime now)
+{
+  guint32 ssrc = self->stream[j].ssrc;
+  MccAsspApp app = { .ssrc = ssrc, .subtype = MCC_APP_SESSION, .stream = j };
+  app.asmp = (MccApp){ .ssrc = ssrc, .subtype = MCC_APP_SESSION, .session = *session };
+  app.asmp.session.send_time = mcc_abs_send_time (now);
+  app.asmp.session.media_ssrc = ssrc;
+  app.asmp.session.payload_type = 96;
+  app.asmp.session.clock_rate = 90000;
+  send_app (self->vnet, self->host, &app, bytes > 0 ? bytes : (guint32)mcc_assp_app_size (&app),
+      &self->rtcp_bytes);
+}
+
 static void
 announce (VnetAsspSender *self, const MccAsspSenderAction *action, MccTime now)
 {
   guint32 ssrc = self->stream[action->stream].ssrc;
   MccAsspApp app = { .ssrc = ssrc, .subtype = MCC_ASSP_STREAMS, .streams = *action->streams };
   send_app (self->vnet, self->host, &app, (guint32)mcc_assp_app_size (&app), &self->rtcp_bytes);
-  app = (MccAsspApp){ .ssrc = ssrc, .subtype = MCC_APP_SESSION, .stream = action->stream };
-  app.asmp = (MccApp){ .ssrc = ssrc, .subtype = MCC_APP_SESSION, .session = *action->asmp.session };
-  app.asmp.session.send_time = mcc_abs_send_time (now);
-  app.asmp.session.media_ssrc = ssrc;
-  app.asmp.session.payload_type = 96;
-  app.asmp.session.clock_rate = 90000;
-  send_app (self->vnet, self->host, &app, ANNOUNCEMENT_BYTES, &self->rtcp_bytes);
+  announce_stream (self, action->stream, action->asmp.session, ANNOUNCEMENT_BYTES, now);
+  for (unsigned j = 0; j < mcc_assp_sender_count (self->core); j++)
+    if (action->also[j] != NULL)
+      announce_stream (self, j, action->also[j], 0, now);
   if (action->asmp.rtt->count == 0)
     return;
-  app.subtype = app.asmp.subtype = MCC_APP_RTT;
-  app.asmp.rtt = *action->asmp.rtt;
+  app = (MccAsspApp){ .ssrc = ssrc, .subtype = MCC_APP_RTT, .stream = action->stream };
+  app.asmp = (MccApp){ .ssrc = ssrc, .subtype = MCC_APP_RTT, .rtt = *action->asmp.rtt };
   send_app (self->vnet, self->host, &app, RTT_BYTES + RTT_ENTRY_BYTES * app.asmp.rtt.count,
       &self->rtcp_bytes);
 }

@@ -56,7 +56,8 @@ private:
   void AnnounceCaps (unsigned j);
   void KeyUnit (unsigned j);
   void SendMedia (unsigned j, std::uint32_t ip_bytes);
-  void SendSession (unsigned j, const MccSenderAction &action, const MccAsspStreams &streams);
+  MccAsspApp Session (unsigned j, const MccAppSession &session);
+  void SendSession (const MccAsspSenderAction &action);
   void SendCompound (const AsmpCompound &compound);
   void SendRegular (bool bye);
   int StreamOf (std::uint32_t ssrc) const;
@@ -242,21 +243,34 @@ AsspSender::SendRegular (bool bye)
   }
 }
 
-void
-AsspSender::SendSession (unsigned j, const MccSenderAction &action, const MccAsspStreams &streams)
+MccAsspApp
+AsspSender::Session (unsigned j, const MccAppSession &session)
 {
-  std::uint32_t ssrc = m_streams[j].ssrc;
-  MccAsspApp app{}, description{};
-  app.ssrc = description.ssrc = app.asmp.ssrc = ssrc;
+  MccAsspApp app{};
+  app.ssrc = app.asmp.ssrc = m_streams[j].ssrc;
   app.subtype = app.asmp.subtype = MCC_APP_SESSION;
   app.stream = j;
-  app.asmp.session = *action.session;
-  app.asmp.session.media_ssrc = ssrc;
+  app.asmp.session = session;
+  app.asmp.session.media_ssrc = m_streams[j].ssrc;
   app.asmp.session.send_time = mcc_abs_send_time (m_port.Now ());
+  return app;
+}
+
+void
+AsspSender::SendSession (const MccAsspSenderAction &said)
+{
+  const MccSenderAction &action = said.asmp;
+  unsigned j = said.stream;
+  std::uint32_t ssrc = m_streams[j].ssrc;
+  MccAsspApp description{};
+  description.ssrc = ssrc;
   description.subtype = MCC_ASSP_STREAMS;
-  description.streams = streams;
+  description.streams = *said.streams;
   AsmpCompound compound (ssrc, true);
-  bool fits = compound.AddApp (description) && compound.AddApp (app);
+  bool fits = compound.AddApp (description) && compound.AddApp (Session (j, *action.session));
+  for (unsigned k = 0; k < m_streams.size (); k++)
+    if (said.also[k] != nullptr)
+      fits = fits && compound.AddApp (Session (k, *said.also[k]));
   NS_ABORT_MSG_UNLESS (fits, "an announcement that does not fit");
   if (action.rtt == nullptr || action.rtt->count == 0) {
     SendCompound (compound);
@@ -361,7 +375,7 @@ AsspSender::Act (const MccAsspSenderAction &action)
   if (action.asmp.type == MCC_SENDER_TARGET)
     SetTarget (action.stream, action.asmp.target_bps);
   else if (action.asmp.type == MCC_SENDER_SEND_SESSION)
-    SendSession (action.stream, action.asmp, *action.streams);
+    SendSession (action);
   else if (action.asmp.type == MCC_SENDER_KEY_UNIT)
     KeyUnit (action.stream);
 }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mccasspsenderprivate.h"
+#include "mccrtcp.h"
+
+#define ANNOUNCEMENT_MOST 1200 /* bytes: one packet */
+#define OCCUPIED_SHARE 0.9     /* of RTCP: ours; the others must be able to call for receivers */
+
+/* The RTCP of all streams reaches everybody, so it is a part of what the slowest receive. */
+void
+mcc_assp_sender_share_rtcp (MccAsspSender *self, bool force)
+{
+  unsigned n = self->streams.count, occupied = 0;
+  uint64_t all = mcc_rtcp_base_bps (
+      mcc_asmp_sender_target_bps (self->stream[mcc_assp_streams_lowest (&self->streams)].asmp),
+      self->config.session_bandwidth_bps);
+  if (all == self->rtcp_bps && !force)
+    return;
+  self->rtcp_bps = all;
+  for (unsigned j = 0; j < n; j++)
+    occupied += self->stream[j].occupied;
+  for (unsigned j = 0; j < n; j++) {
+    double part = 1.0 / n;
+    if (occupied > 0 && occupied < n)
+      part = self->stream[j].occupied ? OCCUPIED_SHARE / occupied
+                                      : (1.0 - OCCUPIED_SHARE) / (n - occupied);
+    uint64_t bps = mcc_assp_sender_limit_rate ((uint64_t)(part * (double)all) + 1);
+    mcc_asmp_sender_set_session_bandwidth (self->stream[j].asmp, bps, self->now);
+  }
+}
+
+/* RTCP's group is everybody's: the announcement of stream @j tells of the others, too. */
+void
+mcc_assp_sender_carry_others (MccAsspSender *self, unsigned j, MccAsspSenderAction *out)
+{
+  static const MccAsspApp session = { .subtype = MCC_APP_SESSION, .asmp.subtype = MCC_APP_SESSION };
+  size_t more = mcc_assp_app_size (&session);
+  size_t bytes = mcc_asmp_sender_carry (self->stream[j].asmp, 0);
+  for (unsigned k = 0; k < self->streams.count && bytes + more <= ANNOUNCEMENT_MOST; k++) {
+    if (k == j || !self->stream[k].occupied)
+      continue;
+    out->also[k] = mcc_asmp_sender_ride (self->stream[k].asmp, self->now);
+    if (out->also[k] != NULL)
+      bytes = mcc_asmp_sender_carry (self->stream[j].asmp, more);
+  }
+}
