@@ -155,6 +155,15 @@ add_indexes (GstRTCPBuffer *rtcp, const GstMccCompound *self)
   *self->said = add_bytes (rtcp, self->ssrc, self->indexes->count, bytes, size);
 }
 
+/* What the first one's stream carries of another one (ASSP) keeps that one's. */
+static guint32
+app_ssrc (const GstMccApps *apps, guint i, guint32 ssrc)
+{
+  gboolean carried = apps->assp && apps->assp[i].stream != apps->assp[0].stream;
+
+  return carried ? apps->assp[i].ssrc : ssrc;
+}
+
 /* FALSE: it does not fit behind what is there. */
 static gboolean
 add_app (GstRTCPBuffer *rtcp, guint32 ssrc, const GstMccApps *apps, guint i)
@@ -169,6 +178,7 @@ add_app (GstRTCPBuffer *rtcp, guint32 ssrc, const GstMccApps *apps, guint i)
 
   if (size < MCC_APP_HEADER_BYTES || rtcp->map.size + size + BYE_RESERVE_BYTES > rtcp->map.maxsize)
     return FALSE;
+  ssrc = app_ssrc (apps, i, ssrc);
   size = encode_app (apps, i, ssrc, bytes, sizeof bytes);
   return add_bytes (rtcp, ssrc, subtype, bytes, size);
 }

@@ -195,6 +195,50 @@ test_announces_its_own_ssrc (void)
   }
 }
 
+/* ... but what it carries of another stream goes out under that one's. */
+static void
+test_carries_others_ssrc (void)
+{
+  static const guint32 ssrcs[] = { SSRC, SSRC + 5 };
+  GstMccCompound compound = { .ssrc = SSRC, .cname = "someone" };
+  MccAsspApp apps[2];
+  GstBuffer *buffer;
+  GstMapInfo map;
+  guint used, n = 0;
+
+  for (guint i = 0; i < 2; i++) {
+    apps[i]
+        = (MccAsspApp){ .ssrc = ssrcs[i] + (i == 0), .subtype = MCC_APP_SESSION, .stream = 1 - i };
+    apps[i].asmp = (MccApp){ .ssrc = apps[i].ssrc, .subtype = MCC_APP_SESSION };
+    apps[i].asmp.session = (MccAppSession){ .media_ssrc = apps[i].ssrc,
+      .payload_type = 255,
+      .min_bps = 1,
+      .max_bps = 2,
+      .start_bps = 1,
+      .target_bps = 1 };
+  }
+  buffer = gst_mcc_compound_build_from (
+      &compound, &(GstMccApps){ .n = 2, .assp = apps }, 0, START, &used);
+  g_assert_cmpuint (used, ==, 2);
+  g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_READ));
+  for (gsize at = 0; at + 4 <= map.size;) {
+    gsize size = 4 * (gsize)(GST_READ_UINT16_BE (map.data + at + 2) + 1);
+    MccAsspApp app;
+
+    if (map.data[at + 1] == 204) {
+      g_assert_cmpint (mcc_assp_app_decode (map.data + at, size, &app), ==, MCC_DROP_NONE);
+      g_assert_cmpuint (app.ssrc, ==, ssrcs[n]);
+      g_assert_cmpuint (app.asmp.session.media_ssrc, ==, ssrcs[n]);
+      g_assert_cmpuint (app.stream, ==, 1 - n);
+      n++;
+    }
+    at += size;
+  }
+  g_assert_cmpuint (n, ==, 2);
+  gst_buffer_unmap (buffer, &map);
+  gst_buffer_unref (buffer);
+}
+
 typedef struct {
   const gchar *name;
   guint8 data[8];
@@ -289,6 +333,7 @@ main (int argc, char **argv)
   g_test_add_func ("/compound/jitter", test_jitter);
   g_test_add_func ("/compound/order-and-size", test_compound_order_and_size);
   g_test_add_func ("/compound/announces-its-own-ssrc", test_announces_its_own_ssrc);
+  g_test_add_func ("/compound/carries-others-under-theirs", test_carries_others_ssrc);
   g_test_add_func ("/rtp-read/key-units", test_key_units);
   g_test_add_func ("/rtp-read/random", test_payload_random);
   g_test_add_func ("/rtp-read/send-time", test_send_time);
