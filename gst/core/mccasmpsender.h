@@ -215,10 +215,11 @@ void mcc_asmp_sender_announce (MccAsmpSender *self, MccTime now);
 /* enhanced: what another stream's announcement is to carry of this one (ASSP), without the caps'
  * strings; it counts as announced. NULL: it would say nothing new, own ones come as often, or
  * nobody is there. Valid until the next call. */
-const MccAppSession *mcc_asmp_sender_ride (MccAsmpSender *self, MccTime now);
-/* The newest announcement carries @bytes more, of other streams. Returns its size, IP and UDP
- * included. */
-size_t mcc_asmp_sender_carry (MccAsmpSender *self, size_t bytes);
+const MccAppSession *mcc_asmp_sender_piggyback (MccAsmpSender *self, MccTime now);
+/* The newest announcement carries @bytes more, of other streams. */
+void mcc_asmp_sender_carry (MccAsmpSender *self, size_t bytes);
+/* ... its size, IP and UDP included. */
+size_t mcc_asmp_sender_announced_bytes (const MccAsmpSender *self);
 uint64_t mcc_asmp_sender_target_bps (const MccAsmpSender *self);
 /* Whether media packets leave as ECT(0) now; to be asked after each call, for it is what the newest
  * announcement says, or less. */

@@ -371,7 +371,7 @@ mcc_asmp_sender_session_build (MccAsmpSender *self)
 }
 
 const MccAppSession *
-mcc_asmp_sender_ride (MccAsmpSender *self, MccTime now)
+mcc_asmp_sender_piggyback (MccAsmpSender *self, MccTime now)
 {
   mcc_asmp_sender_advance (self, now);
   if (!mcc_asmp_sender_enhanced (self) || self->session_last == MCC_TIME_NONE
@@ -387,10 +387,15 @@ mcc_asmp_sender_ride (MccAsmpSender *self, MccTime now)
   return &self->session;
 }
 
-size_t
+void
 mcc_asmp_sender_carry (MccAsmpSender *self, size_t bytes)
 {
   self->session_bytes += (double)bytes;
   self->session_owed += (double)bytes;
+}
+
+size_t
+mcc_asmp_sender_announced_bytes (const MccAsmpSender *self)
+{
   return (size_t)self->session_bytes;
 }

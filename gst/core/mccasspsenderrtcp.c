@@ -33,13 +33,15 @@ void
 mcc_assp_sender_carry_others (MccAsspSender *self, unsigned j, MccAsspSenderAction *out)
 {
   static const MccAsspApp session = { .subtype = MCC_APP_SESSION, .asmp.subtype = MCC_APP_SESSION };
+  MccAsmpSender *asmp = self->stream[j].asmp;
   size_t more = mcc_assp_app_size (&session);
-  size_t bytes = mcc_asmp_sender_carry (self->stream[j].asmp, 0);
-  for (unsigned k = 0; k < self->streams.count && bytes + more <= ANNOUNCEMENT_MOST; k++) {
-    if (k == j || !self->stream[k].occupied)
+  for (unsigned k = 0; k < self->streams.count; k++) {
+    if (k == j)
       continue;
-    out->also[k] = mcc_asmp_sender_ride (self->stream[k].asmp, self->now);
+    if (mcc_asmp_sender_announced_bytes (asmp) + more > ANNOUNCEMENT_MOST)
+      return;
+    out->also[k] = mcc_asmp_sender_piggyback (self->stream[k].asmp, self->now);
     if (out->also[k] != NULL)
-      bytes = mcc_asmp_sender_carry (self->stream[j].asmp, more);
+      mcc_asmp_sender_carry (asmp, more);
   }
 }
