@@ -14,6 +14,8 @@
  *    Of several the median of the newest of MCC_NEIGHBOURS_USED reporters.
  *  - Whose standing queue is not about ours is not near: elsewhere the queues' difference may
  * happen to be what the paths are apart.
+ *  - Nobody is near whose packet met more of our queue than stands now: reports from elsewhere come
+ *    through it, and what it has fallen by hides how far.
  *  - A borrowed RTT is MCC_NEIGHBOURS_RTT_MIN at least: a lie of a reporter (a false hold) makes it
  *    not shorter, and ends with our own first measurement.
  *  - Where others' reports come another way, or not at all, nobody is near.

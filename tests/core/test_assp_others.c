@@ -145,6 +145,22 @@ test_company (void)
   }
 }
 
+/* Where many are behind our link, the link carries two streams for as long as some of them wait. */
+static void
+test_company_of_many (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, -1);
+  self.members = 45;
+  run (&self, 5 * MCC_SECOND);
+  self.queue = 60 * MCC_MSECOND;
+  run (&self, 2 * MCC_SECOND);
+  g_assert_cmpuint (self.joins, ==, 1);
+  hear_company (&self, 1, 0, 2500000, self.queue, 0);
+  run (&self, MCC_SECOND);
+  g_assert_cmpuint (self.joins, ==, 2);
+  mcc_assp_receiver_free (self.receiver);
+}
+
 /* A queue that grows as we are sent more, and stays when we get all that the link carries, is ours
  * alone: whoever is in a higher stream has another link. */
 static void
@@ -318,6 +334,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-others/waits-for-a-fellows-trial", test_trial);
   g_test_add_func ("/assp-others/led-by-who-suffers-with-it", test_led);
   g_test_add_func ("/assp-others/goes-where-its-link-goes-anyway", test_company);
+  g_test_add_func ("/assp-others/goes-there-at-once-with-many", test_company_of_many);
   g_test_add_func ("/assp-others/not-with-a-queue-of-its-own", test_company_of_nobody);
   g_test_add_func ("/assp-others/goes-there-again-later", test_company_again);
   g_test_add_func ("/assp-others/goes-up-with-who-is-behind-its-queue", test_drawn);
