@@ -34,10 +34,29 @@ note_trial (MccAsspReceiver *self, unsigned from, unsigned to, unsigned own)
   }
 }
 
+/* A new ladder moves whom it does not suit. */
+static bool
+is_being_placed (const MccAsspReceiver *self)
+{
+  return self->ladder_time > 0 && self->now - self->ladder_time < LADDER_TIME;
+}
+
+/* Until those have gone whom the stream's new bound is too much for, less is sent. */
+static bool
+is_spared (const MccAsspReceiver *self)
+{
+  if (!mcc_assp_receiver_steady (self) || !is_being_placed (self))
+    return false;
+  const MccAppSession *session = &self->session[self->stream];
+  return self->has_session[self->stream]
+         && session->target_bps < self->streams.stream[self->stream].low_bps
+         && mcc_asmp_receiver_stated_bps (self->asmp) >= session->target_bps;
+}
+
 bool
 mcc_assp_receiver_is_patient (const MccAsspReceiver *self)
 {
-  return self->now < self->trial_until;
+  return self->now < self->trial_until || is_spared (self);
 }
 
 /* @stream comes over the queue that we have, too: where we are in it our link has less to carry,
@@ -183,9 +202,8 @@ mcc_assp_receiver_note_other (
   if (known && from == own && own < self->streams.count && stream < self->streams.count
       && mcc_assp_streams_lower (&self->streams, own, stream))
     note_up (self, place, stream);
-  /* Whom a new ladder has moved says nothing of the link. */
-  bool placed = self->ladder_time > 0 && self->now - self->ladder_time < LADDER_TIME;
-  if (!known || placed || from != own || own >= self->streams.count
+  /* It says nothing of the link then. */
+  if (!known || is_being_placed (self) || from != own || own >= self->streams.count
       || !mcc_assp_streams_open (&self->streams, stream)
       || !mcc_assp_streams_lower (&self->streams, stream, own))
     return;

@@ -314,6 +314,27 @@ test_ladder (void)
   mcc_assp_receiver_free (self.receiver);
 }
 
+/* The bound of our stream rises; less is sent until those have left who hold it there. Who bears
+ * what is sent waits for them; who does not goes at once. */
+static void
+test_spared (void)
+{
+  for (guint lossy = 0; lossy < 2; lossy++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 1);
+    run (&self, 20 * MCC_SECOND);
+    lock (&self, -1);
+    set_streams (&self, 3);
+    self.streams.stream[0].high_bps = self.streams.stream[1].low_bps = 5000000;
+    self.streams.stream[1].high_bps = self.streams.stream[2].low_bps = 6000000;
+    self.streams.stream[2].high_bps = 7000000;
+    announce (&self);
+    self.lossy = lossy;
+    run (&self, 6 * MCC_SECOND);
+    g_assert_cmpuint (stream_of (&self), ==, lossy ? 0 : 1);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
 /* A round that bids to decide in the middle of a switch is let go. */
 static void
 test_round_in_gap (void)
@@ -525,6 +546,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-receiver/one-sender-at-a-time", test_other_sender);
   g_test_add_func ("/assp-receiver/stream-that-has-not-begun", test_not_begun);
   g_test_add_func ("/assp-receiver/ladder-without-its-stream", test_ladder);
+  g_test_add_func ("/assp-receiver/spared", test_spared);
   g_test_add_func ("/assp-receiver/no-decision-in-the-gap", test_round_in_gap);
   g_test_add_func ("/assp-receiver/another-ssrc-is-no-other-stream", test_renamed);
   g_test_add_func ("/assp-receiver/own-packets", test_own);
