@@ -138,6 +138,8 @@ void mcc_asmp_receiver_adopt (
 bool mcc_asmp_receiver_is_pressed (const MccAsmpReceiver *self);
 /* ... and not before @since. */
 bool mcc_asmp_receiver_pressed_only_since (const MccAsmpReceiver *self, MccTime since);
+/* `enhanced`, in a large group: whether a queue stood lately that is gone. */
+bool mcc_asmp_receiver_is_relieved (const MccAsmpReceiver *self);
 /* Packets that our own socket dropped (SO_RXQ_OVFL) since the last call: not network loss. */
 void mcc_asmp_receiver_handle_host_dropped (MccAsmpReceiver *self, uint64_t packets, MccTime now);
 /* A decoded APP packet: the sender's lists and announcements, other receivers' reports. */

@@ -10,6 +10,7 @@
 #define FAIR_MOST 1.5 /* ... and times the equation: the rest is seen in the next stream */
 #define QUEUE_PRESSED (40 * MCC_MSECOND)
 #define PRESSED_TIME (3 * MCC_SECOND)
+#define RELIEF_TIME (30 * MCC_SECOND) /* in which one of a large group reports */
 #define FAR_BELOW 2
 #define FAR_ABOVE 1.3              /* times what is sent: the rate is bounded by twice that */
 #define LOSSLESS_PACKETS 100       /* fewer say nothing */
@@ -216,6 +217,8 @@ mcc_asmp_receiver_note_freedom (MccAsmpReceiver *self, const MccRateInput *input
 {
   note_others (self, input);
   note_ceiling (self, input);
+  if (self->path.standing > QUEUE_PRESSED)
+    self->queued = self->now;
   if (input->loss_in_interval || self->path.standing > QUEUE_PRESSED) {
     if (!mcc_asmp_receiver_is_pressed (self))
       self->press_began = self->now;
@@ -354,6 +357,13 @@ bool
 mcc_asmp_receiver_is_pressed (const MccAsmpReceiver *self)
 {
   return self->pressed > 0 && self->now - self->pressed < PRESSED_TIME;
+}
+
+bool
+mcc_asmp_receiver_is_relieved (const MccAsmpReceiver *self)
+{
+  return is_crowd (self) && self->queued > 0 && self->now - self->queued < RELIEF_TIME
+         && !mcc_asmp_receiver_is_pressed (self);
 }
 
 bool

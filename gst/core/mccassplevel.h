@@ -15,6 +15,7 @@
  *      - Where few are in the next stream it need not lose more than we win: beta' = min (beta, (n
  * + avg_tx_j / avg_tx_{j+1}) / (n + 1)) with n receivers there.
  *      - What failed is tried again at once where it asks for MCC_ASSP_UP_EASIER of that.
+ *      - In a large group not for 30 s after a queue that stood and is gone (mccasspreceiver.c).
  *   enhanced, down: at once, to the highest stream whose lower bound the rate reaches, when the
  * rate was below low_j for MCC_ASSP_BELOW_TIME, or below kappa low_j for MCC_ASSP_DEEP_TIME, or
  * below MCC_ASSP_FALL low_j for MCC_ASSP_FALL_TIME. Who

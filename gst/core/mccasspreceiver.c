@@ -166,10 +166,12 @@ handle_round (MccAsspReceiver *self)
     return;
   sample (self);
   unsigned to = mcc_assp_level_decide (&self->level, &self->streams, self->stream, self->now);
-  if (to != self->stream)
-    mcc_assp_receiver_begin (self, to,
-        mcc_assp_streams_lower (&self->streams, self->stream, to) ? MCC_ASSP_REASON_UP
-                                                                  : MCC_ASSP_REASON_DOWN);
+  if (to == self->stream)
+    return;
+  bool up = mcc_assp_streams_lower (&self->streams, self->stream, to);
+  /* Some of many may have tried it, and few have heard of them. */
+  if (!up || !mcc_asmp_receiver_is_relieved (self->asmp))
+    mcc_assp_receiver_begin (self, to, up ? MCC_ASSP_REASON_UP : MCC_ASSP_REASON_DOWN);
 }
 
 /* enhanced: no round is waited for where the stream is too much. */

@@ -294,6 +294,50 @@ test_not_begun (void)
   mcc_assp_receiver_free (self.receiver);
 }
 
+/* What pressed many and is gone was, as a rule, some of them who tried the next stream and have
+ * come back: who follows them at once undoes it. Few hear of each other; losses without a queue are
+ * nobody's trial. */
+static void
+test_relieved (void)
+{
+  static const struct {
+    const char *name;
+    guint members;
+    bool queue, waits;
+  } table[]
+      = { { "many", 45, true, true }, { "few", 3, true, false }, { "losses", 45, false, false } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+    MccTime relieved = 0, up = 0;
+    g_test_message ("%s", table[row].name);
+    self.members = table[row].members;
+    run (&self, 20 * MCC_SECOND);
+    self.queue = table[row].queue ? 100 * MCC_MSECOND : 0;
+    self.lossy = !table[row].queue;
+    run (&self, table[row].queue ? 2 * MCC_SECOND : 50 * MCC_MSECOND);
+    self.queue = 0;
+    self.lossy = false;
+    MccTime over = self.now;
+    run (&self, 4 * MCC_SECOND);
+    lock (&self, -1);
+    self.streams.flags = MCC_ASSP_DECIDE;
+    unsigned joins = self.joins;
+    while (self.now < over + 60 * MCC_SECOND) {
+      if (mcc_asmp_receiver_is_relieved (mcc_assp_receiver_asmp (self.receiver)))
+        relieved = self.now - over;
+      if (up == 0 && self.joins > joins)
+        up = self.now - over;
+      self.streams.round++;
+      run (&self, 500 * MCC_MSECOND);
+    }
+    g_assert_cmpfloat_with_epsilon (
+        mcc_time_to_seconds (relieved), table[row].waits ? 30.0 : 0.0, 1.0);
+    if (table[row].waits)
+      g_assert_cmpuint (up, >, relieved);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
 /* The stream is no more: the highest that is left. Other changes of the ladder disturb nobody. */
 static void
 test_ladder (void)
@@ -547,6 +591,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-receiver/stream-that-has-not-begun", test_not_begun);
   g_test_add_func ("/assp-receiver/ladder-without-its-stream", test_ladder);
   g_test_add_func ("/assp-receiver/spared", test_spared);
+  g_test_add_func ("/assp-receiver/relieved", test_relieved);
   g_test_add_func ("/assp-receiver/no-decision-in-the-gap", test_round_in_gap);
   g_test_add_func ("/assp-receiver/another-ssrc-is-no-other-stream", test_renamed);
   g_test_add_func ("/assp-receiver/own-packets", test_own);
