@@ -70,6 +70,15 @@ mcc_assp_streams_below (const MccAsspStreams *streams, unsigned stream)
   return found;
 }
 
+bool
+mcc_assp_streams_list (const MccAsspStreams *streams, uint32_t ssrc)
+{
+  for (unsigned j = 0; j < streams->count; j++)
+    if (ssrc != 0 && streams->stream[j].ssrc == ssrc) /* 0: one that has not begun says nothing */
+      return true;
+  return false;
+}
+
 unsigned
 mcc_assp_streams_lowest (const MccAsspStreams *streams)
 {

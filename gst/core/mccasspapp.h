@@ -63,6 +63,8 @@ size_t mcc_assp_app_size (const MccAsspApp *app);
 size_t mcc_assp_app_encode (const MccAsspApp *app, uint8_t *data, size_t size);
 /* Whether the streams do not overlap, in bounds, ports and addresses, and one is open. */
 bool mcc_assp_streams_valid (const MccAsspStreams *streams);
+/* Whether @ssrc is one of theirs; 0 is nobody's. */
+bool mcc_assp_streams_list (const MccAsspStreams *streams, uint32_t ssrc);
 
 /* The ladder: open streams by their bounds. All O(count). */
 bool mcc_assp_streams_open (const MccAsspStreams *streams, unsigned stream);

@@ -229,15 +229,6 @@ desert (MccAsspReceiver *self)
 }
 
 static bool
-lists (const MccAsspStreams *streams, uint32_t ssrc)
-{
-  for (unsigned j = 0; j < streams->count; j++)
-    if (ssrc != 0 && streams->stream[j].ssrc == ssrc) /* 0: one that has not begun says nothing */
-      return true;
-  return false;
-}
-
-static bool
 sender_gone (const MccAsspReceiver *self)
 {
   MccTime silence = self->now - self->streams_time;
@@ -289,8 +280,8 @@ adopt (MccAsspReceiver *self, const MccAsspStreams *streams)
 static MccDrop
 handle_streams (MccAsspReceiver *self, uint32_t ssrc, const MccAsspStreams *streams)
 {
-  bool ours = self->has_streams && lists (&self->streams, ssrc);
-  if (!mcc_assp_streams_valid (streams) || !lists (streams, ssrc))
+  bool ours = self->has_streams && mcc_assp_streams_list (&self->streams, ssrc);
+  if (!mcc_assp_streams_valid (streams) || !mcc_assp_streams_list (streams, ssrc))
     return drop (self, MCC_DROP_BAD_VALUE);
   if (self->has_streams && !ours) {
     if (!sender_gone (self))
@@ -346,7 +337,7 @@ mcc_assp_receiver_handle_app (MccAsspReceiver *self, const MccAsspApp *app, MccT
   if (app->subtype == MCC_APP_REPORT && self->config.asmp.variant == MCC_VARIANT_ENHANCED) {
     mcc_asmp_receiver_hear_report (self->asmp, app->ssrc, &app->asmp.report, now);
     mcc_assp_receiver_note_other (self, app->stream, app->ssrc, &app->asmp.report);
-  } else if (app->subtype == MCC_APP_RTT && lists (&self->streams, app->ssrc)) {
+  } else if (app->subtype == MCC_APP_RTT && mcc_assp_streams_list (&self->streams, app->ssrc)) {
     mcc_asmp_receiver_hear_rtts (self->asmp, &app->asmp.rtt, now);
   }
   if (app->subtype == MCC_APP_SESSION)
@@ -405,7 +396,7 @@ void
 mcc_assp_receiver_handle_bye (MccAsspReceiver *self, uint32_t ssrc, MccTime now)
 {
   advance (self, now);
-  if (!self->has_streams || !lists (&self->streams, ssrc))
+  if (!self->has_streams || !mcc_assp_streams_list (&self->streams, ssrc))
     return;
   self->bye = true;
   mcc_asmp_receiver_handle_bye (self->asmp, ssrc, now);
