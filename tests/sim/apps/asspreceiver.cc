@@ -137,10 +137,7 @@ AsspReceiver::CoreConfig ()
   core.factors.beta = options.value ("beta", usual.beta);
   core.factors.kappa = options.value ("kappa", usual.kappa);
   core.factors.lambda = options.value ("lambda", usual.lambda);
-  /* 0 would be the core's default. */
-  if (options.contains ("leave_latency"))
-    core.leave_latency
-        = std::max<MccTime> (mcc_time_from_seconds (options["leave_latency"].get<double> ()), 1);
+  core.leave_latency = ToldLeaveLatency (m_config);
   core.lock_stream = options.value ("lock_stream", -1);
   return core;
 }

@@ -112,9 +112,7 @@ ElmReceiver::CoreConfig ()
   core.timers.leave_delay = time ("leave_delay", core.timers.leave_delay);
   core.timers.leave_delay_max = time ("leave_delay", core.timers.leave_delay_max);
   core.slow_start_interval = time ("slow_start_interval", 0);
-  /* 0 would be the core's default. */
-  if (options.contains ("leave_latency"))
-    core.leave_latency = std::max<MccTime> (time ("leave_latency", 0), 1);
+  core.leave_latency = ToldLeaveLatency (m_config);
   return core;
 }
 

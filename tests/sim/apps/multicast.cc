@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "multicast.h"
 
+#include <algorithm>
+
 namespace sim
 {
 
@@ -41,6 +43,15 @@ static const MulticastProtocol *const layered_protocols[] = {
   &elm_published_protocol,
   &rlc_protocol,
 };
+
+MccTime
+ToldLeaveLatency (const MulticastConfig &config)
+{
+  if (!config.options.contains ("leave_latency"))
+    return 0;
+  MccTime time = mcc_time_from_seconds (config.options["leave_latency"].get<double> ());
+  return std::max<MccTime> (time, 1); /* told that there is none */
+}
 
 Media
 MediaOf (const MulticastConfig &config)

@@ -63,6 +63,10 @@ struct MulticastProtocol {
       Port &port, const MulticastConfig &config, ReceiverRecord &record);
 };
 
+/* What receivers take for the network's leave latency (option leave_latency); 0: the core's
+ * default. */
+MccTime ToldLeaveLatency (const MulticastConfig &config);
+
 enum class Media { SINGLE, STREAMS, LAYERS };
 
 /* What the flow has: one stream, several, or layers. */
