@@ -333,29 +333,22 @@ add_stats (GstMccReceiver *receiver, GstStructure *stats)
 
 /* ---- the session's handler ---- */
 
-static gboolean
-lists (const MccAsspStreams *streams, guint32 ssrc)
-{
-  for (guint i = 0; streams && i < streams->count; i++)
-    if (streams->stream[i].ssrc == ssrc)
-      return TRUE;
-  return FALSE;
-}
-
 /* What speaks for the sender must come from where the sender is, and be of the one that the user
  * wants. With the lock. */
 static MccDrop
 judge_locked (GstAsspSimulcastSrc *self, const MccAsspApp *app, const MccAddress *from, MccTime now)
 {
   GstMccReceiver *receiver = GST_MCC_RECEIVER (self);
-  gboolean ours = lists (mcc_assp_receiver_streams (receiver->core), app->ssrc);
+  const MccAsspStreams *streams = mcc_assp_receiver_streams (receiver->core);
+  gboolean ours = streams && mcc_assp_streams_list (streams, app->ssrc);
 
   if (app->subtype == MCC_APP_REPORT)
     return MCC_DROP_NONE;
   if (ours && self->sender.family && !mcc_address_same_host (from, &self->sender)
       && now - self->described < SENDER_MOVED)
     return MCC_DROP_ADDRESS;
-  if (app->subtype == MCC_ASSP_STREAMS && receiver->ssrc && !lists (&app->streams, receiver->ssrc))
+  if (app->subtype == MCC_ASSP_STREAMS && receiver->ssrc
+      && !mcc_assp_streams_list (&app->streams, receiver->ssrc))
     return MCC_DROP_OTHER_SENDER;
   return MCC_DROP_NONE;
 }
