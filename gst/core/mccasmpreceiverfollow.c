@@ -10,7 +10,6 @@
 #define FAIR_MOST 1.5 /* ... and times the equation: the rest is seen in the next stream */
 #define QUEUE_PRESSED (40 * MCC_MSECOND)
 #define PRESSED_TIME (3 * MCC_SECOND)
-#define RELIEF_TIME (30 * MCC_SECOND) /* in which one of a large group reports */
 #define FAR_BELOW 2
 #define FAR_ABOVE 1.3              /* times what is sent: the rate is bounded by twice that */
 #define LOSSLESS_PACKETS 100       /* fewer say nothing */
@@ -217,9 +216,10 @@ mcc_asmp_receiver_note_freedom (MccAsmpReceiver *self, const MccRateInput *input
 {
   note_others (self, input);
   note_ceiling (self, input);
-  if (self->path.standing > QUEUE_PRESSED)
+  bool queue = self->path.standing > QUEUE_PRESSED;
+  if (queue)
     self->queued = self->now;
-  if (input->loss_in_interval || self->path.standing > QUEUE_PRESSED) {
+  if (queue || input->loss_in_interval) {
     if (!mcc_asmp_receiver_is_pressed (self))
       self->press_began = self->now;
     self->pressed = self->now;
@@ -362,7 +362,7 @@ mcc_asmp_receiver_is_pressed (const MccAsmpReceiver *self)
 bool
 mcc_asmp_receiver_is_relieved (const MccAsmpReceiver *self)
 {
-  return is_crowd (self) && self->queued > 0 && self->now - self->queued < RELIEF_TIME
+  return is_crowd (self) && self->queued > 0 && self->now - self->queued < MCC_ASMP_MANY_TIME
          && !mcc_asmp_receiver_is_pressed (self);
 }
 

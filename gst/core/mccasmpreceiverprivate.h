@@ -37,7 +37,7 @@ struct MccAsmpReceiver {
   MccTime others_since; /* the queue that stands is others'; MCC_TIME_NONE: not, as far as seen */
   MccSwing swing;       /* ... it comes and goes */
   MccTime pressed;      /* losses or a queue, newest; 0: never */
-  MccTime queued;       /* a queue */
+  MccTime queued;       /* ... a queue */
   MccTime press_began;  /* ... first of those that followed each other */
   uint64_t claim_bps;   /* our limit while we hold; 0: none is known */
   uint64_t ceiling_bps; /* what the path was seen to carry and no more; 0: nothing */

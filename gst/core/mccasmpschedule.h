@@ -29,7 +29,8 @@
 #include "mcctypes.h"
 
 #define MCC_ASMP_HEARD_BITS 1024
-#define MCC_ASMP_FEW_RECEIVERS 16 /* early reports of so few need no suppression */
+#define MCC_ASMP_FEW_RECEIVERS 16            /* early reports of so few need no suppression */
+#define MCC_ASMP_MANY_TIME (30 * MCC_SECOND) /* in which each of more has reported; ours */
 
 /* What the schedule must know each time. */
 typedef struct {

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "mccasmpschedule.h"
 #include "mccasmpsender.h"
 #include "mccbucket.h"
 #include "mcccarried.h"
@@ -28,7 +29,7 @@
   (2 * MCC_SECOND) /* more of one receiver does not slow the others                                \
                     */
 #define MCC_SENDER_MAX_RECEIVERS 4096
-#define MCC_SENDER_LARGE 16                    /* receivers: as MCC_ASMP_FEW_RECEIVERS */
+#define MCC_SENDER_LARGE MCC_ASMP_FEW_RECEIVERS
 #define MCC_SENDER_LIMIT_LIFE (5 * MCC_SECOND) /* of what one of so many reported */
 #define MCC_SENDER_ASSUMED 0.8                 /* of the equation: packet sizes differ */
 #define MCC_SENDER_EXPIRY_INTERVALS 3

@@ -13,10 +13,10 @@
  *  - Else a stream without receivers is held at low_j (ASSP 3.2), and one whose bound has risen at
  *    the old one while it is spared (mccasspsenderladder.c).
  */
+#include "mccasmpschedule.h"
 #include "mccassplevel.h"
 #include "mccasspsenderprivate.h"
 
-#define FEW 16 /* all of so many report early; ours */
 #define TRIAL_TIME                                                                                 \
   (8 * MCC_SECOND) /* so long its fellows wait: mccasspreceiverothers.c, twice 4 s */
 #define SAID_TIME (1500 * MCC_MSECOND) /* without a BYE it counts as there for a second */
@@ -61,7 +61,8 @@ is_too_much (const MccAsspSender *self, unsigned j)
   const MccAsmpSender *asmp = self->stream[j].asmp;
   uint32_t members = mcc_asmp_sender_members (asmp);
   double low_bps = (double)self->streams.stream[j].low_bps;
-  if (self->config.variant != MCC_VARIANT_ENHANCED || members == 0 || members > FEW)
+  if (self->config.variant != MCC_VARIANT_ENHANCED || members == 0
+      || members > MCC_ASMP_FEW_RECEIVERS)
     return false;
   MccTime tried = self->stream[j].tried;
   if (tried != MCC_TIME_NONE && self->now - tried < TRIAL_TIME)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mccasmpschedule.h"
 #include "mccasspsenderprivate.h"
 
 /* Ours. */
 #define GUESS 1.5 /* times what is sent: what those may take whom nothing limits */
-#define SAID_TIME (600 * MCC_SECOND)  /* so long counts what somebody said who says nothing now */
-#define TRY_TIME (20 * MCC_SECOND)    /* who could go up has, by then, or its rules keep it */
-#define FEW 16                        /* all of so many have said where they are; ours */
-#define FOLLOW_TIME (30 * MCC_SECOND) /* in which one of a large group reports */
-#define SPARE_TIME (6 * MCC_SECOND)   /* until all have heard of the new bounds and have gone */
+#define SAID_TIME (600 * MCC_SECOND) /* so long counts what somebody said who says nothing now */
+#define TRY_TIME (20 * MCC_SECOND)   /* who could go up has, by then, or its rules keep it */
+#define SPARE_TIME (6 * MCC_SECOND)  /* until all have heard of the new bounds and have gone */
 
 static void
 overall_bounds (const MccAsspStreams *streams, uint64_t *low_bps, uint64_t *high_bps)
@@ -87,8 +86,9 @@ static bool
 may_have_followed (const MccAsspSender *self, unsigned j, const MccReceiverInfo *info)
 {
   MccTime moved = self->stream[j].moved;
-  return moved != MCC_TIME_NONE && self->now - moved < FOLLOW_TIME && info->age > self->now - moved
-         && mcc_asmp_sender_members (self->stream[j].asmp) > FEW;
+  return moved != MCC_TIME_NONE && self->now - moved < MCC_ASMP_MANY_TIME
+         && info->age > self->now - moved
+         && mcc_asmp_sender_members (self->stream[j].asmp) > MCC_ASMP_FEW_RECEIVERS;
 }
 
 /* What a receiver of stream @j could take, as it says, or said. */
