@@ -13,6 +13,7 @@
 #include "gstasmpsrc.h"
 #include "gstmcccompound.h"
 #include "gstmccsockets.h"
+#include "ownport.h"
 #include "settings.h"
 
 /* Of this process: another run on the same host must not be heard. */
@@ -771,7 +772,7 @@ main (int argc, char **argv)
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
   g_snprintf (group, sizeof group, "239.255.%d.%d", 64 + getpid () / 256 % 64, getpid () % 256);
-  group_port = (guint16)(16000 + 2 * (getpid () % 8000));
+  group_port = own_port (2);
   GST_ELEMENT_REGISTER (asmpsrc, NULL);
   g_test_add_func ("/asmpsrc/states", test_states);
   g_test_add_func ("/asmpsrc/bad-settings-name-the-property", test_bad_settings);

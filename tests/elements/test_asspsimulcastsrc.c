@@ -10,6 +10,7 @@
 #include "asspsource.h"
 #include "gstasspsimulcastsrc.h"
 #include "gstmccreceiver.h"
+#include "ownport.h"
 #include "settings.h"
 
 static gchar group[32];
@@ -637,7 +638,7 @@ main (int argc, char **argv)
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
   g_snprintf (group, sizeof group, "239.255.%d.%d", 128 + getpid () / 256 % 64, getpid () % 240);
-  port = (guint16)(32000 + 8 * (getpid () % 3000));
+  port = own_port (8);
   GST_ELEMENT_REGISTER (asspsimulcastsrc, NULL);
   g_test_add_func ("/asspsimulcastsrc/properties", test_properties);
   g_test_add_func ("/asspsimulcastsrc/bad-settings-name-the-property", test_bad_settings);

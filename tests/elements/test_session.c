@@ -9,6 +9,7 @@
 
 #include "gstmccproperties.h"
 #include "gstmccsession.h"
+#include "ownport.h"
 
 typedef struct {
   GMutex lock;
@@ -169,7 +170,7 @@ static void
 world_start (World *world, const gchar *address, const gchar *iface)
 {
   GstMccSessionSettings settings = { .address = (gchar *)address,
-    .port = (guint)(34000 + 2 * (getpid () % 8000)), /* of this process */
+    .port = own_port (2),
     .multicast_iface = (gchar *)iface,
     .ttl = 1,
     .ttl_mc = 1,

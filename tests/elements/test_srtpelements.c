@@ -13,6 +13,7 @@
 #include "gstelmlayersink.h"
 #include "gstelmlayersrc.h"
 #include "gstmccsockets.h"
+#include "ownport.h"
 
 /* 30 bytes each. */
 #define KEY_A "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwd"
@@ -513,7 +514,7 @@ main (int argc, char **argv)
   GST_ELEMENT_REGISTER (elmlayersrc, NULL);
   g_snprintf (
       group, sizeof group, "239.255.%d.%d", 64 + getpid () % 128, 1 + getpid () / 128 % 250);
-  port = (guint16)(20000 + getpid () % 10000 * 2);
+  port = own_port (8);
   g_test_add_func ("/srtp/files", test_files);
   g_test_add_func ("/srtp/secret", test_secret);
   g_test_add_func ("/srtp/pair", test_pair);
