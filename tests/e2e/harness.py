@@ -36,6 +36,7 @@ from demolib.record import Record  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 SECOND = 1_000_000_000  # of the times in `stats`
+STOOD_STILL_MS = 100  # how late a packet may leave the emulated network
 
 
 def picture(width=320, height=180, fps=30, source="", live="is-live=true"):
@@ -88,6 +89,10 @@ def worth_telling(line):
         and line.get("name") != "adaptive-multicast-target"
         and line.get("source") != "rtpsession0"
     )
+
+
+class StoodStill(Exception):
+    """The emulated network did: what it dropped or delayed then says nothing of the project."""
 
 
 class Program:
@@ -264,6 +269,14 @@ class Play:
 
     # -- end --
 
+    def need_network(self):
+        """Before figures of loss or time are judged: raises StoodStill if the machine kept the
+        emulator from its work since lab.reset_lag(). It drops in one go what came meanwhile."""
+        late = self.lab.lag()["max_us"] / 1000
+        self.suite.tell([f"{self.title}: packets left the network at most {late:.1f} ms late"])
+        if late > STOOD_STILL_MS:
+            raise StoodStill(f"the emulated network stood still for {late:.0f} ms")
+
     def finish(self):
         for node in self.record.nodes.values():
             if node.process.poll() is None:
@@ -334,6 +347,10 @@ class Suite:
                 "give it hosts of its own or a phase of its own"
             )
 
+    def release(self, play):
+        with self.lock:
+            self.owners = {host: owner for host, owner in self.owners.items() if owner is not play}
+
     def run(self, lab, tests):
         self.owners = {}
         threads = [
@@ -345,15 +362,34 @@ class Suite:
             thread.join()
 
     def _one(self, lab, test):
+        """Once more where the network stood still, on hosts that are free again by then."""
+        for last in (False, True):
+            reason = self._once(lab, test)
+            if not reason:
+                return
+            if last:
+                text = f"{test.__name__.removeprefix('test_')}: the machine keeps up"
+                self.result(False, text, f"{reason}, twice; stop what else runs")
+            else:
+                self.tell([f"{reason}; once more"])
+
+    def _once(self, lab, test):
+        """Returns why the test could not be judged, None if it could."""
         play = Play(self, lab, test.__name__.removeprefix("test_"))
         begin = time.monotonic()
+        reason = None
         try:
             test(play)
+        except StoodStill as error:
+            reason = error
         except Exception:  # a test that breaks is a failed check; the others go on
             play.check(False, "ran to its end", traceback.format_exc().replace("\n", "\n# "))
         finally:
             play.finish()
+        if reason:
+            self.release(play)
         self.tell([f"{play.title}: {time.monotonic() - begin:.1f} s"])
+        return reason
 
 
 def builddir():
@@ -405,6 +441,9 @@ def main(name, topology, *phases):
                     if tests:
                         with netlab.Lab(topology, name=f"e2e_{name}") as lab:
                             suite.run(lab, tests)
+                            if suite.failures:
+                                late = lab.lag()["max_us"] / 1000
+                                suite.tell([f"packets left the network at most {late:.1f} ms late"])
     except netlab.Unavailable as reason:
         print(f"1..0 # SKIP {reason}")
         return 77

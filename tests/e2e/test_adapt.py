@@ -70,6 +70,7 @@ def check_figures(play, figures):
 
 
 def test_adapt(play):
+    play.lab.reset_lag()
     bottleneck = Bottleneck(play)
     sender = play.sender("s", "max-bitrate=4000000", harness.picture(854, 480))
     tail = "decodebin ! fakesink name=frames sync=false"
@@ -82,6 +83,7 @@ def test_adapt(play):
     bottleneck.set(HIGH)
     sleep_until(play, END)
     bottleneck.stop()
+    play.need_network()
     names = [node.name for node in receivers]
     figures = measure.step_figures(play.record, names, DOWN, UP, END, LOW, HIGH)
     check_figures(play, figures)

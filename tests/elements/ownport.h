@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 /* First of @count ports, @count even. Below 32768: above, the kernel gives ports to any socket that
- * asks for none, and who has one there without SO_REUSEADDR keeps a group's port from being bound. */
+ * asks for none, and who has one there without SO_REUSEADDR keeps a group's port from being bound.
+ */
 static inline guint16
 own_port (guint count)
 {
