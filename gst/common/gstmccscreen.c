@@ -305,6 +305,27 @@ handle_assp_app (GstMccScreen *self, const Packet *packet, guint32 ssrc, const M
     self->funcs.assp_app (self->user, &app, from);
 }
 
+/* The session of another of a sender's streams, which one stream's compound carries in that one's
+ * name (docs/wire-format.md, ASSP). Nobody gains by it: who says it from elsewhere than the sender
+ * is as far as in a compound of its own. */
+static gboolean
+is_carried (const GstMccScreen *self, const Packet *packet)
+{
+  return self->funcs.assp_app && packet->type == PT_APP && packet->count == MCC_APP_SESSION
+         && memcmp (packet->data + 8, MCC_ASSP_NAME, 4) == 0;
+}
+
+static void
+handle_carried (GstMccScreen *self, const Packet *packet, guint32 ssrc, const MccAddress *from)
+{
+  gboolean followed = self->host.family != 0 && read32 (packet->data + 4) == self->followed;
+
+  if (followed && !mcc_address_same_host (&self->host, from))
+    drop (self, MCC_DROP_ADDRESS, ssrc);
+  else
+    handle_assp_app (self, packet, ssrc, from);
+}
+
 static void
 handle_elm_app (GstMccScreen *self, const Packet *packet, guint32 ssrc, const MccAddress *from)
 {
@@ -494,7 +515,10 @@ gst_mcc_screen_handle (GstMccScreen *self, const guint8 *data, gsize size, const
   has_app = has_our_app (self, packets, n);
   for (guint i = 0; i < n; i++) {
     if (!speaks_for (&packets[i], ssrc)) {
-      drop (self, MCC_DROP_SSRC_MISMATCH, ssrc);
+      if (!own && is_carried (self, &packets[i]))
+        handle_carried (self, &packets[i], ssrc, from);
+      else
+        drop (self, MCC_DROP_SSRC_MISMATCH, ssrc);
       continue;
     }
     if (!own)

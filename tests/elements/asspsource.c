@@ -134,11 +134,23 @@ say (AsspSource *self, guint stream, const MccAsspApp *apps, guint n, gboolean b
 }
 
 static void
+announce (AsspSource *self, guint stream, MccAsspApp *app)
+{
+  *app = (MccAsspApp){
+    .ssrc = ssrc_of (self, stream), .subtype = MCC_APP_SESSION, .stream = stream
+  };
+  app->asmp.ssrc = app->ssrc;
+  app->asmp.subtype = app->subtype;
+  fill_session (self, stream, &app->asmp.session);
+}
+
+static void
 describe (AsspSource *self, guint stream)
 {
-  MccAsspApp apps[2] = { { .ssrc = ssrc_of (self, stream), .subtype = MCC_ASSP_STREAMS },
-    { .ssrc = ssrc_of (self, stream), .subtype = MCC_APP_SESSION, .stream = stream } };
+  MccAsspApp apps[1 + ASSP_SOURCE_STREAMS]
+      = { { .ssrc = ssrc_of (self, stream), .subtype = MCC_ASSP_STREAMS, .stream = stream } };
   MccAsspStreams *streams = &apps[0].streams;
+  guint n = 1;
 
   self->number++;
   streams->number = self->number;
@@ -151,10 +163,10 @@ describe (AsspSource *self, guint stream)
       .port_offset = (guint16)(2 * i),
       .flags = MCC_ASSP_RUNNING,
       .ssrc = ssrc_of (self, i) };
-  apps[1].asmp.ssrc = apps[1].ssrc;
-  apps[1].asmp.subtype = apps[1].subtype;
-  fill_session (self, stream, &apps[1].asmp.session);
-  say (self, stream, apps, 2, FALSE);
+  announce (self, stream, &apps[n++]);
+  for (guint i = 1; self->carries && i < self->count; i++)
+    announce (self, i, &apps[n++]);
+  say (self, stream, apps, n, FALSE);
 }
 
 static void
@@ -201,7 +213,7 @@ source_thread (gpointer data)
       if (g_atomic_int_get (&self->alive[i]))
         send_frame (self, i);
     if (self->frame % (FPS / 10) == 0 && g_atomic_int_get (&self->describes))
-      for (guint i = 0; i < self->count; i++)
+      for (guint i = 0; i < (self->carries ? 1 : self->count); i++)
         describe (self, i);
     hear (self);
     self->frame++;

@@ -389,6 +389,25 @@ others_wait (GstMccReceiver *receiver)
   return some;
 }
 
+/* What the lowest stream's RTCP says of another is heeded as that one's own word. */
+static void
+test_carried (void)
+{
+  World world;
+  AsspSource peer;
+
+  assp_source_init (&peer, group, port, 0x240);
+  peer.carries = TRUE;
+  assp_source_start (&peer);
+  world_start (&world, "lock-stream=1");
+  g_assert_true (comes_to (&world, 1, 8));
+  g_assert_true (stat_reaches (&world, "announced-bitrate", 1000000, 5));
+  g_assert_cmpuint (stat_of (&world, "dropped-ssrc-mismatch"), ==, 0);
+  g_assert_cmpint (world.warnings, ==, 0);
+  world_stop (&world);
+  assp_source_stop (&peer, FALSE);
+}
+
 static void
 test_set_under_a_lock (void)
 {
@@ -644,6 +663,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asspsimulcastsrc/bad-settings-name-the-property", test_bad_settings);
   g_test_add_func ("/asspsimulcastsrc/states", test_states);
   g_test_add_func ("/asspsimulcastsrc/switches-are-not-seen", test_switches);
+  g_test_add_func ("/asspsimulcastsrc/carried-announcements", test_carried);
   g_test_add_func ("/asspsimulcastsrc/set-under-a-lock", test_set_under_a_lock);
   g_test_add_func ("/asspsimulcastsrc/renamed", test_renamed);
   g_test_add_func ("/asspsimulcastsrc/user-caps", test_user_caps);

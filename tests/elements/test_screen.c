@@ -347,6 +347,74 @@ test_one_member (void)
   gst_mcc_screen_free (screen);
 }
 
+static guint32 carried_ssrc;
+static guint8 carried_stream;
+
+static void
+on_carried (gpointer user, const MccAsspApp *app, const MccAddress *from)
+{
+  seen.apps++;
+  carried_ssrc = app->ssrc;
+  carried_stream = (guint8)app->stream;
+}
+
+static void
+put_assp (Compound *c, guint32 ssrc, guint8 subtype)
+{
+  MccAsspApp app = { .ssrc = ssrc, .subtype = subtype, .stream = 2 };
+
+  app.asmp = (MccApp){ .ssrc = ssrc, .subtype = subtype };
+  if (subtype == MCC_APP_SESSION)
+    app.asmp.session = (MccAppSession){ .media_ssrc = ssrc,
+      .payload_type = 255,
+      .min_bps = 1,
+      .max_bps = 2,
+      .start_bps = 1,
+      .target_bps = 1 };
+  else
+    app.asmp.report = (MccAppReport){ .number = 1, .rate_bps = 300000 };
+  c->size += mcc_assp_app_encode (&app, c->data + c->size, sizeof c->data - c->size);
+}
+
+/* A stream's sessions may be told by a sibling; nobody else is spoken for by another. */
+static void
+test_carried_sessions (void)
+{
+  GstMccScreenFuncs assp = funcs;
+  Compound c = { .size = 0 }, report = { .size = 0 };
+  MccAddress sender = address (1, 5005);
+  GstMccScreen *screen;
+
+  put_rr (&c, SSRC, 0);
+  put_assp (&c, SSRC + 1, MCC_APP_SESSION);
+  put_rr (&report, SSRC, 0);
+  put_assp (&report, SSRC + 1, MCC_APP_REPORT);
+  memset (&seen, 0, sizeof seen);
+  assp.assp_app = on_carried;
+  screen = gst_mcc_screen_new (&assp, NULL, 1);
+  handle (screen, &c, sender, START);
+  g_assert_cmpuint (handle (screen, &c, sender, START), ==, 8); /* RR: none of it is rtpsession's */
+  g_assert_cmpuint (seen.apps, ==, 2);
+  g_assert_cmpuint (carried_ssrc, ==, SSRC + 1);
+  g_assert_cmpuint (carried_stream, ==, 2);
+  g_assert_cmpuint (drops (), ==, 0);
+  handle (screen, &report, sender, START);
+  g_assert_cmpuint (seen.apps, ==, 2);
+  g_assert_cmpuint (seen.dropped[MCC_DROP_SSRC_MISMATCH], ==, 1);
+  /* who is followed speaks from one host, carried or not */
+  gst_mcc_screen_set_followed (screen, SSRC + 1, &sender);
+  handle (screen, &c, sender, START);
+  handle (screen, &c, address (2, 5005), START);
+  g_assert_cmpuint (seen.apps, ==, 3);
+  g_assert_cmpuint (seen.dropped[MCC_DROP_ADDRESS], ==, 1);
+  gst_mcc_screen_free (screen);
+  /* only ASSP has siblings */
+  screen = make ();
+  handle (screen, &c, sender, START);
+  g_assert_cmpuint (seen.dropped[MCC_DROP_SSRC_MISMATCH], ==, 1);
+  gst_mcc_screen_free (screen);
+}
+
 static void
 test_bye_needs_the_address (void)
 {
@@ -625,6 +693,7 @@ main (int argc, char **argv)
   g_test_add_func ("/screen/valid", test_valid);
   g_test_add_func ("/screen/every-truncation", test_every_truncation);
   g_test_add_func ("/screen/every-byte-mutated", test_every_byte_mutated);
+  g_test_add_func ("/screen/carried-sessions", test_carried_sessions);
   g_test_add_func ("/screen/random", test_random);
   g_test_add_func ("/screen/form", test_form);
   g_test_add_func ("/screen/padding", test_padding);
