@@ -36,6 +36,14 @@ from demolib.record import Record  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 SECOND = 1_000_000_000  # of the times in `stats`
+NOT_UNDERSTOOD = (
+    "malformed",
+    "unknown-name",
+    "unknown-subtype",
+    "unknown-version",
+    "ssrc-mismatch",
+    "bad-value",
+)
 STOOD_STILL_MS = 100  # how late a packet may leave the emulated network
 
 
@@ -255,9 +263,11 @@ class Play:
             lambda: f"{node.frames.get('frames', 0) - before} of {count}",
         )
 
-    def clean(self, *nodes, lossless=True):
+    def clean(self, *nodes, lossless=True, attacked=False):
         """No error, once there was a whole picture no damaged one, and with @lossless no loss,
-        which the decoder would hide."""
+        which the decoder would hide; without @attacked nothing of RTCP that was not understood."""
+        if not attacked:
+            self.understood(*nodes)
         for node in nodes:
             lost = node.stats.get("packets-lost", 0)
             if lossless and "packets-received" in node.stats:
@@ -266,6 +276,13 @@ class Play:
             self.check(not errors, f"{node.name}: no error", "; ".join(errors[:3]))
             bad = node.frames.get("corrupted", 0)
             self.check(bad == 0, f"{node.name}: no damaged picture", f"{bad}")
+
+    def understood(self, *nodes):
+        """What our own elements say to each other none of them drops as not understood."""
+        for node in nodes:
+            counts = {why: node.stats.get(f"dropped-{why}", 0) for why in NOT_UNDERSTOOD}
+            said = str({why: n for why, n in counts.items() if n})
+            self.check(not any(counts.values()), f"{node.name}: understood what was said", said)
 
     # -- end --
 

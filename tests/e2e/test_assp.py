@@ -131,6 +131,7 @@ def test_assp(play):
     check_switches(play, fast, 2)
     check_switches(play, other, 3)
     play.clean(sender, slow, fast, lossless=False)
+    play.understood(other)
 
 
 def test_scripts(play):

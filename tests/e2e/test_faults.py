@@ -151,7 +151,7 @@ def test_attacks(play):
     play.pictures(receiver, 30, 3, "garbage: pictures go on")
     flood(play, sender, receiver.stats["source-ssrc"])
     play.pictures(receiver, 30, 3, "a flood of SSRCs: pictures go on")
-    play.clean(sender, receiver)
+    play.clean(sender, receiver, attacked=True)
 
 
 def test_collision(play):

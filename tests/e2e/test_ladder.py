@@ -92,6 +92,7 @@ def test_ladder(play):
     for node in wide:
         undisturbed(play, node, begin)
     play.check(not sender.of("error"), "the sender tells no error")
+    play.understood(sender, *nodes)
 
 
 def test_ipv6(play):
@@ -118,6 +119,7 @@ def test_ipv6(play):
     check_switches(play, node, 3)
     errors = [line["text"] for each in (sender, node) for line in each.of("error")]
     play.check(not errors, "no error", str(errors))
+    play.understood(sender, node)
 
 
 if __name__ == "__main__":
