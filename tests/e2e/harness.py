@@ -288,7 +288,8 @@ class Play:
 
     def need_network(self):
         """Before figures of loss or time are judged: raises StoodStill if the machine kept the
-        emulator from its work since lab.reset_lag(). It drops in one go what came meanwhile."""
+        emulator from its work since the phase, or the second try, began. It drops in one go what
+        came meanwhile."""
         late = self.lab.lag()["max_us"] / 1000
         self.suite.tell([f"{self.title}: packets left the network at most {late:.1f} ms late"])
         if late > STOOD_STILL_MS:
@@ -389,6 +390,7 @@ class Suite:
                 self.result(False, text, f"{reason}, twice; stop what else runs")
             else:
                 self.tell([f"{reason}; once more"])
+                lab.reset_lag()
 
     def _once(self, lab, test):
         """Returns why the test could not be judged, None if it could."""

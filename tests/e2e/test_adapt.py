@@ -70,7 +70,6 @@ def check_figures(play, figures):
 
 
 def test_adapt(play):
-    play.lab.reset_lag()
     bottleneck = Bottleneck(play)
     sender = play.sender("s", "max-bitrate=4000000", harness.picture(854, 480))
     tail = "decodebin ! fakesink name=frames sync=false"

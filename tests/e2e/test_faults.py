@@ -292,6 +292,7 @@ def test_scene(play):
     sender.say("set picture pattern snow")
     time.sleep(10)
     loss = play.record.loss_between("rd", begin - 0.5, play.now())
+    play.need_network()
     play.check(loss < 0.02, "less than 2 % are lost", f"{100 * loss:.2f} %")
     used = values(receiver, "received-bitrate", play.now() - 3)
     rate = sum(used) / max(1, len(used))
