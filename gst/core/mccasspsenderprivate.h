@@ -50,6 +50,8 @@ struct MccAsspSender {
   MccTime round_start;
   uint64_t rtcp_bps;    /* what all streams share, as last distributed */
   bool lost, told_lost; /* no stream has feedback */
+  bool named;           /* nothing is announced before */
+  MccTime name_until;   /* ... which is then; MCC_TIME_NONE: no SSRC is known yet, or all are */
   bool live;            /* the ladder changes */
   MccAsspLadder ladder;
   MccAsspSenderSaid said[MCC_ASSP_SENDER_SAID];
@@ -64,6 +66,11 @@ mcc_assp_sender_limit_rate (uint64_t bps)
 /* mccasspsenderrtcp.c */
 /* Targets may be others now; @force: who is where, too. */
 void mcc_assp_sender_share_rtcp (MccAsspSender *self, bool force);
+/* Receivers believe an SSRC that a stream they know has listed. So none is announced, when streams
+ * begin together, before all have one, or for 100 ms; and one that comes later another tells of. */
+void mcc_assp_sender_init_names (MccAsspSender *self);
+void mcc_assp_sender_name (MccAsspSender *self, unsigned j, uint32_t ssrc);
+void mcc_assp_sender_look_at_names (MccAsspSender *self);
 /* Stream @j announces itself by @out: what else that is to tell. */
 void mcc_assp_sender_carry_others (MccAsspSender *self, unsigned j, MccAsspSenderAction *out);
 

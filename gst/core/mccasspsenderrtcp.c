@@ -5,6 +5,9 @@
 #define ANNOUNCEMENT_MOST 1200 /* bytes: one packet */
 #define OCCUPIED_SHARE 0.9     /* of RTCP: ours; the others must be able to call for receivers */
 
+#define NAMES_TIME                                                                                 \
+  (100 * MCC_MSECOND) /* between the first packets of streams that begin together */
+
 /* The RTCP of all streams reaches everybody, so it is a part of what the slowest receive. */
 void
 mcc_assp_sender_share_rtcp (MccAsspSender *self, bool force)
@@ -44,4 +47,61 @@ mcc_assp_sender_carry_others (MccAsspSender *self, unsigned j, MccAsspSenderActi
     if (out->also[k] != NULL)
       mcc_asmp_sender_carry (asmp, more);
   }
+}
+
+static bool
+all_named (const MccAsspSender *self)
+{
+  for (unsigned j = 0; j < self->streams.count; j++)
+    if (self->streams.stream[j].ssrc == 0)
+      return false;
+  return true;
+}
+
+void
+mcc_assp_sender_init_names (MccAsspSender *self)
+{
+  self->name_until = MCC_TIME_NONE;
+  for (unsigned j = 0; j < self->streams.count; j++)
+    self->named = self->named || self->streams.stream[j].ssrc != 0;
+}
+
+void
+mcc_assp_sender_look_at_names (MccAsspSender *self)
+{
+  if (self->named || (!all_named (self) && self->now < self->name_until))
+    return;
+  self->named = true;
+  self->name_until = MCC_TIME_NONE;
+  for (unsigned j = 0; j < self->streams.count; j++)
+    if (self->streams.stream[j].ssrc != 0)
+      mcc_asmp_sender_set_ssrc (self->stream[j].asmp, self->streams.stream[j].ssrc, self->now);
+}
+
+/* Whose word stream @j's new SSRC is believed on: a stream's that the receivers know. */
+static unsigned
+sponsor_of (const MccAsspSender *self, unsigned j)
+{
+  unsigned sponsor = j;
+  for (unsigned k = self->streams.count; k-- > 0;)
+    if (k != j && self->streams.stream[k].ssrc != 0
+        && (sponsor == j || self->stream[k].occupied || !self->stream[sponsor].occupied))
+      sponsor = k;
+  return sponsor;
+}
+
+void
+mcc_assp_sender_name (MccAsspSender *self, unsigned j, uint32_t ssrc)
+{
+  if (self->streams.stream[j].ssrc == ssrc)
+    return;
+  self->streams.stream[j].ssrc = ssrc;
+  if (!self->named) {
+    if (self->name_until == MCC_TIME_NONE)
+      self->name_until = self->now + NAMES_TIME;
+    mcc_assp_sender_look_at_names (self);
+    return;
+  }
+  mcc_asmp_sender_set_ssrc (self->stream[j].asmp, ssrc, self->now);
+  mcc_asmp_sender_announce (self->stream[sponsor_of (self, j)].asmp, self->now);
 }

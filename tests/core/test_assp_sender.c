@@ -277,11 +277,43 @@ test_begins_late (void)
         for (unsigned k = 0; k < 3; k++)
           g_assert_cmpuint (action.streams->stream[k].ssrc, ==, k <= j ? 11 * (k + 1) : 0);
       }
-      if (i == 10)
+      if (i == 11) {
         g_assert_cmpuint (of[j], >=, 1);
+        /* it is not believed on its own word */
+        g_assert_cmpuint (of[0] + of[1] + of[2], >, j == 0 ? 0 : of[j]);
+      }
     }
     for (unsigned k = 0; k < 3; k++)
       g_assert_cmpuint (of[k] > 0, ==, k <= j);
+  }
+  mcc_assp_sender_free (self.sender);
+}
+
+/* Encoders give their first packets one after the other: whoever is heard first lists them all. */
+static void
+test_begins_together (void)
+{
+  MccAsspSenderConfig config = { .seed = 5, .streams = ladder, .ttl = 4 };
+  Fixture self = { .now = START };
+  unsigned announcements = 0;
+  for (unsigned j = 0; j < 3; j++)
+    config.streams.stream[j].ssrc = 0;
+  self.sender = mcc_assp_sender_new (&config, START);
+  for (unsigned i = 0; i < 20; i++) {
+    MccAsspSenderAction action;
+    self.now += STEP;
+    if (i % 2 == 0 && i < 6)
+      mcc_assp_sender_set_ssrc (self.sender, 2 - i / 2, 11 * (3 - i / 2), self.now);
+    if (mcc_assp_sender_next_timeout (self.sender) <= self.now)
+      mcc_assp_sender_handle_timeout (self.sender, self.now);
+    while (mcc_assp_sender_poll (self.sender, &action)) {
+      if (action.type != MCC_ASSP_SENDER_ASMP || action.asmp.type != MCC_SENDER_SEND_SESSION)
+        continue;
+      announcements++;
+      for (unsigned k = 0; k < 3; k++)
+        g_assert_cmpuint (action.streams->stream[k].ssrc, ==, 11 * (k + 1));
+    }
+    g_assert_cmpuint (announcements >= 3, ==, i >= 4);
   }
   mcc_assp_sender_free (self.sender);
 }
@@ -601,6 +633,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-sender/rounds-of-5-s", test_rounds);
   g_test_add_func ("/assp-sender/plain-players", test_plain);
   g_test_add_func ("/assp-sender/begins-late", test_begins_late);
+  g_test_add_func ("/assp-sender/begins-together", test_begins_together);
   g_test_add_func ("/assp-sender/caps-ssrc-and-key-units-of-each", test_each_its_own);
   g_test_add_func ("/assp-sender/feedback-of-any-stream", test_feedback);
   g_test_add_func ("/assp-sender/sinks-where-nobody-bears-the-bound", test_sinks);
