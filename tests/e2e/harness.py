@@ -33,17 +33,10 @@ sys.path[:0] = [str(TOP / "pipelines"), str(TOP / "tests" / "testbed")]
 
 import netlab  # noqa: E402
 from demolib.record import Record  # noqa: E402
+from understood import not_understood  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 SECOND = 1_000_000_000  # of the times in `stats`
-NOT_UNDERSTOOD = (
-    "malformed",
-    "unknown-name",
-    "unknown-subtype",
-    "unknown-version",
-    "ssrc-mismatch",
-    "bad-value",
-)
 STOOD_STILL_MS = 100  # how late a packet may leave the emulated network
 
 
@@ -280,9 +273,8 @@ class Play:
     def understood(self, *nodes):
         """What our own elements say to each other none of them drops as not understood."""
         for node in nodes:
-            counts = {why: node.stats.get(f"dropped-{why}", 0) for why in NOT_UNDERSTOOD}
-            said = str({why: n for why, n in counts.items() if n})
-            self.check(not any(counts.values()), f"{node.name}: understood what was said", said)
+            counts = not_understood(node.stats)
+            self.check(not counts, f"{node.name}: understood what was said", str(counts))
 
     # -- end --
 

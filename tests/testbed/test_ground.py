@@ -327,6 +327,18 @@ def test_a_number_that_cannot_be_read_is_what_was_due():
         assert abs(got["delay_mean"] - 0.3) < 1e-6, got
 
 
+def test_a_number_is_counted_on_from_its_neighbours_where_all_are_late():
+    late = {n: 0.4 for n in range(40, 80)}  # a queue that stands, the picture before it stood
+    for wrong in (-1, 499, 52, 3):
+        rows = shown(range(100), late=late)
+        rows[48] = (wrong, rows[48][1])
+        got, stood = saw(rows)
+        assert got["lost"] == 0 and stood == list(range(100)), (wrong, stood[40:60])
+    for numbers in ([-1] * 100, [499] * 100):
+        got, stood = saw([(n, at) for n, (_, at) in zip(numbers, shown(range(100)), strict=True)])
+        assert got["lost"] < 0.1, got["lost"]
+
+
 def test_tcp_flows_are_told_apart_by_port():
     own = placed()
     one, other = own.flows[1], own.flows[2]

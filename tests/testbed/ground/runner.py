@@ -14,6 +14,7 @@ from pathlib import Path
 import netlab
 from lab import normal
 from lab.sections import FORMS
+from understood import not_understood
 
 from . import flows, quality, rivals, trace
 from .environment import environment
@@ -87,6 +88,7 @@ class Ground:
                 zero, about = self._play(load, say)
                 told = {name: each.told(zero) for name, each in self.programs.items()}
                 about["failed"] += self._end_load(load) + self._dead()
+                about["marked"] += self._not_understood()
                 start = zero - self.lab.started
             seen = trace.Trace(path, start, self.duration)
             out = trace.result(seen, self.place, told, self.variant)
@@ -180,6 +182,15 @@ class Ground:
                 if (status := process.wrong()) is not None:
                     out.append(f"{name}: a program ended with {status}")
         return out
+
+    def _not_understood(self):
+        """What elements of one flow said to each other in vain."""
+        out = set()
+        for name, own in self.programs.items():
+            for process in own.processes():
+                stats = next((r for r in reversed(process.lines) if r.get("type") == "stats"), {})
+                out |= {f"{name}: drops for {reason}" for reason in not_understood(stats)}
+        return sorted(out)
 
     def _log(self):
         """The ends of what programs said on their standard error."""
