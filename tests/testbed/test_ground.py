@@ -314,7 +314,7 @@ def test_a_stop_is_seen_and_the_last_picture_stands():
     assert got["lost"] == 0 and got["stops_100ms"] == 1 and got["stops_200ms"] == 0, got
 
 
-def test_a_number_that_cannot_be_read_is_what_was_due():
+def test_a_number_that_cannot_be_read_is_counted_on():
     rows = shown(range(100))
     rows[50] = (-1, rows[50][1])
     got, stood = saw(rows)
@@ -428,6 +428,19 @@ def program_of(name):
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
     loader.exec_module(module)
     return module
+
+
+def test_what_is_not_understood_marks_a_run():
+    def program(*lines):
+        return types.SimpleNamespace(lines=list(lines))
+
+    before = {"type": "stats", "dropped-ssrc-mismatch": 0, "dropped-own": 2}
+    after = before | {"dropped-ssrc-mismatch": 3, "dropped-rate-limited": 4}
+    ground = runner.Ground.__new__(runner.Ground)
+    for last, marks in ((before, []), (after, ["m: drops for ssrc-mismatch"])):
+        programs = [program(before, last, {"type": "frames"}), program({"type": "state"})]
+        ground.programs = {"m": types.SimpleNamespace(processes=lambda own=programs: own)}
+        assert ground._not_understood() == marks
 
 
 def test_kept_results_are_of_what_is_asked():

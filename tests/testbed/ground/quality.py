@@ -7,6 +7,7 @@ are of the time at which the screen showed each picture, by the number in it.
 """
 
 import bisect
+import collections
 import shutil
 import statistics
 import sys
@@ -119,17 +120,38 @@ def read_times(path, zero=0.0):
     return out
 
 
+def longest_rise(numbers):
+    """Places of a longest part of @numbers that does not fall."""
+    ends, places, before = [], [], [None] * len(numbers)
+    for place, number in enumerate(numbers):
+        at = bisect.bisect_right(ends, number)
+        before[place] = places[at - 1] if at else None
+        ends[at : at + 1], places[at : at + 1] = [number], [place]
+    out, place = [], places[-1] if places else None
+    while place is not None:
+        out.append(place)
+        place = before[place]
+    return out[::-1]
+
+
 def in_order(rows, taken):
-    """What could not be read, or cannot be, is what was due by its time; numbers never fall.
+    """What could not be read, or cannot be, is counted on from what was read beside it, however late
+    that was by then; numbers never fall.
 
     A damaged picture may be read as one that was not taken yet, or long ago."""
-    good = [(n, at) for n, at in rows if n in taken and 0 < at - taken[n] < DELAY_MOST_S]
-    usual = statistics.median([at - taken[n] for n, at in good]) if good else DELAY_GUESS_S
+    possible = [
+        row for row in rows if row[0] in taken and 0 < row[1] - taken[row[0]] < DELAY_MOST_S
+    ]
+    read = [possible[place] for place in longest_rise([number for number, _ in possible])]
     first = min(taken, default=0)
-    good, out = set(good), []
+    last = read[0] if read else (first, taken.get(first, 0.0) + DELAY_GUESS_S)
+    left, out = collections.deque(read), []
     for number, at in rows:
-        if (number, at) not in good or (out and number < out[-1][0]):
-            number = first + int((at - usual - taken.get(first, 0.0)) * reel.FPS + 0.5)
+        if left and left[0] == (number, at):
+            last = left.popleft()
+        else:
+            number = last[0] + round((at - last[1]) * reel.FPS)
+            number = min(number, left[0][0]) if left else number
         out.append((max(number, out[-1][0] if out else first), at))
     return out
 
