@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Our own elements understand each other: a drop by one of these reasons, in the stats of one whom no
-stranger spoke to, is a defect of the project."""
+"""Our own elements understand each other: a drop by one of these reasons, in the stats of one whom
+no stranger spoke to, is a defect of the project."""
 
 REASONS = (
     "malformed",

@@ -135,8 +135,8 @@ def longest_rise(numbers):
 
 
 def in_order(rows, taken):
-    """What could not be read, or cannot be, is counted on from what was read beside it, however late
-    that was by then; numbers never fall.
+    """What could not be read, or cannot be, is counted on from what was read beside it, however
+    late that was by then; numbers never fall.
 
     A damaged picture may be read as one that was not taken yet, or long ago."""
     possible = [
