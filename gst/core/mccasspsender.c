@@ -134,7 +134,7 @@ mcc_assp_sender_new (const MccAsspSenderConfig *config, MccTime now)
       return NULL;
     }
   }
-  mcc_assp_sender_init_names (self);
+  mcc_assp_sender_init_ssrcs (self);
   mcc_assp_sender_share_rtcp (self, true);
   return self;
 }
@@ -195,7 +195,7 @@ mcc_assp_sender_set_ssrc (MccAsspSender *self, unsigned stream, uint32_t ssrc, M
 {
   assert (stream < count (self));
   advance (self, now);
-  mcc_assp_sender_name (self, stream, ssrc);
+  mcc_assp_sender_note_ssrc (self, stream, ssrc);
 }
 
 /* Whether another stream has a report of it that is not older. */
@@ -336,7 +336,7 @@ void
 mcc_assp_sender_handle_timeout (MccAsspSender *self, MccTime now)
 {
   advance (self, now);
-  mcc_assp_sender_look_at_names (self);
+  mcc_assp_sender_await_ssrcs (self);
   for (unsigned j = 0; j < count (self); j++)
     if (mcc_asmp_sender_next_timeout (self->stream[j].asmp) <= now)
       mcc_asmp_sender_handle_timeout (self->stream[j].asmp, now);
@@ -346,7 +346,7 @@ mcc_assp_sender_handle_timeout (MccAsspSender *self, MccTime now)
 MccTime
 mcc_assp_sender_next_timeout (const MccAsspSender *self)
 {
-  MccTime next = mcc_time_min (self->round_start + MCC_ASSP_ROUND, self->name_until);
+  MccTime next = mcc_time_min (self->round_start + MCC_ASSP_ROUND, self->ssrcs_until);
   for (unsigned j = 0; j < count (self); j++) {
     next = mcc_time_min (next, mcc_asmp_sender_next_timeout (self->stream[j].asmp));
     next = mcc_time_min (next, mcc_assp_sender_floor_next (self, j));

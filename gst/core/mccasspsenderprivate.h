@@ -3,9 +3,9 @@
  * mccasspsenderprivate: the sender's state, for mccasspsender*.c only.
  *
  *   mccasspsender.c        what comes, when: handle, next_timeout, poll
- *   mccasspsenderrtcp.c    what RTCP each stream has, and what an announcement tells
- *   mccasspsenderladder.c  which streams there are
- *   mccasspsenderfloor.c   how low a stream may go
+ *   mccasspsenderrtcp.c    what RTCP each stream has, what an announcement tells, when the first
+ * leaves mccasspsenderladder.c  which streams there are mccasspsenderfloor.c   how low a stream may
+ * go
  */
 #pragma once
 
@@ -50,8 +50,8 @@ struct MccAsspSender {
   MccTime round_start;
   uint64_t rtcp_bps;    /* what all streams share, as last distributed */
   bool lost, told_lost; /* no stream has feedback */
-  bool named;           /* nothing is announced before */
-  MccTime name_until;   /* ... which is then; MCC_TIME_NONE: no SSRC is known yet, or all are */
+  bool announces;       /* all SSRCs are known, or were waited for */
+  MccTime ssrcs_until;  /* so long they are; MCC_TIME_NONE: none is known yet, or it announces */
   bool live;            /* the ladder changes */
   MccAsspLadder ladder;
   MccAsspSenderSaid said[MCC_ASSP_SENDER_SAID];
@@ -68,9 +68,9 @@ mcc_assp_sender_limit_rate (uint64_t bps)
 void mcc_assp_sender_share_rtcp (MccAsspSender *self, bool force);
 /* Receivers believe an SSRC that a stream they know has listed. So none is announced, when streams
  * begin together, before all have one, or for 100 ms; and one that comes later another tells of. */
-void mcc_assp_sender_init_names (MccAsspSender *self);
-void mcc_assp_sender_name (MccAsspSender *self, unsigned j, uint32_t ssrc);
-void mcc_assp_sender_look_at_names (MccAsspSender *self);
+void mcc_assp_sender_init_ssrcs (MccAsspSender *self);
+void mcc_assp_sender_note_ssrc (MccAsspSender *self, unsigned j, uint32_t ssrc);
+void mcc_assp_sender_await_ssrcs (MccAsspSender *self);
 /* Stream @j announces itself by @out: what else that is to tell. */
 void mcc_assp_sender_carry_others (MccAsspSender *self, unsigned j, MccAsspSenderAction *out);
 

@@ -5,8 +5,7 @@
 #define ANNOUNCEMENT_MOST 1200 /* bytes: one packet */
 #define OCCUPIED_SHARE 0.9     /* of RTCP: ours; the others must be able to call for receivers */
 
-#define NAMES_TIME                                                                                 \
-  (100 * MCC_MSECOND) /* between the first packets of streams that begin together */
+#define SSRCS_TIME (100 * MCC_MSECOND) /* streams that begin together begin within it */
 
 /* The RTCP of all streams reaches everybody, so it is a part of what the slowest receive. */
 void
@@ -50,7 +49,7 @@ mcc_assp_sender_carry_others (MccAsspSender *self, unsigned j, MccAsspSenderActi
 }
 
 static bool
-all_named (const MccAsspSender *self)
+all_known (const MccAsspSender *self)
 {
   for (unsigned j = 0; j < self->streams.count; j++)
     if (self->streams.stream[j].ssrc == 0)
@@ -59,20 +58,20 @@ all_named (const MccAsspSender *self)
 }
 
 void
-mcc_assp_sender_init_names (MccAsspSender *self)
+mcc_assp_sender_init_ssrcs (MccAsspSender *self)
 {
-  self->name_until = MCC_TIME_NONE;
+  self->ssrcs_until = MCC_TIME_NONE;
   for (unsigned j = 0; j < self->streams.count; j++)
-    self->named = self->named || self->streams.stream[j].ssrc != 0;
+    self->announces = self->announces || self->streams.stream[j].ssrc != 0;
 }
 
 void
-mcc_assp_sender_look_at_names (MccAsspSender *self)
+mcc_assp_sender_await_ssrcs (MccAsspSender *self)
 {
-  if (self->named || (!all_named (self) && self->now < self->name_until))
+  if (self->announces || (!all_known (self) && self->now < self->ssrcs_until))
     return;
-  self->named = true;
-  self->name_until = MCC_TIME_NONE;
+  self->announces = true;
+  self->ssrcs_until = MCC_TIME_NONE;
   for (unsigned j = 0; j < self->streams.count; j++)
     if (self->streams.stream[j].ssrc != 0)
       mcc_asmp_sender_set_ssrc (self->stream[j].asmp, self->streams.stream[j].ssrc, self->now);
@@ -91,15 +90,15 @@ sponsor_of (const MccAsspSender *self, unsigned j)
 }
 
 void
-mcc_assp_sender_name (MccAsspSender *self, unsigned j, uint32_t ssrc)
+mcc_assp_sender_note_ssrc (MccAsspSender *self, unsigned j, uint32_t ssrc)
 {
   if (self->streams.stream[j].ssrc == ssrc)
     return;
   self->streams.stream[j].ssrc = ssrc;
-  if (!self->named) {
-    if (self->name_until == MCC_TIME_NONE)
-      self->name_until = self->now + NAMES_TIME;
-    mcc_assp_sender_look_at_names (self);
+  if (!self->announces) {
+    if (self->ssrcs_until == MCC_TIME_NONE)
+      self->ssrcs_until = self->now + SSRCS_TIME;
+    mcc_assp_sender_await_ssrcs (self);
     return;
   }
   mcc_asmp_sender_set_ssrc (self->stream[j].asmp, ssrc, self->now);
