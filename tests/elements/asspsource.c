@@ -12,6 +12,7 @@
 
 #define FPS 50
 #define KEY_FRAMES 10
+#define ALONE_FRAMES (3 * FPS) /* so long each stream announces itself where one carries */
 #define PT_RR 201
 #define PT_BYE 203
 #define PT_APP 204
@@ -133,6 +134,12 @@ say (AsspSource *self, guint stream, const MccAsspApp *apps, guint n, gboolean b
   gst_buffer_unref (buffer);
 }
 
+static gboolean
+carries_now (const AsspSource *self)
+{
+  return self->carries && self->frame >= ALONE_FRAMES;
+}
+
 static void
 announce (AsspSource *self, guint stream, MccAsspApp *app)
 {
@@ -142,6 +149,19 @@ announce (AsspSource *self, guint stream, MccAsspApp *app)
   app->asmp.ssrc = app->ssrc;
   app->asmp.subtype = app->subtype;
   fill_session (self, stream, &app->asmp.session);
+}
+
+/* As a sender does: without strings. */
+static void
+carry (AsspSource *self, guint stream, MccAsspApp *app)
+{
+  MccAppSession *session = &app->asmp.session;
+
+  announce (self, stream, app);
+  session->target_bps += session->target_bps / 10;
+  memset (session->media, 0, sizeof session->media);
+  memset (session->encoding_name, 0, sizeof session->encoding_name);
+  memset (session->parameters, 0, sizeof session->parameters);
 }
 
 static void
@@ -164,8 +184,8 @@ describe (AsspSource *self, guint stream)
       .flags = MCC_ASSP_RUNNING,
       .ssrc = ssrc_of (self, i) };
   announce (self, stream, &apps[n++]);
-  for (guint i = 1; self->carries && i < self->count; i++)
-    announce (self, i, &apps[n++]);
+  for (guint i = 1; carries_now (self) && i < self->count; i++)
+    carry (self, i, &apps[n++]);
   say (self, stream, apps, n, FALSE);
 }
 
@@ -213,7 +233,7 @@ source_thread (gpointer data)
       if (g_atomic_int_get (&self->alive[i]))
         send_frame (self, i);
     if (self->frame % (FPS / 10) == 0 && g_atomic_int_get (&self->describes))
-      for (guint i = 0; i < (self->carries ? 1 : self->count); i++)
+      for (guint i = 0; i < (carries_now (self) ? 1 : self->count); i++)
         describe (self, i);
     hear (self);
     self->frame++;

@@ -23,7 +23,7 @@ typedef struct {
   guint16 address_offset; /* of stream 0; + 1 each */
   const gchar *encoding_name;
   guint8 payload_type; /* of stream 0; + 1 each */
-  gboolean carries;    /* stream 0 alone announces, itself and the others */
+  gboolean carries; /* after 3 s stream 0 alone announces, also for the others, who ask for more */
   /* Atomic, at any time. */
   gint alive[ASSP_SOURCE_STREAMS];
   gint describes;

@@ -401,8 +401,9 @@ test_carried (void)
   assp_source_start (&peer);
   world_start (&world, "lock-stream=1");
   g_assert_true (comes_to (&world, 1, 8));
-  g_assert_true (stat_reaches (&world, "announced-bitrate", 1000000, 5));
+  g_assert_true (stat_reaches (&world, "announced-bitrate", 1100000, 5));
   g_assert_cmpuint (stat_of (&world, "dropped-ssrc-mismatch"), ==, 0);
+  g_assert_cmpuint (world.caps, ==, 1);
   g_assert_cmpint (world.warnings, ==, 0);
   world_stop (&world);
   assp_source_stop (&peer, FALSE);

@@ -20,6 +20,7 @@
 #include "gstasspsimulcastsrc.h"
 #include "gstelmlayersink.h"
 #include "gstelmlayersrc.h"
+#include "ownport.h"
 
 #define AUDIO "audiotestsrc is-live=true samplesperbuffer=441 ! rtpL16pay "
 #define TWO AUDIO "! s.sink_0 " AUDIO "! s.sink_1 "
@@ -133,8 +134,8 @@ static GstElement *
 launch (const gchar *description)
 {
   gchar **parts = g_strsplit (description, "@", -1), *whole;
-  gchar *group = g_strdup_printf (
-      "address=239.255.77.1 port=%d multicast-iface=lo ttl-mc=0", 20000 + 8 * (getpid () % 1000));
+  gchar *group
+      = g_strdup_printf ("address=239.255.77.1 port=%d multicast-iface=lo ttl-mc=0", own_port (8));
   GError *error = NULL;
   GstElement *pipeline;
 
