@@ -107,6 +107,9 @@ def test_assp(play):
     slow, fast, other = nodes
     for node in nodes:
         play.pictures(node, 25, 10, f"{node.name} has pictures")
+        play.check(
+            (node.first_frame or 99) <= 3, f"{node.name}: the first soon", f"{node.first_frame} s"
+        )
     for node in (fast, other):
         play.wait(lambda n=node: stream_of(n) == 1, 30, f"{node.name} comes up")
     play.wait(
