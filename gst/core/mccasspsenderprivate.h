@@ -3,9 +3,9 @@
  * mccasspsenderprivate: the sender's state, for mccasspsender*.c only.
  *
  *   mccasspsender.c        what comes, when: handle, next_timeout, poll
- *   mccasspsenderrtcp.c    what RTCP each stream has, what an announcement tells, when the first
- * leaves mccasspsenderladder.c  which streams there are mccasspsenderfloor.c   how low a stream may
- * go
+ *   mccasspsenderrtcp.c    what RTCP each stream has, what announcements tell, and since when
+ *   mccasspsenderladder.c  which streams there are
+ *   mccasspsenderfloor.c   how low a stream may go
  */
 #pragma once
 
