@@ -52,6 +52,7 @@ mcc_asmp_path_reset (MccAsmpPath *self)
   MccVariant variant = self->variant;
   MccLoss *loss = self->loss;
   memset (self, 0, sizeof *self);
+  self->event_before = MCC_TIME_NONE;
   self->variant = variant;
   self->loss = loss;
   mcc_loss_reset (loss);
@@ -201,6 +202,7 @@ void
 mcc_asmp_path_splice (MccAsmpPath *self)
 {
   self->splice = self->seq.started;
+  self->event_before = mcc_loss_last_event (self->loss);
   self->carried = (MccCarried){ 0 };
   mcc_meter_init (&self->fast, FAST_SPAN);
   mcc_meter_init (&self->slow, SLOW_SPAN);
@@ -399,7 +401,8 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
   input->rtt_measured = self->rtt.measured;
   input->marked_alone = marked > self->marked_before && lost <= self->lost_before;
   input->loss_in_interval = lost > self->lost_before || marked > self->marked_before;
-  input->last_loss_event = mcc_loss_last_event (self->loss);
+  MccTime event = mcc_loss_last_event (self->loss);
+  input->last_loss_event = event != self->event_before ? event : MCC_TIME_NONE;
   input->packet_bytes = mcc_loss_mean_packet_bytes (self->loss);
   MccTimeDelta span = mcc_abs_send_time_diff (self->jitter.last_send, self->decided_send);
   input->sent_span = span > 0 ? (MccTime)span : 0;

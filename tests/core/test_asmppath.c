@@ -318,6 +318,28 @@ overflow (void)
   }
 }
 
+/* The controller, begun anew for another stream, takes no loss of the one before for its own. */
+static void
+test_loss_before_splice (void)
+{
+  PathFixture f;
+  path_init (&f, MCC_VARIANT_ENHANCED);
+  stream (&f, 100);
+  g_assert_cmpuint (f.input.last_loss_event, ==, MCC_TIME_NONE);
+  f.seq += 1;
+  stream (&f, 100);
+  g_assert_cmpuint (f.input.last_loss_event, >, T0);
+  mcc_asmp_path_splice (&f.path);
+  stream (&f, 100);
+  g_assert_cmpuint (f.input.last_loss_event, ==, MCC_TIME_NONE);
+  f.seq += 1;
+  MccTime lost = f.now;
+  stream (&f, 100);
+  g_assert_cmpuint (f.input.last_loss_event, >=, lost);
+  g_assert_cmpuint (f.input.last_loss_event, <, MCC_TIME_NONE);
+  mcc_asmp_path_clear (&f.path);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -333,5 +355,6 @@ main (int argc, char **argv)
   g_test_add_func ("/asmppath/ecn/a-mark-is-an-event-and-no-loss", marks);
   g_test_add_func ("/asmppath/ecn/marks-of-a-switch-are-excused", marks_are_excused);
   g_test_add_func ("/asmppath/ecn/broken-marks-are-forgotten", broken_marks);
+  g_test_add_func ("/asmppath/losses-before-another-stream", test_loss_before_splice);
   return g_test_run ();
 }
