@@ -192,13 +192,19 @@ goes_to (const MccAsspLadder *self, const MccAsspStreams *streams, unsigned stre
   return at;
 }
 
-/* What all would get from the present ladder. */
-static double
-present_bps (
+typedef struct {
+  double bps; /* all receivers' rates together */
+  double log; /* ... and their logarithms */
+} Worth;
+
+/* What all would get from @streams. */
+static Worth
+worth_of (
     const MccAsspLadder *self, const MccAsspLadderBucket *buckets, const MccAsspStreams *streams)
 {
   uint32_t count[STREAMS] = { 0 };
-  double least[STREAMS] = { 0.0 }, all = 0.0;
+  double least[STREAMS] = { 0.0 };
+  Worth all = { 0.0, 0.0 };
   for (unsigned b = 0; b < BUCKETS; b++) {
     const MccAsspLadderBucket *bucket = &buckets[b];
     double bps = (double)bucket->least_bps;
@@ -211,8 +217,13 @@ present_bps (
       count[to] += bucket->in[j];
     }
   }
-  for (unsigned j = 0; j < streams->count; j++)
-    all += count[j] * fmin (least[j], (double)streams->stream[j].high_bps);
+  for (unsigned j = 0; j < streams->count; j++) {
+    if (count[j] == 0)
+      continue;
+    double bps = fmin (least[j], (double)streams->stream[j].high_bps);
+    all.bps += count[j] * bps;
+    all.log += count[j] * log (bps);
+  }
   return all;
 }
 
@@ -319,8 +330,13 @@ apply (const MccAsspLadder *self, const Plan *plan, MccAsspStreams *streams)
   }
 }
 
+typedef struct {
+  double bps;      /* of the mean rate */
+  double relative; /* a receiver's, of its rate: the geometric mean */
+} Gain;
+
 /* What the best ladder for @buckets would give, of what the present one does; *out gets it. */
-static double
+static Gain
 gain_of (MccAsspLadder *self, const MccAsspLadderBucket *buckets, const MccAsspStreams *streams,
     MccAsspStreams *out)
 {
@@ -329,11 +345,11 @@ gain_of (MccAsspLadder *self, const MccAsspLadderBucket *buckets, const MccAsspS
   *out = *streams;
   apply (self, &plan, out);
   /* As receivers will go by their rules, which the plan's bounds can only come near to. */
-  double now_bps = present_bps (self, buckets, streams);
-  double plan_bps = present_bps (self, buckets, out);
-  self->now_bps = now_bps / self->count;
-  self->plan_bps = plan_bps / self->count;
-  return plan_bps / now_bps - 1.0;
+  Worth now = worth_of (self, buckets, streams), planned = worth_of (self, buckets, out);
+  self->now_bps = now.bps / self->count;
+  self->plan_bps = planned.bps / self->count;
+  Gain gain = { planned.bps / now.bps - 1.0, expm1 ((planned.log - now.log) / self->count) };
+  return gain;
 }
 
 /* Whether somebody would have to leave its stream. */
@@ -357,12 +373,14 @@ mcc_assp_ladder_decide (MccAsspLadder *self, MccAsspStreams *streams, MccTime no
   if (self->count == 0
       || (self->unsettled > UNSETTLED_SHARE * all && now - self->changed < UNSETTLED_TIME))
     return false;
-  double gain = gain_of (self, self->bucket[1], streams, &planned);
-  bool easy = gain < MCC_ASSP_LADDER_GAIN && !disturbs (self->bucket[1], &planned);
+  Gain gains = gain_of (self, self->bucket[1], streams, &planned);
+  bool easy = gains.bps < MCC_ASSP_LADDER_GAIN && !disturbs (self->bucket[1], &planned);
+  /* The slow ones' are hardly seen in the mean. */
+  double gain = easy && gains.bps >= 0.0 ? fmax (gains.bps, gains.relative) : gains.bps;
   double least = easy ? MCC_ASSP_LADDER_GAIN_EASY : MCC_ASSP_LADDER_GAIN;
   bool guess = gain < least && now >= self->guess_not_before;
   if (guess) {
-    gain = gain_of (self, self->bucket[0], streams, &planned);
+    gain = gain_of (self, self->bucket[0], streams, &planned).bps;
     least
         = disturbs (self->bucket[0], &planned) ? MCC_ASSP_LADDER_GAIN_GUESS : MCC_ASSP_LADDER_GAIN;
   }

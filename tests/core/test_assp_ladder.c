@@ -142,6 +142,29 @@ test_clusters (void)
   g_assert_cmpuint (group.streams.stream[0].low_bps, ==, LOW);
 }
 
+/* What slow receivers gain is little of the mean, and much for them: where it costs nobody anything
+ * their bound is moved. */
+static void
+test_slow_gain (void)
+{
+  Group group = group_of (3);
+  static const uint64_t bound[] = { LOW, 475000, 2275000, HIGH };
+  static const uint64_t bps[] = { 575000, 1950000, 5900000 };
+  for (unsigned j = 0; j < 3; j++) {
+    MccAsspStream *stream = &group.streams.stream[j];
+    stream->low_bps = bound[j];
+    stream->high_bps = bound[j + 1];
+    stream->average_bps = bps[j] < stream->high_bps ? bps[j] : stream->high_bps;
+    for (unsigned i = 0; i < 3; i++)
+      add (&group, j, bps[j]);
+  }
+  g_assert_cmpfloat (changes_after (&group, 100.0), <=, 100.0);
+  g_assert_cmpuint (group.streams.stream[0].high_bps, >=, bps[0]);
+  for (unsigned i = 0; i < group.count; i++)
+    g_assert_cmpuint (group.streams.stream[group.stream[i]].low_bps, <=, group.bps[i]);
+  g_assert_cmpfloat (changes_after (&group, 300.0), >, 300.0);
+}
+
 /* Who is in a stream stays in it, where as many as possible do: its group and number do not change
  * because others come between. */
 static void
@@ -267,6 +290,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-ladder/most-stay-where-they-are", test_stays);
   g_test_add_func ("/assp-ladder/waits-for-a-gain-that-lasts", test_patience);
   g_test_add_func ("/assp-ladder/small-gains-change-nothing", test_gain);
+  g_test_add_func ("/assp-ladder/gains-of-the-slow-count", test_slow_gain);
   g_test_add_func ("/assp-ladder/no-more-streams-than-of-use", test_fewest);
   g_test_add_func ("/assp-ladder/waits-for-those-on-their-way", test_unsettled);
   g_test_add_func ("/assp-ladder/bounds-hold-whatever-is-said", test_any);
