@@ -121,6 +121,9 @@ bool mcc_asmp_receiver_has_rivals (const MccAsmpReceiver *self);
 uint64_t mcc_asmp_receiver_known_bps (const MccAsmpReceiver *self);
 /* The path was seen to carry so much and no more. */
 void mcc_asmp_receiver_note_carried (MccAsmpReceiver *self, uint64_t bps, MccTime now);
+/* Until @until it may carry for another receiver what that one tries: what arrives says nothing of
+ * what it could carry for us. */
+void mcc_asmp_receiver_note_shared (MccAsmpReceiver *self, MccTime until, MccTime now);
 /* Another receiver's report, of any stream, and what the sender measured from one: who is near has
  * about our RTT, until that is known (mccneighbours.h). `enhanced` only, and in groups of more than
  * MCC_ASMP_FEW_RECEIVERS: in a small one all have their own within seconds. */

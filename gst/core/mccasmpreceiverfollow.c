@@ -179,6 +179,8 @@ note_ceiling (MccAsmpReceiver *self, const MccRateInput *input)
     self->ceiling_bps = 0; /* it carries more by now */
   if (mode == MCC_RATE_START || !(received > 0.0) || !(too_much || full))
     return;
+  if (self->now < self->shared_until) /* nor is it our part that the link carries */
+    return;
   /* A link that became slow by itself may become fast as well. */
   if (self->slumped > 0 && self->now - self->slumped < EPISODE)
     return;
@@ -187,6 +189,13 @@ note_ceiling (MccAsmpReceiver *self, const MccRateInput *input)
   bool of_queue = !too_much && (self->ceiling_of_queue || self->ceiling_bps == 0);
   set_ceiling (self, received);
   self->ceiling_of_queue = of_queue;
+}
+
+void
+mcc_asmp_receiver_note_shared (MccAsmpReceiver *self, MccTime until, MccTime now)
+{
+  mcc_asmp_receiver_advance (self, now);
+  self->shared_until = until;
 }
 
 void

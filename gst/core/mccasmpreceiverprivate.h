@@ -42,6 +42,7 @@ struct MccAsmpReceiver {
   uint64_t claim_bps;   /* our limit while we hold; 0: none is known */
   uint64_t ceiling_bps; /* what the path was seen to carry and no more; 0: nothing */
   MccTime ceiling_time, ceiling_life;
+  MccTime shared_until;  /* ... beside a stream that another of ours tries */
   bool ceiling_of_queue; /* no loss said so, only a queue that stood */
   bool spliced_once;     /* this stream is not the first */
   bool crowd;            /* ... and many were in the one before */

@@ -10,14 +10,11 @@
 
 #define KEY_UNIT_INTERVAL MCC_SECOND /* RFC 5104 3.5.1 leaves it open: while no picture comes */
 #define SILENCE (300 * MCC_MSECOND)
-#define KNOWN_TIME_S 5.0   /* smoothing of what is known; ours */
 #define COMPOUND_BYTES 160 /* ASMP's 152, and the potential */
 #define SENDER_SILENCE (15 * MCC_SECOND)
 /* A description is not older where the stream alone has fallen silent, for it is told of after
  * MCC_ASMP_SOURCE_TIMEOUT. */
 #define SENDER_LIVES (1500 * MCC_MSECOND)
-/* What an average needs to know of a path that nothing limits: beyond what any decision needs. */
-#define SAMPLE_MOST 2
 
 const char *
 mcc_assp_reason_name (MccAsspReason reason)
@@ -39,30 +36,6 @@ mcc_assp_receiver_push (MccAsspReceiver *self, const MccAsspReceiverAction *acti
   self->action[(self->action_head + self->action_count++) % MCC_ASSP_ACTIONS] = *action;
 }
 
-/* What we could take, as far as measured: what the sender makes the ladder from. */
-static void
-note_known (MccAsspReceiver *self)
-{
-  uint64_t bps = mcc_assp_receiver_steady (self) ? mcc_asmp_receiver_known_bps (self->asmp) : 0;
-  double gain = mcc_time_to_seconds (self->now - self->known_time) / KNOWN_TIME_S;
-  self->known_time = self->now;
-  if (bps == 0)
-    return; /* what was known before counts for the while of a switch */
-  self->unlimited = bps == UINT64_MAX;
-  if (self->unlimited)
-    self->known_bps = 0.0;
-  else if (!(self->known_bps > 0.0))
-    self->known_bps = (double)bps;
-  else
-    self->known_bps += fmin (gain, 1.0) * ((double)bps - self->known_bps);
-}
-
-static uint64_t
-told_potential_bps (const MccAsspReceiver *self)
-{
-  return self->unlimited ? MCC_APP_RATE_MAX : (uint64_t)self->known_bps;
-}
-
 void
 mcc_assp_receiver_drain (MccAsspReceiver *self)
 {
@@ -75,7 +48,7 @@ mcc_assp_receiver_drain (MccAsspReceiver *self)
     else if (action.asmp.type == MCC_RECEIVER_NEW_SOURCE)
       self->lost = false;
     else if (action.asmp.type == MCC_RECEIVER_SEND_REPORT)
-      action.asmp.report.potential_bps = told_potential_bps (self);
+      action.asmp.report.potential_bps = mcc_assp_receiver_told_bps (self);
     mcc_assp_receiver_push (self, &action);
   }
 }
@@ -134,24 +107,6 @@ mcc_assp_receiver_free (MccAsspReceiver *self)
   free (self);
 }
 
-static void
-sample (MccAsspReceiver *self)
-{
-  note_known (self);
-  unsigned next = mcc_assp_streams_above (&self->streams, self->stream);
-  uint64_t most = UINT64_MAX;
-  if (next == MCC_ASSP_NO_STREAM)
-    next = self->stream;
-  /* A path that nothing limits has no rate: enough for the next stream is enough. */
-  if (self->config.asmp.variant == MCC_VARIANT_ENHANCED)
-    most = SAMPLE_MOST
-           * (self->streams.stream[next].low_bps > self->streams.stream[next].average_bps
-                   ? self->streams.stream[next].low_bps
-                   : self->streams.stream[next].average_bps);
-  mcc_assp_level_sample (
-      &self->level, mcc_asmp_receiver_potential_bps (self->asmp), most, self->now);
-}
-
 static bool
 may_decide (const MccAsspReceiver *self)
 {
@@ -164,7 +119,7 @@ handle_round (MccAsspReceiver *self)
 {
   if (!mcc_assp_level_new_round (&self->level, self->streams.round) || !may_decide (self))
     return;
-  sample (self);
+  mcc_assp_receiver_sample (self);
   unsigned to = mcc_assp_level_decide (&self->level, &self->streams, self->stream, self->now);
   if (to == self->stream)
     return;
@@ -203,7 +158,7 @@ watch (MccAsspReceiver *self)
     mcc_assp_level_pause (&self->level);
     return;
   }
-  sample (self);
+  mcc_assp_receiver_sample (self);
   if (mcc_assp_receiver_is_patient (self)) {
     mcc_assp_level_excuse (&self->level);
     return;

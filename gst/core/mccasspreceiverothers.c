@@ -18,7 +18,9 @@
 #define DRAWN_TIME (3 * MCC_SECOND)  /* one who has gone up counts so long */
 #define NEAR_TIME (30 * MCC_SECOND)  /* ... who was seen behind our queue so lately */
 #define LADDER_TIME (8 * MCC_SECOND) /* until all are where a new ladder has them; ours */
-#define TRIAL_REST (30 * MCC_SECOND) /* trials follow each other: no more patience before */
+#define ALL_OF_IT 0.9                /* of the target: packets are no fluid */
+#define TRIAL_REST                                                                                 \
+  (30 * MCC_SECOND) /* trials of a stream follow each other: no more patience before */
 
 /* One of ours has gone up, or come back: what we suffer now may be its trial, on our link. */
 static void
@@ -26,12 +28,24 @@ note_trial (MccAsspReceiver *self, unsigned from, unsigned to, unsigned own)
 {
   bool up = from == own && mcc_assp_streams_lower (&self->streams, own, to);
   bool back = to == own && mcc_assp_streams_lower (&self->streams, own, from);
-  if (up && self->now >= self->trial_rest) {
+  if (up && self->now >= self->trial_rest[to]) {
     self->trial_until = self->now + self->config.leave_latency + TRIAL_TIME;
-    self->trial_rest = self->now + TRIAL_REST;
+    self->trial_rest[to] = self->now + TRIAL_REST;
   } else if (back && self->now < self->trial_until) {
     self->trial_until = self->now + TRIAL_TIME;
   }
+  if (up || back) /* what it leaves us of our link is not what the link carries */
+    mcc_asmp_receiver_note_shared (self->asmp, self->trial_until, self->now);
+}
+
+/* Who leaves and bears the next stream, goes there. */
+static void
+note_leaving (MccAsspReceiver *self, unsigned from, const MccAppReport *report, unsigned own)
+{
+  unsigned to = from < self->streams.count ? mcc_assp_streams_above (&self->streams, from)
+                                           : MCC_ASSP_NO_STREAM;
+  if (to != MCC_ASSP_NO_STREAM && report->potential_bps >= self->streams.stream[to].low_bps)
+    note_trial (self, from, to, own);
 }
 
 /* A new ladder moves whom it does not suit. */
@@ -50,7 +64,8 @@ is_spared (const MccAsspReceiver *self)
   const MccAppSession *session = &self->session[self->stream];
   return self->has_session[self->stream]
          && session->target_bps < self->streams.stream[self->stream].low_bps
-         && mcc_asmp_receiver_stated_bps (self->asmp) >= session->target_bps;
+         && (double)mcc_asmp_receiver_stated_bps (self->asmp)
+                >= ALL_OF_IT * (double)session->target_bps;
 }
 
 bool
@@ -185,8 +200,10 @@ mcc_assp_receiver_note_other (
   unsigned place = ssrc % MCC_ASSP_OTHERS, own = mcc_assp_receiver_current (self);
   bool known = self->other[place].ssrc == ssrc, leaving = report->flags & MCC_REPORT_LEAVING;
   unsigned from = self->other[place].stream;
-  if (leaving)
-    return; /* it will say where it is */
+  if (leaving) { /* it will say where it is, when it has measured; which may be too late */
+    note_leaving (self, stream, report, own);
+    return;
+  }
   if (!known)
     self->other[place].near = self->other[place].up = 0;
   self->other[place].ssrc = ssrc;

@@ -29,8 +29,9 @@ struct MccAsspReceiver {
   } other[MCC_ASSP_OTHERS];
   unsigned led_to; /* one of our stream has gone down to that; MCC_ASSP_NO_STREAM: none lately */
   MccTime led_until;
-  bool led_onset;                  /* we were not pressed when that one went */
-  MccTime trial_until, trial_rest; /* what another one's up does to us is waited for; not again */
+  bool led_onset;                           /* we were not pressed when that one went */
+  MccTime trial_until;                      /* what another one's up does to us is waited for ... */
+  MccTime trial_rest[MCC_ASSP_STREAMS_MAX]; /* ... not again before; of each stream above */
   /* One behind our queue is in a higher stream, which our link carries anyway. */
   unsigned company;     /* that stream; MCC_ASSP_NO_STREAM: none lately */
   MccTime company_seen; /* first */
@@ -112,6 +113,12 @@ mcc_assp_same_group (const MccAsspStream *a, const MccAsspStream *b)
 void mcc_assp_receiver_push (MccAsspReceiver *self, const MccAsspReceiverAction *action);
 /* Queues what the ASMP receiver asks for, as of the present stream. */
 void mcc_assp_receiver_drain (MccAsspReceiver *self);
+
+/* mccasspreceiverknown.c */
+/* What we could take, as the sender is told: bit/s; 0: not known; MCC_APP_RATE_MAX: any. */
+uint64_t mcc_assp_receiver_told_bps (const MccAsspReceiver *self);
+/* Looks at what the path could carry, for that and for the level. */
+void mcc_assp_receiver_sample (MccAsspReceiver *self);
 
 /* mccasspreceiverswitch.c */
 void mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reason);

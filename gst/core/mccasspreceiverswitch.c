@@ -50,6 +50,10 @@ take_leave (MccAsspReceiver *self, unsigned stream)
   if (!mcc_asmp_receiver_is_awaited (self->asmp))
     return;
   mcc_asmp_receiver_leave (self->asmp, &action.asmp.report, self->now);
+  uint64_t told_bps = mcc_assp_receiver_told_bps (self), up_bps = (uint64_t)self->level.average_bps;
+  if (self->reason == MCC_ASSP_REASON_UP && told_bps < up_bps) /* its fellows know where we go */
+    told_bps = up_bps;
+  action.asmp.report.potential_bps = told_bps;
   mcc_assp_receiver_push (self, &action);
 }
 
@@ -285,6 +289,7 @@ new_place (const MccAsspReceiver *self)
 {
   double bps = self->level.has_average ? self->level.average_bps
                                        : (double)mcc_asmp_receiver_rate_bps (self->asmp);
+  bps = fmax (bps, self->known_bps); /* the sender made the ladder of it */
   bool open = mcc_assp_streams_open (&self->streams, self->stream);
   if (open
       && (!self->level.has_average || bps >= (double)self->streams.stream[self->stream].low_bps))

@@ -28,6 +28,7 @@ typedef struct {
   bool dead[MCC_ASSP_STREAMS_MAX]; /* sends nothing */
   bool silent;                     /* no announcement either */
   bool lossy;                      /* every second packet is lost */
+  unsigned less;                   /* bytes of each packet than the target has */
   bool cuts;                       /* at the first packet of what is joined */
   unsigned to;                     /* joined last */
   uint32_t members;                /* of each stream, as announced; 0: 3 */
@@ -191,7 +192,7 @@ send_packet (Fixture *self, unsigned j, MccTime sent)
 {
   MccRtpPacket packet = { .ssrc = self->ssrc + j,
     .seq = ++self->seq[j],
-    .bytes = 1250 * (j + 1),
+    .bytes = 1250 * (j + 1) - self->less,
     .has_send_time = true,
     .send_time = mcc_abs_send_time (sent) };
   if (self->lossy && self->seq[j] % 2 == 0)

@@ -61,6 +61,69 @@ test_trial (void)
   }
 }
 
+/* Who leaves and could take more has gone up: what that does to us comes before it says so. */
+static void
+test_trial_begins (void)
+{
+  static const struct {
+    unsigned stream;
+    uint64_t potential_bps;
+    bool patient;
+  } table[] = { { 1, 3000000, true }, { 1, MCC_APP_RATE_MAX, true }, { 1, 2900000, false },
+    { 1, 0, false }, { 0, 3000000, false }, { 2, 9000000, false } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 1);
+    run (&self, 5 * MCC_SECOND);
+    hear (&self, table[row].stream,
+        &(MccAppReport){
+            .number = 1, .flags = MCC_REPORT_LEAVING, .potential_bps = table[row].potential_bps });
+    g_assert_cmpint (mcc_assp_receiver_is_patient (self.receiver), ==, table[row].patient);
+    run (&self, LEAVE + 4 * MCC_SECOND - 100 * MCC_MSECOND);
+    g_assert_cmpint (mcc_assp_receiver_is_patient (self.receiver), ==, table[row].patient);
+    run (&self, 200 * MCC_MSECOND);
+    g_assert_false (mcc_assp_receiver_is_patient (self.receiver));
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
+/* A trial of the one stream leaves patience for another stream's. */
+static void
+test_trials_of_each (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+  run (&self, 5 * MCC_SECOND);
+  hear (&self, 0, &(MccAppReport){ .number = 1 });
+  hear (&self, 1, &(MccAppReport){ .number = 2 });
+  run (&self, 7 * MCC_SECOND);
+  g_assert_false (mcc_assp_receiver_is_patient (self.receiver));
+  hear (&self, 0, &(MccAppReport){ .number = 3 });
+  hear (&self, 2, &(MccAppReport){ .number = 4 });
+  g_assert_true (mcc_assp_receiver_is_patient (self.receiver));
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* What a trial leaves us of our link is not what the link carries. */
+static void
+test_trial_is_no_ceiling (void)
+{
+  for (guint trial = 0; trial < 2; trial++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+    run (&self, 10 * MCC_SECOND);
+    hear (&self, 0, &(MccAppReport){ .number = 1 });
+    hear (&self, trial ? 1 : 0, &(MccAppReport){ .number = 2 });
+    self.queue = 60 * MCC_MSECOND;
+    run (&self, 3 * MCC_SECOND);
+    self.queue = 0;
+    run (&self, 10 * MCC_SECOND);
+    uint64_t known_bps = mcc_asmp_receiver_known_bps (self.receiver->asmp);
+    if (trial)
+      g_assert_cmpuint (known_bps, ==, UINT64_MAX);
+    else
+      g_assert_cmpuint (known_bps, <=, 1100000);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
 /* One who goes down takes along who suffers with it, not who suffers for itself later, nor when it
  * is a new ladder that has moved it. */
 static void
@@ -332,6 +395,9 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/assp-others/waits-for-a-fellows-trial", test_trial);
+  g_test_add_func ("/assp-others/a-trial-begins-with-the-last-report-below", test_trial_begins);
+  g_test_add_func ("/assp-others/waits-for-a-trial-of-each-stream", test_trials_of_each);
+  g_test_add_func ("/assp-others/a-trial-is-no-ceiling", test_trial_is_no_ceiling);
   g_test_add_func ("/assp-others/led-by-who-suffers-with-it", test_led);
   g_test_add_func ("/assp-others/goes-where-its-link-goes-anyway", test_company);
   g_test_add_func ("/assp-others/goes-there-at-once-with-many", test_company_of_many);

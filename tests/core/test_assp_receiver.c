@@ -363,8 +363,10 @@ test_ladder (void)
 static void
 test_spared (void)
 {
-  for (guint lossy = 0; lossy < 2; lossy++) {
+  for (guint row = 0; row < 3; row++) {
+    bool lossy = row == 1;
     Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 1);
+    self.less = row == 2 ? 60 : 0; /* what comes is about the target */
     run (&self, 20 * MCC_SECOND);
     lock (&self, -1);
     set_streams (&self, 3);
@@ -377,6 +379,52 @@ test_spared (void)
     g_assert_cmpuint (stream_of (&self), ==, lossy ? 0 : 1);
     run (&self, 8 * MCC_SECOND);
     g_assert_cmpuint (stream_of (&self), ==, 0);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
+/* The sender makes the ladder of what we told it to bear, not of what we measure just now. */
+static void
+test_ladder_of_what_was_told (void)
+{
+  for (guint told = 0; told < 2; told++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 1);
+    run (&self, 20 * MCC_SECOND);
+    lock (&self, -1);
+    self.receiver->unlimited = false;
+    self.receiver->known_bps = told ? 2600000.0 : 2200000.0;
+    self.receiver->level.average_bps = 2200000.0;
+    self.receiver->level.has_average = true;
+    set_streams (&self, 3);
+    self.streams.stream[0].high_bps = self.streams.stream[1].low_bps = 2500000;
+    describe (&self);
+    mcc_assp_receiver_handle_cut (self.receiver, self.now);
+    drain (&self);
+    run (&self, 100 * MCC_MSECOND);
+    g_assert_cmpuint (self.joins, ==, told ? 1 : 2);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
+/* In a stream that slower ones hold down 2 x received is not the path's rate, where that is known.
+ */
+static void
+test_known_path (void)
+{
+  for (guint known = 0; known < 2; known++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+    run (&self, 10 * MCC_SECOND);
+    self.queue = 20 * MCC_MSECOND; /* no freedom, and nothing full */
+    run (&self, 5 * MCC_SECOND);
+    if (known)
+      mcc_asmp_receiver_note_carried (self.receiver->asmp, 3200000, self.now);
+    lock (&self, -1);
+    self.streams.flags = MCC_ASSP_DECIDE;
+    for (unsigned i = 0; i < 6; i++) {
+      self.streams.round++;
+      run (&self, 2 * MCC_SECOND);
+    }
+    g_assert_cmpuint (stream_of (&self), ==, known);
     mcc_assp_receiver_free (self.receiver);
   }
 }
@@ -593,6 +641,8 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-receiver/stream-that-has-not-begun", test_not_begun);
   g_test_add_func ("/assp-receiver/ladder-without-its-stream", test_ladder);
   g_test_add_func ("/assp-receiver/spared", test_spared);
+  g_test_add_func ("/assp-receiver/a-path-that-is-known", test_known_path);
+  g_test_add_func ("/assp-receiver/ladder-of-what-was-told", test_ladder_of_what_was_told);
   g_test_add_func ("/assp-receiver/relieved", test_relieved);
   g_test_add_func ("/assp-receiver/no-decision-in-the-gap", test_round_in_gap);
   g_test_add_func ("/assp-receiver/another-ssrc-is-no-other-stream", test_renamed);
