@@ -5,7 +5,7 @@
 
 #define GST_CAT_DEFAULT gst_assp_simulcast_bin_debug
 
-#define DEFAULT_MAX_STREAMS 3
+#define MAX_STREAMS 3 /* where neither streams nor max-streams is set */
 #define DEFAULT_ENCODER "x264enc tune=zerolatency speed-preset=superfast"
 #define DEFAULT_IDLE_TIMEOUT_MS 10000
 /* Streams that lie closer together are not worth their encoders. */
@@ -24,8 +24,7 @@ enum {
 void
 gst_assp_simulcast_bin_init_settings (GstAsspSimulcastBin *self)
 {
-  self->settings = (GstAsspSettings){ .max_streams = DEFAULT_MAX_STREAMS,
-    .encoder_description = g_strdup (DEFAULT_ENCODER),
+  self->settings = (GstAsspSettings){ .encoder_description = g_strdup (DEFAULT_ENCODER),
     .idle_timeout_ms = DEFAULT_IDLE_TIMEOUT_MS };
 }
 
@@ -115,10 +114,10 @@ gst_assp_simulcast_bin_get_bounds (GstAsspSimulcastBin *self, guint pads, MccAss
   streams = g_strdup (self->settings.streams);
   max_streams = self->settings.max_streams;
   GST_OBJECT_UNLOCK (self);
-  self->live = streams == NULL;
+  self->live = streams == NULL || max_streams > 0;
   if (!streams) {
-    gst_assp_streams_make (
-        pads ? pads : default_count (&sender, max_streams), sender.min_bps, sender.max_bps, out);
+    guint count = default_count (&sender, max_streams ? max_streams : MAX_STREAMS);
+    gst_assp_streams_make (pads ? pads : count, sender.min_bps, sender.max_bps, out);
     return check_others (self, &sender, out);
   }
   good = gst_assp_streams_parse (streams, out, &error);
@@ -132,6 +131,11 @@ gst_assp_simulcast_bin_get_bounds (GstAsspSimulcastBin *self, guint pads, MccAss
     return fail (self, g_strdup_printf ("streams has the bounds of %u streams, but there are %u "
                                         "request pads; give as many as there are pads.",
                            out->count, pads));
+  if (max_streams > 0 && max_streams < out->count)
+    return fail (
+        self, g_strdup_printf ("max-streams is %u, but streams has the bounds of %u; raise "
+                               "it, or give fewer.",
+                  max_streams, out->count));
   return check_range (self, &sender, out) && check_others (self, &sender, out);
 }
 
@@ -294,14 +298,16 @@ gst_assp_simulcast_bin_install_properties (GstMccSenderClass *sender_class)
   klass->get_property = gst_assp_simulcast_bin_get_property;
   g_object_class_install_property (klass, PROP_STREAMS,
       g_param_spec_string ("streams", "Streams",
-          "Bounds of each stream in bit/s on the wire, lowest first: low:high,low:high,... (unset: "
-          "at most max-streams of them between min-bitrate and max-bitrate, which follow what the "
-          "receivers can take)",
+          "Bounds of each stream in bit/s on the wire, lowest first: low:high,low:high,... They "
+          "stay, unless max-streams is set (unset: at most max-streams of them between min-bitrate "
+          "and max-bitrate, which follow what the receivers can take)",
           NULL, STOPPED));
   g_object_class_install_property (klass, PROP_MAX_STREAMS,
       g_param_spec_uint ("max-streams", "Most streams",
-          "How many streams there are at most when streams is unset", 1, MCC_ASSP_STREAMS_MAX,
-          DEFAULT_MAX_STREAMS, STOPPED));
+          "At most so many streams, whose bounds follow what the receivers can take, beginning "
+          "with "
+          "those of streams (0: the bounds of streams stay; where it is unset, 3)",
+          0, MCC_ASSP_STREAMS_MAX, 0, STOPPED));
   g_object_class_install_property (klass, PROP_ENCODER_DESCRIPTION,
       g_param_spec_string ("encoder-description", "Encoder",
           "The encoder of each stream as gst-launch-1.0 takes it, such as vp8enc; raw video in, "

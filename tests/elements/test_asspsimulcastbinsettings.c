@@ -13,6 +13,7 @@
 
 /* One stream where it does not matter: each has an encoder. */
 #define BIN "asspsimulcastbin multicast-iface=lo address=239.255.77.10 port=61300 max-streams=1 "
+#define AS_GIVEN "max-streams=0 "
 
 static void
 test_properties (void)
@@ -24,7 +25,7 @@ test_properties (void)
   g_assert_null (streams);
   g_assert_cmpstr (encoder, ==, "x264enc tune=zerolatency speed-preset=superfast");
   g_free (encoder);
-  g_assert_cmpuint (get_uint (bin, "max-streams"), ==, 3);
+  g_assert_cmpuint (get_uint (bin, "max-streams"), ==, 0);
   g_assert_cmpuint (get_uint (bin, "idle-timeout"), ==, 10000);
   g_assert_cmpuint (get_u64 (bin, "target-bitrate"), ==, 0);
   g_assert_cmpuint (get_u64 (bin, "min-bitrate"), ==, 100000);
@@ -87,6 +88,8 @@ test_bad_settings (void)
     { "streams=300000:2000000,300000:2000000", "streams", "not overlap" },
     { "streams=300000:2000000 min-bitrate=300001", "streams", "lower min-bitrate" },
     { "streams=300000:2000000 max-bitrate=1999999", "streams", "raise max-bitrate" },
+    { "streams=1000:2000,2000:3000", "max-streams", "raise it" },
+    { "streams=1000:2000,2000:3000,3000:4000 max-streams=2", "max-streams", "give fewer" },
     /* what all senders have */
     { "min-bitrate=2000000 max-bitrate=1000000", "min-bitrate", "raise max-bitrate" },
     { "min-bitrate=999", "min-bitrate", "1000" },
@@ -134,10 +137,12 @@ static void
 test_bounds (void)
 {
   static const gchar *const good[] = { "", "streams=1000:1000",
-    "streams=300000:2000000,2000000:5000000,5000000:10000000",
-    "streams=\"300000:2000000, 2000000:5000000\"", "streams=1000:281474976710655",
+    AS_GIVEN "streams=300000:2000000,2000000:5000000,5000000:10000000",
+    "streams=300000:2000000,2000000:5000000,5000000:10000000 max-streams=3",
+    AS_GIVEN "streams=\"300000:2000000, 2000000:5000000\"", "streams=1000:281474976710655",
+    AS_GIVEN
     "streams=1000:2000,2000:3000,3000:4000,4000:5000,5000:6000,6000:7000,7000:8000,8000:9000",
-    "streams=1000:2000,5000:6000", /* a gap is none of our business */
+    AS_GIVEN "streams=1000:2000,5000:6000", /* a gap is none of our business */
     "streams=300000:2000000 min-bitrate=300000 max-bitrate=2000000",
     "min-bitrate=1000 max-bitrate=1000 start-bitrate=1000", "max-streams=8", "max-streams=1",
     "port=65528 max-streams=3", "address=239.255.255.252 max-streams=3", "idle-timeout=0",

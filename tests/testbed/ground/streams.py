@@ -91,14 +91,12 @@ class Assp(Several):
         """Whether the sender chooses the bounds itself."""
         return self.flow["options"].get("max_streams", 0) > 0
 
-    def count(self):
-        return self.flow["options"]["max_streams"] if self.live() else super().count()
-
     def properties(self):
         words = [each for each in super().properties() if not each.startswith("start-bitrate")]
+        words.append("streams=" + ",".join(f"{low}:{high}" for low, high in self.bounds()))
         if self.live():
-            return [*words, f"max-streams={self.count()}"]
-        return [*words, "streams=" + ",".join(f"{low}:{high}" for low, high in self.bounds())]
+            words.append(f"max-streams={self.flow['options']['max_streams']}")
+        return words
 
     def sending(self):
         return ["asspsimulcastbin", "name=mcc", *self.properties()]
