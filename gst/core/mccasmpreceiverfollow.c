@@ -57,7 +57,7 @@ mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc, const MccA
   mcc_asmp_path_splice (&self->path);
   self->spliced = self->path.last != MCC_TIME_NONE;
   self->spliced_once = self->spliced_once || self->spliced;
-  self->claim_bps = 0;
+  self->claim_bps = self->shared_until = 0;
   /* Among rivals the equation goes on to rule; alone, how much this stream may be is not known. */
   if (enhanced && (fresh || mcc_rate_mode (self->rate) != MCC_RATE_TCP))
     mcc_rate_reset (self->rate, mcc_asmp_receiver_start_bps (self));
