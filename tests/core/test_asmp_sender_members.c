@@ -531,7 +531,7 @@ test_key_units (void)
 {
   Fixture f;
   MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
-  Peer peer = { .ssrc = 1, .host = 1, .rate_bps = 600000, .rtt = 800 * MCC_MSECOND };
+  Peer peer = { .ssrc = 1, .host = 1, .rate_bps = 600000, .rtt = 400 * MCC_MSECOND };
   fixture_init (&f, &config);
   peer.flags = MCC_REPORT_KEY_UNIT;
   peer_report (&f, &peer); /* on probation, but it wants to see something */
@@ -544,9 +544,9 @@ test_key_units (void)
     drain (&f);
     run_for (&f, STEP);
   }
-  g_assert_cmpuint (f.key_unit_gap_min, >=, 1600 * MCC_MSECOND);
-  g_assert_cmpuint (f.key_units, >=, 6);
-  g_assert_cmpuint (f.key_units, <=, 7);
+  g_assert_cmpuint (f.key_unit_gap_min, >=, 800 * MCC_MSECOND);
+  g_assert_cmpuint (f.key_units, >=, 12);
+  g_assert_cmpuint (f.key_units, <=, 13);
   fixture_clear (&f);
 }
 
