@@ -108,6 +108,7 @@ notice_slump (MccAsmpReceiver *self, MccRateInput *input)
   input->received_now_bps = bps;
   input->queue_delay = mcc_time_max (input->queue_delay, self->path.queue_newest);
   self->slumped = self->now;
+  self->slump_bps = bps;
 }
 
 void

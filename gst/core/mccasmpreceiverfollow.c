@@ -191,6 +191,12 @@ note_ceiling (MccAsmpReceiver *self, const MccRateInput *input)
   self->ceiling_of_queue = of_queue;
 }
 
+uint64_t
+mcc_asmp_receiver_slump_bps (const MccAsmpReceiver *self, MccTime since)
+{
+  return self->slumped > 0 && self->slumped >= since ? self->slump_bps : 0;
+}
+
 void
 mcc_asmp_receiver_note_shared (MccAsmpReceiver *self, MccTime until, MccTime now)
 {

@@ -34,6 +34,7 @@ struct MccAsmpReceiver {
   MccTime hold_until;   /* no decision before */
   MccTime free_since;   /* no sign that the path limits; MCC_TIME_NONE: there is one */
   MccTime slumped;      /* the link became slow all of a sudden, newest; 0: never */
+  uint64_t slump_bps;   /* ... what it carried then */
   MccTime others_since; /* the queue that stands is others'; MCC_TIME_NONE: not, as far as seen */
   MccSwing swing;       /* ... it comes and goes */
   MccTime pressed;      /* losses or a queue, newest; 0: never */

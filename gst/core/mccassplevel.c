@@ -277,6 +277,18 @@ mcc_assp_level_settle_in (MccAsspLevel *self)
 }
 
 void
+mcc_assp_level_forgive (
+    MccAsspLevel *self, const MccAsspStreams *streams, unsigned stream, MccTime now)
+{
+  for (unsigned j = 0; j < streams->count; j++) {
+    if (j != stream && !mcc_assp_streams_lower (streams, j, stream))
+      continue;
+    self->stream[j].failures = 0;
+    self->stream[j].not_before = now;
+  }
+}
+
+void
 mcc_assp_level_heard_failure (
     MccAsspLevel *self, const MccAsspStreams *streams, unsigned from, unsigned to, MccTime now)
 {

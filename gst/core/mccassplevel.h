@@ -107,6 +107,9 @@ void mcc_assp_level_ladder (
     MccAsspLevel *self, const MccAsspStreams *before, const MccAsspStreams *streams);
 /* The change was not an own wish: what the stream had does not bind. */
 void mcc_assp_level_settle_in (MccAsspLevel *self);
+/* What made us leave @stream is over: neither it nor what is below is waited for any more. */
+void mcc_assp_level_forgive (
+    MccAsspLevel *self, const MccAsspStreams *streams, unsigned stream, MccTime now);
 /* Another one's up from our stream @from to @to, over our link, has failed: as one of ours. */
 void mcc_assp_level_heard_failure (
     MccAsspLevel *self, const MccAsspStreams *streams, unsigned from, unsigned to, MccTime now);

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #define KNOWN_TIME_S 5.0 /* smoothing of what is known; ours */
+#define SLUMP_OVER 1.2   /* times what the link carried then; ours */
 /* What an average needs to know of a path that nothing limits: beyond what any decision needs. */
 #define SAMPLE_MOST 2
 
@@ -46,10 +47,25 @@ potential_bps (const MccAsspReceiver *self)
   return more && known_bps != UINT64_MAX ? known_bps : bps;
 }
 
+/* What fell by itself rises by itself: where more is sent than the link carried then, and nothing
+ * speaks against any rate, our going down says nothing of the streams that we left. */
+static void
+look_at_slump (MccAsspReceiver *self)
+{
+  const MccAppSession *session = &self->session[self->stream];
+  if (self->slump_bps == 0 || !self->has_session[self->stream]
+      || (double)session->target_bps < SLUMP_OVER * (double)self->slump_bps
+      || mcc_asmp_receiver_known_bps (self->asmp) != UINT64_MAX)
+    return;
+  self->slump_bps = 0;
+  mcc_assp_level_forgive (&self->level, &self->streams, self->slump_stream, self->now);
+}
+
 void
 mcc_assp_receiver_sample (MccAsspReceiver *self)
 {
   note_known (self);
+  look_at_slump (self);
   unsigned next = mcc_assp_streams_above (&self->streams, self->stream);
   uint64_t most = UINT64_MAX;
   if (next == MCC_ASSP_NO_STREAM)

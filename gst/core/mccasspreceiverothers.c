@@ -18,7 +18,9 @@
 #define DRAWN_TIME (3 * MCC_SECOND)  /* one who has gone up counts so long */
 #define NEAR_TIME (30 * MCC_SECOND)  /* ... who was seen behind our queue so lately */
 #define LADDER_TIME (8 * MCC_SECOND) /* until all are where a new ladder has them; ours */
-#define ALL_OF_IT 0.9                /* of the target: packets are no fluid */
+#define DRAIN_WAIT (8 * MCC_SECOND)
+#define SLUMP_SHARE 0.93 /* of what the link carries a rate keeps to */
+#define ALL_OF_IT 0.9    /* of the target: packets are no fluid */
 #define TRIAL_REST                                                                                 \
   (30 * MCC_SECOND) /* trials of a stream follow each other: no more patience before */
 
@@ -68,10 +70,21 @@ is_spared (const MccAsspReceiver *self)
                 >= ALL_OF_IT * (double)session->target_bps;
 }
 
+/* Our link has become slow, and carries this stream: what we ask for meanwhile is to empty the
+ * queue that the faster one has left. */
+static bool
+is_draining (const MccAsspReceiver *self)
+{
+  return self->slump_bps > 0 && mcc_assp_receiver_steady (self)
+         && self->now - self->settled < DRAIN_WAIT
+         && SLUMP_SHARE * (double)self->slump_bps
+                >= (double)self->streams.stream[self->stream].low_bps;
+}
+
 bool
 mcc_assp_receiver_is_patient (const MccAsspReceiver *self)
 {
-  return self->now < self->trial_until || is_spared (self);
+  return self->now < self->trial_until || is_spared (self) || is_draining (self);
 }
 
 /* @stream comes over the queue that we have, too: where we are in it our link has less to carry,

@@ -27,6 +27,8 @@ struct MccAsspReceiver {
     MccTime near; /* in our stream, behind our queue, then; 0: never */
     MccTime up;   /* from our stream to a higher one, newest; 0: never */
   } other[MCC_ASSP_OTHERS];
+  unsigned slump_stream; /* we left it because our link had become slow ... */
+  uint64_t slump_bps;    /* ... and carried so much; 0: we did not, or it carries more again */
   unsigned led_to; /* one of our stream has gone down to that; MCC_ASSP_NO_STREAM: none lately */
   MccTime led_until;
   bool led_onset;                           /* we were not pressed when that one went */

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#define SLUMP_TIME (5 * MCC_SECOND) /* a link that slumped so lately is why we go down; ours */
 /* What was left still stands in the queue, and in what was measured. Ours. */
 #define DRAIN_TIME (500 * MCC_MSECOND)
 #define DRAIN_RTT_MAX MCC_SECOND
@@ -164,6 +165,12 @@ mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reaso
   bool failed = reason == MCC_ASSP_REASON_BACK
                 || (reason == MCC_ASSP_REASON_TROUBLE
                     && mcc_assp_level_is_newcomer (&self->level, from, self->now));
+  uint64_t slump_bps = mcc_asmp_receiver_slump_bps (
+      self->asmp, self->now > SLUMP_TIME ? self->now - SLUMP_TIME : 0);
+  if (reason == MCC_ASSP_REASON_TROUBLE && slump_bps > 0 && self->slump_bps == 0) {
+    self->slump_stream = from;
+    self->slump_bps = slump_bps;
+  }
   begin_probe (self, from, to);
   mcc_assp_level_pause (&self->level);
   if (!alone)
@@ -265,7 +272,7 @@ mcc_assp_receiver_abandon (MccAsspReceiver *self)
     leave (self, self->stream, &self->group);
   self->stream = self->to = self->home = MCC_ASSP_NO_STREAM;
   self->deadline = self->key_next = self->left = MCC_TIME_NONE;
-  self->settled = 0;
+  self->settled = self->slump_bps = 0;
   self->overlap = self->arrived = false;
   memset (self->has_session, 0, sizeof self->has_session);
   mcc_assp_level_init (&self->level, self->config.asmp.variant, &self->config.factors);

@@ -320,6 +320,25 @@ test_spread (void)
   }
 }
 
+/* What made us leave is over: of that stream and of those below, nothing is waited for. */
+static void
+test_forgiven (void)
+{
+  for (unsigned forgiven = 0; forgiven < 2; forgiven++) {
+    MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
+    MccTime now = START;
+    mcc_assp_level_failed (&level, 2, now);
+    mcc_assp_level_moved (&level, &streams, 0, 1, now);
+    mcc_assp_level_moved (&level, &streams, 1, 0, now);
+    feed (&level, 9e6, 3 * ROUND, &now);
+    g_assert_cmpuint (mcc_assp_level_decide (&level, &streams, 0, now), ==, 0);
+    if (forgiven)
+      mcc_assp_level_forgive (&level, &streams, 1, now);
+    g_assert_cmpuint (mcc_assp_level_decide (&level, &streams, 0, now), ==, forgiven);
+    g_assert_cmpuint (mcc_assp_level_decide (&level, &streams, 1, now), ==, 1);
+  }
+}
+
 /* A fall far below is not waited with; nor is it made to a stream that is faster than the rate. */
 static void
 test_fall (void)
@@ -386,6 +405,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-level/few-lose-no-more-than-one-wins", test_few);
   g_test_add_func ("/assp-level/what-is-easier-is-tried-again", test_easier);
   g_test_add_func ("/assp-level/a-rate-that-swings", test_spread);
+  g_test_add_func ("/assp-level/what-is-over-is-forgiven", test_forgiven);
   g_test_add_func ("/assp-level/falls", test_fall);
   g_test_add_func ("/assp-level/places-say-nothing", test_places);
   g_test_add_func ("/assp-level/a-new-ladder", test_new_ladder);

@@ -203,6 +203,30 @@ test_slump (void)
   }
 }
 
+/* A link that is slow for a while, soon after its receiver has come to the highest stream: that was
+ * no attempt in vain, and it is back there soon after the link is. */
+static void
+test_slump_passes (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    World world;
+    static const guint64 bps[] = { 1000000, 3500000, 9000000 };
+    world_init (&world, seed, MCC_VARIANT_ENHANCED, true, bps);
+    world_run (&world, 40.0);
+    g_assert_cmpuint (vnet_assp_receiver_stream (world.receiver[2]), ==, 2);
+    g_assert_cmpuint (switches_between (&world, 2, 0.0, 10.0), <, 3); /* an up of the last 30 s */
+    vnet_set_rate (world.vnet, world.link[2], 2250000);
+    world_run (&world, 55.0);
+    g_assert_cmpuint (vnet_assp_receiver_stream (world.receiver[2]), ==, 1);
+    vnet_set_rate (world.vnet, world.link[2], 9000000);
+    world_run (&world, 75.0);
+    log_switches (&world);
+    g_test_message ("back after %.1f s", time_to (&world, 2, 2, 55.0));
+    g_assert_cmpuint (vnet_assp_receiver_stream (world.receiver[2]), ==, 2);
+    world_clear (&world);
+  }
+}
+
 /* A link at a bound, just above or just below one: at most one switch a minute. */
 static void
 test_bounds (gconstpointer data)
@@ -460,6 +484,7 @@ main (int argc, char **argv)
     g_test_add_data_func (places[i].name, &places[i].test, test_places);
   g_test_add_func ("/assploop/enhanced/goes-down-at-once-and-up-again", test_changes);
   g_test_add_func ("/assploop/enhanced/slump-costs-little", test_slump);
+  g_test_add_func ("/assploop/enhanced/a-link-that-is-slow-for-a-while", test_slump_passes);
   static const double factor[] = { 0.97, 1.0, 1.03, 1.2 };
   g_test_add_data_func ("/assploop/enhanced/below-a-bound", &factor[0], test_bounds);
   g_test_add_data_func ("/assploop/enhanced/at-a-bound", &factor[1], test_bounds);
