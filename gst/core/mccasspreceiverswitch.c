@@ -167,7 +167,8 @@ mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reaso
                     && mcc_assp_level_is_newcomer (&self->level, from, self->now));
   uint64_t slump_bps = mcc_asmp_receiver_slump_bps (
       self->asmp, self->now > SLUMP_TIME ? self->now - SLUMP_TIME : 0);
-  if (reason == MCC_ASSP_REASON_TROUBLE && slump_bps > 0 && self->slump_bps == 0) {
+  if (reason == MCC_ASSP_REASON_TROUBLE && slump_bps > 0 && slump_bps != self->slump_bps) {
+    /* another slump than the one that has sent us down already */
     self->slump_stream = from;
     self->slump_bps = slump_bps;
   }
