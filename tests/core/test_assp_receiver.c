@@ -383,6 +383,30 @@ test_spared (void)
   }
 }
 
+/* Who goes up says in its last report below that it bears the next stream; published says nothing.
+ */
+static void
+test_last_report_before_up (void)
+{
+  for (guint variant = 0; variant < 2; variant++) {
+    bool ours = variant == 1;
+    Fixture self = fixture_new (ours ? MCC_VARIANT_ENHANCED : MCC_VARIANT_PUBLISHED, -1);
+    self.streams.flags = MCC_ASSP_DECIDE;
+    for (unsigned i = 0; i < 20 && self.joins < 2; i++) {
+      self.streams.round++;
+      run (&self, 2 * MCC_SECOND);
+    }
+    g_assert_cmpuint (self.joins, >=, 2);
+    g_assert_cmpint (self.join.reason, ==, MCC_ASSP_REASON_UP);
+    g_assert_true (self.leaving.flags & MCC_REPORT_LEAVING);
+    if (ours)
+      g_assert_cmpuint (self.leaving.potential_bps, >=, 2000000);
+    else
+      g_assert_cmpuint (self.leaving.potential_bps, ==, 0);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
 /* The sender makes the ladder of what we told it to bear, not of what we measure just now. */
 static void
 test_ladder_of_what_was_told (void)
@@ -641,6 +665,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-receiver/stream-that-has-not-begun", test_not_begun);
   g_test_add_func ("/assp-receiver/ladder-without-its-stream", test_ladder);
   g_test_add_func ("/assp-receiver/spared", test_spared);
+  g_test_add_func ("/assp-receiver/last-report-before-an-up", test_last_report_before_up);
   g_test_add_func ("/assp-receiver/a-path-that-is-known", test_known_path);
   g_test_add_func ("/assp-receiver/ladder-of-what-was-told", test_ladder_of_what_was_told);
   g_test_add_func ("/assp-receiver/relieved", test_relieved);
