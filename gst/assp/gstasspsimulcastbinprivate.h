@@ -20,8 +20,8 @@ GST_DEBUG_CATEGORY_EXTERN (gst_assp_simulcast_bin_debug);
 
 /* Our own properties; guarded by the object lock. */
 typedef struct {
-  gchar *streams; /* NULL: max_streams between min-bitrate and max-bitrate */
-  guint max_streams;
+  gchar *streams;    /* NULL: max_streams between min-bitrate and max-bitrate */
+  guint max_streams; /* 0: the bounds of streams stay; where they are NULL, three */
   gchar *encoder_description;
   guint idle_timeout_ms; /* 0: encoders never idle */
 } GstAsspSettings;

@@ -37,9 +37,8 @@ typedef struct {
   uint64_t skipped; /* numbers that the loss measure does not see */
   uint64_t absorb;  /* host drops that the next gaps explain */
   MccTime absorb_until;
-  bool splice; /* the next packet is of another stream of the same sender */
-  MccTime
-      event_before; /* the last loss event of the stream before; MCC_TIME_NONE: there was none */
+  bool splice;          /* the next packet is of another stream of the same sender */
+  MccTime event_before; /* last loss event of the stream before; MCC_TIME_NONE: none */
   MccTime excuse_until; /* gaps are no network loss before */
   bool jumping;
   uint16_t jump_seq; /* confirms a jump */

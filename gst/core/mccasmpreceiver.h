@@ -121,6 +121,7 @@ bool mcc_asmp_receiver_has_rivals (const MccAsmpReceiver *self);
 uint64_t mcc_asmp_receiver_known_bps (const MccAsmpReceiver *self);
 /* The path was seen to carry so much and no more. */
 void mcc_asmp_receiver_note_carried (MccAsmpReceiver *self, uint64_t bps, MccTime now);
+#define MCC_ASMP_CEILING_SHARE 0.93 /* of what a path carries, a rate keeps to; ours */
 /* What the link carried when it became slow all of a sudden; 0: it has not since @since. */
 uint64_t mcc_asmp_receiver_slump_bps (const MccAsmpReceiver *self, MccTime since);
 /* Until @until it may carry for another receiver what that one tries: what arrives says nothing of

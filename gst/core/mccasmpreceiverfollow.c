@@ -20,8 +20,7 @@
 #define RAISED 1.15
 #define DISPROVED 1.0 /* times the ceiling, and neither a queue nor losses for FREE_TIME */
 #define SAME_CEILING 0.25
-#define CEILING_SHARE 0.93 /* of it, a rate keeps to */
-#define KNOWN_LIVES 1      /* so much longer the sender counts on it than we do */
+#define KNOWN_LIVES 1 /* so much longer the sender counts on it than we do */
 #define EPISODE (2 * MCC_SECOND)
 #define CEILING_TIME (120 * MCC_SECOND) /* at first */
 #define CEILING_TIME_MAX (960 * MCC_SECOND)
@@ -392,7 +391,7 @@ static uint64_t
 ceiling_bps (const MccAsmpReceiver *self, MccTime life)
 {
   bool known = self->ceiling_bps > 0 && self->now - self->ceiling_time < life;
-  return known ? (uint64_t)(CEILING_SHARE * (double)self->ceiling_bps) : UINT64_MAX;
+  return known ? (uint64_t)(MCC_ASMP_CEILING_SHARE * (double)self->ceiling_bps) : UINT64_MAX;
 }
 
 uint64_t

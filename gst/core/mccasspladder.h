@@ -14,7 +14,8 @@
  *    with the same receivers, at each decision of MCC_ASSP_LADDER_PATIENCE, and not within
  *    MCC_ASSP_LADDER_REST of a change (a great gain: .._REST_GREAT). Not while many receivers are
  * on their way. Where the gain hangs on a guess it must be MCC_ASSP_LADDER_GAIN_GUESS; where nobody
- * has to leave its stream, MCC_ASSP_LADDER_GAIN_EASY.
+ * has to leave its stream, MCC_ASSP_LADDER_GAIN_EASY of the mean rate or of the receivers' own (the
+ * geometric mean: what slow ones gain is hardly seen in the mean).
  *  - A run gets the stream that most of its receivers are in (all together: as many as possible
  * stay where they are), else one that is empty. Streams without a run are closed.
  *  - The overall bounds stay: the lowest open one begins at low, the highest ends at high.

@@ -18,11 +18,9 @@
 #define DRAWN_TIME (3 * MCC_SECOND)  /* one who has gone up counts so long */
 #define NEAR_TIME (30 * MCC_SECOND)  /* ... who was seen behind our queue so lately */
 #define LADDER_TIME (8 * MCC_SECOND) /* until all are where a new ladder has them; ours */
-#define DRAIN_WAIT (8 * MCC_SECOND)
-#define SLUMP_SHARE 0.93 /* of what the link carries a rate keeps to */
-#define ALL_OF_IT 0.9    /* of the target: packets are no fluid */
-#define TRIAL_REST                                                                                 \
-  (30 * MCC_SECOND) /* trials of a stream follow each other: no more patience before */
+#define DRAIN_WAIT (8 * MCC_SECOND)  /* until the queue of a faster link is gone; ours */
+#define ALL_OF_IT 0.9                /* of the target: packets are no fluid */
+#define TRIAL_REST (30 * MCC_SECOND) /* trials follow each other: of each stream, not before */
 
 /* One of ours has gone up, or come back: what we suffer now may be its trial, on our link. */
 static void
@@ -77,7 +75,7 @@ is_draining (const MccAsspReceiver *self)
 {
   return self->slump_bps > 0 && mcc_assp_receiver_steady (self)
          && self->now - self->settled < DRAIN_WAIT
-         && SLUMP_SHARE * (double)self->slump_bps
+         && MCC_ASMP_CEILING_SHARE * (double)self->slump_bps
                 >= (double)self->streams.stream[self->stream].low_bps;
 }
 

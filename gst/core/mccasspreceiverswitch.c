@@ -53,7 +53,7 @@ take_leave (MccAsspReceiver *self, unsigned stream)
   mcc_asmp_receiver_leave (self->asmp, &action.asmp.report, self->now);
   uint64_t told_bps = mcc_assp_receiver_told_bps (self), up_bps = (uint64_t)self->level.average_bps;
   if (self->config.asmp.variant == MCC_VARIANT_ENHANCED && self->reason == MCC_ASSP_REASON_UP
-      && told_bps < up_bps)
+      && self->level.has_average && told_bps < up_bps)
     told_bps = up_bps; /* our fellows know where we go */
   action.asmp.report.potential_bps = told_bps;
   mcc_assp_receiver_push (self, &action);

@@ -214,7 +214,6 @@ test_slump_passes (void)
     world_init (&world, seed, MCC_VARIANT_ENHANCED, true, bps);
     world_run (&world, 40.0);
     g_assert_cmpuint (vnet_assp_receiver_stream (world.receiver[2]), ==, 2);
-    g_assert_cmpuint (switches_between (&world, 2, 0.0, 10.0), <, 3); /* an up of the last 30 s */
     vnet_set_rate (world.vnet, world.link[2], 2250000);
     world_run (&world, 55.0);
     g_assert_cmpuint (vnet_assp_receiver_stream (world.receiver[2]), ==, 1);
