@@ -67,7 +67,7 @@ run (BinFixture *f, Receiver *receivers, Watch *watch, guint ms)
  * can take. The ladder gives the slow a stream that nobody was in, closes one, and leaves the
  * three, who are more, where they are: they lose no picture. */
 static void
-test_forms (void)
+test_forms (gconstpointer bounds)
 {
   Receiver receivers[RECEIVERS] = { { 0x51, 1, 0, 160000 }, { 0x52, 1, 0, 165000 },
     { 0xf1, 1, 0, 290000 }, { 0xf2, 1, 0, 295000 }, { 0xf3, 1, 0, 300000 } };
@@ -78,9 +78,14 @@ test_forms (void)
   guint ladder, gaps;
   gboolean ran[3] = { FALSE };
 
-  if (!bin_setup (&f, "videotestsrc is-live=true pattern=snow ! "
-                      "video/x-raw,width=160,height=120,framerate=30/1 ! @"
-                      "min-bitrate=100000 max-bitrate=2700000 max-streams=3 idle-timeout=2000"))
+  gchar *launch = g_strconcat ("videotestsrc is-live=true pattern=snow ! "
+                               "video/x-raw,width=160,height=120,framerate=30/1 ! @"
+                               "idle-timeout=2000 max-streams=3 ",
+      (const gchar *)bounds, NULL);
+  gboolean made = bin_setup (&f, launch);
+
+  g_free (launch);
+  if (!made)
     return;
   bin_play (&f);
   bin_meet (&f, 3);
@@ -130,6 +135,9 @@ main (int argc, char **argv)
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
   gst_element_register (NULL, "asspsimulcastbin", GST_RANK_NONE, GST_TYPE_ASSP_SIMULCAST_BIN);
-  g_test_add_func ("/asspladder/forms-from-reports", test_forms);
+  g_test_add_data_func (
+      "/asspladder/forms-from-reports", "min-bitrate=100000 max-bitrate=2700000", test_forms);
+  g_test_add_data_func ("/asspladder/forms-from-given-bounds",
+      "streams=100000:305000,305000:900000,900000:2700000", test_forms);
   return g_test_run ();
 }
