@@ -26,13 +26,14 @@ struct _GstAsspBranch {
 
   /* Guards what follows. A leaf. */
   GMutex lock;
-  gboolean running, failed;
+  gboolean running, failed, leaky;
   guint64 low_bps, high_bps;
   gboolean renew; /* the bounds have changed: choose again */
   GstVideoInfo input;
   gboolean has_input;
   MccPicture picture;
   guint frame; /* since one was kept */
+  guint64 dropped;
 };
 
 /* ---- the gate: the tee's thread ---- */
@@ -366,6 +367,22 @@ add_ghost (GstAsspBranch *self, GstElement *child, const gchar *name)
 #define CORE_PACKAGE "GStreamer's core plugins (Debian: libgstreamer1.0-0)"
 #define BASE_PACKAGE "GStreamer's base plugins (Debian: gstreamer1.0-plugins-base)"
 
+/* The tee's thread, once for each frame that a full queue that leaks lets go. */
+static void
+on_overrun (GstElement *queue, gpointer data)
+{
+  GstAsspBranch *self = data;
+  gboolean first;
+
+  g_mutex_lock (&self->lock);
+  first = self->leaky && self->dropped == 0;
+  self->dropped += self->leaky ? 1 : 0;
+  g_mutex_unlock (&self->lock);
+  if (first)
+    GST_WARNING_OBJECT (self->owner,
+        "stream %u: the encoder is too slow for the machine: frames are dropped", self->number);
+}
+
 static gboolean
 build (GstAsspBranch *self, const GstAsspBranchSettings *settings)
 {
@@ -388,6 +405,7 @@ build (GstAsspBranch *self, const GstAsspBranchSettings *settings)
   g_object_set (self->queue, "max-size-buffers", QUEUE_FRAMES, "max-size-bytes", 0u,
       "max-size-time", (guint64)0, NULL);
   gst_assp_branch_set_leaky (self, settings->leaky);
+  g_signal_connect (self->queue, "overrun", G_CALLBACK (on_overrun), self);
   g_object_set (scale, "add-borders", FALSE, NULL);
   g_object_set (self->filter, "caps", self->formats, NULL);
   if (!gst_element_link_many (self->queue, scale, convert, self->filter, encoder, NULL)
@@ -478,6 +496,9 @@ gst_assp_branch_link (GstAsspBranch *self, GstElement *tee, GstElement *pacer)
 void
 gst_assp_branch_set_leaky (GstAsspBranch *self, gboolean leaky)
 {
+  g_mutex_lock (&self->lock);
+  self->leaky = leaky;
+  g_mutex_unlock (&self->lock);
   gst_util_set_object_arg (G_OBJECT (self->queue), "leaky", leaky ? "downstream" : "no");
 }
 
@@ -527,4 +548,15 @@ gst_assp_branch_get_picture (GstAsspBranch *self)
   picture = self->picture;
   g_mutex_unlock (&self->lock);
   return picture;
+}
+
+guint64
+gst_assp_branch_get_dropped (GstAsspBranch *self)
+{
+  guint64 dropped;
+
+  g_mutex_lock (&self->lock);
+  dropped = self->dropped;
+  g_mutex_unlock (&self->lock);
+  return dropped;
 }

@@ -45,5 +45,7 @@ gboolean gst_assp_branch_owns (GstAsspBranch *self, GstObject *object);
 gboolean gst_assp_branch_fail (GstAsspBranch *self);
 /* Width 0: not known yet. */
 MccPicture gst_assp_branch_get_picture (GstAsspBranch *self);
+/* Frames that the encoder was too slow for. */
+guint64 gst_assp_branch_get_dropped (GstAsspBranch *self);
 
 G_END_DECLS

@@ -576,7 +576,8 @@ stream_stats (GstAsspSimulcastBin *self, guint i, const Figures *figures)
     MccPicture picture = gst_assp_branch_get_picture (self->stream[i].branch);
 
     gst_structure_set (s, "width", G_TYPE_UINT, picture.width, "height", G_TYPE_UINT,
-        picture.height, "one-frame-of", G_TYPE_UINT, picture.every, NULL);
+        picture.height, "one-frame-of", G_TYPE_UINT, picture.every, "frames-dropped", G_TYPE_UINT64,
+        gst_assp_branch_get_dropped (self->stream[i].branch), NULL);
   }
   return s;
 }
