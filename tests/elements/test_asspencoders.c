@@ -109,7 +109,7 @@ test_encoder_fails (void)
   BinFixture f;
   GstMessage *message;
   GError *error = NULL;
-  guint before;
+  guint before, rounds = 10;
 
   if (!bin_setup (&f, "videotestsrc is-live=true pattern=snow ! "
                       "video/x-raw,width=320,height=240,framerate=30/1 ! @" LADDER
@@ -128,8 +128,10 @@ test_encoder_fails (void)
     gst_message_unref (message);
   } while (!strstr (error->message, "Stream 1 is not sent any more"));
   g_clear_error (&error);
-  assp_peer_run (&f.peer, 300); /* what the pacer had */
-  before = f.peer.stream[1].frames;
+  do { /* what the pacer had */
+    before = f.peer.stream[1].frames;
+    assp_peer_run (&f.peer, 300);
+  } while (f.peer.stream[1].frames != before && --rounds > 0);
   g_assert_true (bin_frames (&f, 0, 10));
   g_assert_true (bin_frames (&f, 2, 5));
   g_assert_cmpuint (f.peer.stream[1].frames, ==, before);
