@@ -38,6 +38,9 @@ WAITING = ("waiting", ("elements",), 2 * CPUS, 0)
 MEASURING = ("measuring", ("testbed", "bench"), CPUS, 0)
 STREAMING = ("streaming", ("e2e", "faults"), min(2, CPUS), 0)
 COMPUTING = ("computing", None, CPUS, 19)
+# Meson starts each test in a session of its own. Where the kernel shares the CPUs out among
+# sessions (autogroup), nice counts within one only: the session has its own.
+NICE_SESSION = 'sh -c \'{ echo %d >/proc/self/autogroup; } 2>/dev/null; exec "$0" "$@"\''
 ROUNDS = ((WAITING, COMPUTING), (MEASURING,), (STREAMING,))
 
 
@@ -77,14 +80,14 @@ def read(path):
 
 def tell_failed(test):
     print(f"FAILED: {short(test['name'])} ({test['result']}, {test['duration']:.1f} s)")
-    code = test.get("returncode") or 0
-    if code < 0:
-        print(f"    killed by signal {-code}")
     out = (test.get("stdout") or "").splitlines()
     errors = (test.get("stderr") or "").splitlines()
-    # What failed may stand far from the end, and GStreamer's warnings may fill that.
-    first = [text for text in out[:-30] if re.match(r"not ok|Bail out", text, re.I)]
-    for text in [*first[:10], *(["..."] if out[:-30] else []), *out[-30:], *errors[-10:]]:
+    # What failed first: it may stand far from the end, and whoever prints this may cut it short.
+    first = [text for text in out if re.match(r"not ok|Bail out", text, re.I)]
+    code = test.get("returncode") or 0
+    if code < 0:
+        first.append(f"killed by signal {-code}")
+    for text in [*first[:10], *(["..."] if first or out[:-30] else []), *out[-30:], *errors[-10:]]:
         print("    " + text[:200])
 
 
@@ -167,6 +170,9 @@ class Lane:
         self.log = os.path.join(builddir, "meson-logs", f"testlog-{self.name}.json")
         self.command = ["meson", "test", "-C", builddir, "--no-rebuild", *arguments, *words]
         self.command += [f"--num-processes={processes}", f"--logbase=testlog-{self.name}"]
+        if self.nice:
+            self.command += ["--wrapper", NICE_SESSION % self.nice]
+            self.log = self.log.replace(".json", "-sh.json")  # so meson calls it then
         self.rest = []
         self.meson = None
         self.labels = []
