@@ -259,6 +259,7 @@ test_pair (void)
   }
   g_assert_true (wait_figure (&sender, "dropped-replayed", 1));
 
+  g_assert_true (wait_figure (&receiver, "dropped-unauthentic", 50));
   unauthentic = figure (&receiver, "dropped-unauthentic");
   lost = figure (&receiver, "packets-lost");
   g_object_set (receiver.element, "srtp-key", "1 " KEY_A "\n2 " KEY_B, NULL);
