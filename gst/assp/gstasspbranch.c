@@ -26,7 +26,7 @@ struct _GstAsspBranch {
 
   /* Guards what follows. A leaf. */
   GMutex lock;
-  gboolean running, failed, leaky;
+  gboolean running, failed;
   guint64 low_bps, high_bps;
   gboolean renew; /* the bounds have changed: choose again */
   GstVideoInfo input;
@@ -156,6 +156,25 @@ on_gate (GstPad *pad, GstPadProbeInfo *info, gpointer data)
     self->frame = (self->frame + 1) % MAX (self->picture.every, 1);
   g_mutex_unlock (&self->lock);
   return pass ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
+}
+
+/* Once for each frame that the full queue lets go, or holds up where it does not leak. */
+static void
+on_overrun (GstElement *queue, gpointer data)
+{
+  GstAsspBranch *self = data;
+  gint leaky;
+  gboolean first;
+
+  g_object_get (queue, "leaky", &leaky, NULL);
+  if (!leaky)
+    return;
+  g_mutex_lock (&self->lock);
+  first = self->dropped++ == 0;
+  g_mutex_unlock (&self->lock);
+  if (first)
+    GST_WARNING_OBJECT (self->owner,
+        "stream %u: the encoder is too slow for the machine: frames are dropped", self->number);
 }
 
 /* ---- making ---- */
@@ -367,22 +386,6 @@ add_ghost (GstAsspBranch *self, GstElement *child, const gchar *name)
 #define CORE_PACKAGE "GStreamer's core plugins (Debian: libgstreamer1.0-0)"
 #define BASE_PACKAGE "GStreamer's base plugins (Debian: gstreamer1.0-plugins-base)"
 
-/* The tee's thread, once for each frame that a full queue that leaks lets go. */
-static void
-on_overrun (GstElement *queue, gpointer data)
-{
-  GstAsspBranch *self = data;
-  gboolean first;
-
-  g_mutex_lock (&self->lock);
-  first = self->leaky && self->dropped == 0;
-  self->dropped += self->leaky ? 1 : 0;
-  g_mutex_unlock (&self->lock);
-  if (first)
-    GST_WARNING_OBJECT (self->owner,
-        "stream %u: the encoder is too slow for the machine: frames are dropped", self->number);
-}
-
 static gboolean
 build (GstAsspBranch *self, const GstAsspBranchSettings *settings)
 {
@@ -496,9 +499,6 @@ gst_assp_branch_link (GstAsspBranch *self, GstElement *tee, GstElement *pacer)
 void
 gst_assp_branch_set_leaky (GstAsspBranch *self, gboolean leaky)
 {
-  g_mutex_lock (&self->lock);
-  self->leaky = leaky;
-  g_mutex_unlock (&self->lock);
   gst_util_set_object_arg (G_OBJECT (self->queue), "leaky", leaky ? "downstream" : "no");
 }
 

@@ -76,6 +76,37 @@ test_pictures_left_alone (void)
   }
 }
 
+/* Of 30 frames a second an encoder of ten takes ten; the others are counted, each once. */
+static void
+test_slow_encoder (void)
+{
+  BinFixture f;
+  const AsspPeerStream *stream = &f.peer.stream[0];
+  guint64 dropped;
+  guint frames, sent, span;
+  guint32 time;
+
+  if (!bin_setup (&f, "videotestsrc is-live=true ! "
+                      "video/x-raw,width=160,height=120,framerate=30/1 ! @streams=100000:300000 "
+                      "encoder-description=\"identity sleep-time=100000 ! "
+                      "x264enc tune=zerolatency\""))
+    return;
+  bin_play (&f);
+  bin_meet (&f, 1);
+  g_assert_true (bin_frames (&f, 0, 5));
+  dropped = bin_stream_u64 (&f, 0, "frames-dropped");
+  frames = stream->frames;
+  time = stream->time[(frames - 1) % ASSP_PEER_TIMES];
+  g_assert_true (bin_frames (&f, 0, 20));
+  dropped = bin_stream_u64 (&f, 0, "frames-dropped") - dropped;
+  sent = stream->frames - frames;
+  span = (stream->time[(stream->frames - 1) % ASSP_PEER_TIMES] - time + 1500) / 3000;
+  g_test_message ("%u of %u sent, %u dropped", sent, span, (guint)dropped);
+  g_assert_cmpuint (dropped, >, sent);
+  g_assert_cmpint (ABS ((gint)(sent + dropped) - (gint)span), <=, 4); /* those on their way */
+  bin_teardown (&f);
+}
+
 /* ---- an encoder that fails ---- */
 
 /* As an encoder does that cannot go on. */
@@ -258,6 +289,7 @@ main (int argc, char **argv)
 #define ADD(name, func) g_test_add_func ("/asspencoders/" name, func)
   ADD ("pictures", test_pictures);
   ADD ("pictures-left-alone", test_pictures_left_alone);
+  ADD ("slow", test_slow_encoder);
   ADD ("encoder-fails", test_encoder_fails);
   ADD ("all-encoders-fail", test_all_encoders_fail);
   ADD ("request-pads", test_request_pads);
