@@ -189,7 +189,7 @@ test_rekey (void)
   gst_mcc_srtp_free (old);
 }
 
-/* What the sender announces after @n numbers from @first on; packets of one in 64 and of the last.
+/* What the sender announces after @n numbers from @first on: one in 64, and the last 64, are sent.
  */
 static MccIndexApp
 send_many (GstMccSrtp *sender, guint32 ssrc, guint16 first, guint n)
