@@ -16,7 +16,10 @@
 #define UNLIMITED 1.1              /* times the sender's target: it is not we who limit */
 #define AT_END 0.97                /* of the stream's upper bound */
 #define FREE_TIME (4 * MCC_SECOND) /* ... for so long: a rate that grows runs ahead of it */
-#define OVERLOAD 0.9               /* of what is sent: less arrives, with losses */
+#define OVERLOAD 0.9               /* of what is sent: less arrives, with losses ... */
+#define SHORT_TIME                                                                                 \
+  (400 * MCC_MSECOND) /* ... for so long: a window may lose as many by chance                      \
+                       */
 #define RAISED 1.15
 #define DISPROVED 1.0 /* times the ceiling, and neither a queue nor losses for FREE_TIME */
 #define SAME_CEILING 0.25
@@ -69,6 +72,7 @@ mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc, const MccA
     self->lost_reported = 0;
   }
   self->event = self->next_decision = self->free_since = self->others_since = MCC_TIME_NONE;
+  self->short_since = self->idle_since = MCC_TIME_NONE;
   mcc_swing_splice (&self->swing);
   self->key_unit = true;
   mcc_asmp_schedule_stop (&self->schedule);
@@ -117,6 +121,15 @@ queue_of_ours (const MccAsmpReceiver *self, const MccRateInput *input)
   return QUEUE_FREE + mcc_time_from_seconds (fmax (packet_s, 0.0));
 }
 
+static void
+note_since (MccTime *since, bool lasts, MccTime now)
+{
+  if (!lasts)
+    *since = MCC_TIME_NONE;
+  else if (*since == MCC_TIME_NONE)
+    *since = now;
+}
+
 /* Nothing but what arrives bounds us, and we would take far more. */
 static bool
 is_far_above (const MccAsmpReceiver *self)
@@ -162,6 +175,19 @@ note_others (MccAsmpReceiver *self, const MccRateInput *input)
     self->ceiling_bps = 0; /* it was not ours */
 }
 
+/* Less arrives than is sent, and not by the chance of a window. */
+static bool
+is_too_much (MccAsmpReceiver *self, const MccRateInput *input)
+{
+  bool too_little
+      = self->has_session
+        && (double)input->received_now_bps < OVERLOAD * (double)self->session.target_bps;
+  bool loses = input->loss_in_interval;
+  note_since (
+      &self->short_since, too_little && (loses || self->short_since != MCC_TIME_NONE), self->now);
+  return loses && self->short_since != MCC_TIME_NONE && self->now - self->short_since >= SHORT_TIME;
+}
+
 /* What the path was seen to carry and no more, lately: a stream that was too much, or a link that
  * only we fill. Seen again when it had been forgotten it lasts longer. */
 static void
@@ -169,8 +195,7 @@ note_ceiling (MccAsmpReceiver *self, const MccRateInput *input)
 {
   MccRateMode mode = mcc_rate_mode (self->rate);
   double received = (double)input->received_now_bps, ceiling = (double)self->ceiling_bps;
-  bool too_much = input->loss_in_interval && self->has_session
-                  && received < OVERLOAD * (double)self->session.target_bps;
+  bool too_much = is_too_much (self, input);
   bool full = mode != MCC_RATE_TCP && self->path.standing > queue_of_ours (self, input)
               && !mcc_asmp_receiver_others_queue (self);
   bool no_sign = self->free_since != MCC_TIME_NONE && self->now - self->free_since >= FREE_TIME;
@@ -238,12 +263,9 @@ mcc_asmp_receiver_note_freedom (MccAsmpReceiver *self, const MccRateInput *input
       self->press_began = self->now;
     self->pressed = self->now;
   }
-  bool limits = input->loss_in_interval || self->path.standing > QUEUE_FREE || !self->has_session
-                || we_limit (self);
-  if (limits)
-    self->free_since = MCC_TIME_NONE;
-  else if (self->free_since == MCC_TIME_NONE)
-    self->free_since = self->now;
+  bool limits = self->path.standing > QUEUE_FREE || !self->has_session || we_limit (self);
+  note_since (&self->idle_since, !limits, self->now);
+  note_since (&self->free_since, !limits && !input->loss_in_interval, self->now);
 }
 
 void
@@ -344,12 +366,32 @@ is_free (const MccAsmpReceiver *self)
   return self->free_since != MCC_TIME_NONE && self->now - self->free_since >= FREE_TIME;
 }
 
+/* No queue stands, and what is lost says no more than the equation: a radio link's. */
+static bool
+is_idle (const MccAsmpReceiver *self)
+{
+  return self->idle_since != MCC_TIME_NONE && self->now - self->idle_since >= FREE_TIME;
+}
+
+/* By the losses of long, which single ones do not move. */
+static uint64_t
+likely_bps (const MccAsmpReceiver *self)
+{
+  uint64_t equation = equation_bps (self), rate_bps = mcc_rate_get_bps (self->rate);
+  double fair = mcc_elm_fair_at_least (&self->fair, FAIR_SURE);
+  if (equation == UINT64_MAX || self->fair.events_used == 0)
+    return equation;
+  return fair > (double)rate_bps ? (uint64_t)fmin (fair, (double)MCC_APP_RATE_MAX) : rate_bps;
+}
+
 bool
 mcc_asmp_receiver_shares_queue (
     const MccAsmpReceiver *self, uint32_t ssrc, const MccAppReport *report)
 {
-  /* What we fill alone is nobody else's, however near and alike his is. */
-  bool ours = mcc_rate_mode (self->rate) == MCC_RATE_DELAY && mcc_rate_owns_queue (self->rate);
+  /* What we fill alone is nobody else's, however near and alike his is; but others decide what is
+   * sent where we would take more, and fill what stands then. */
+  bool ours = mcc_rate_mode (self->rate) == MCC_RATE_DELAY && mcc_rate_owns_queue (self->rate)
+              && we_limit (self);
   return !ours && (report->flags & MCC_REPORT_RTT_MEASURED) && self->path.standing > QUEUE_FREE
          && report->queue_delay > QUEUE_FREE
          && mcc_neighbours_is_near (&self->path.neighbours, ssrc, report->number, report->rtt);
@@ -411,8 +453,11 @@ mcc_asmp_receiver_potential_bps (const MccAsmpReceiver *self)
       break;
   }
   /* Before the RTT is measured no rate is TCP's. */
-  uint64_t most
-      = is_free (self) && self->path.rtt.measured ? equation_bps (self) : lossless_bps (self);
+  uint64_t most = lossless_bps (self);
+  if (self->path.rtt.measured && is_free (self))
+    most = equation_bps (self);
+  else if (self->path.rtt.measured && is_idle (self))
+    most = likely_bps (self);
   uint64_t ceiling = ceiling_bps (self, self->ceiling_life);
   return ceiling < most && !we_limit (self) ? ceiling : most;
 }
@@ -436,5 +481,8 @@ mcc_asmp_receiver_known_bps (const MccAsmpReceiver *self)
     return ceiling;
   if (we_limit (self)) /* a rate that doubles says nothing of the path */
     return mode == MCC_RATE_SLOW_START ? 0 : rate_bps;
-  return is_free (self) && self->path.rtt.measured ? UINT64_MAX : 0;
+  if (!self->path.rtt.measured || !is_idle (self))
+    return 0;
+  uint64_t bps = likely_bps (self); /* above what is sent it is a guess */
+  return (double)bps > UNLIMITED * (double)self->session.target_bps ? UINT64_MAX : bps;
 }

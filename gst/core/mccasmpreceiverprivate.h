@@ -33,6 +33,8 @@ struct MccAsmpReceiver {
   MccTime next_decision;
   MccTime hold_until;   /* no decision before */
   MccTime free_since;   /* no sign that the path limits; MCC_TIME_NONE: there is one */
+  MccTime idle_since;   /* ... but losses */
+  MccTime short_since;  /* less arrives than is sent, with losses; MCC_TIME_NONE: it does not */
   MccTime slumped;      /* the link became slow all of a sudden, newest; 0: never */
   uint64_t slump_bps;   /* ... what it carried then */
   MccTime others_since; /* the queue that stands is others'; MCC_TIME_NONE: not, as far as seen */

@@ -71,6 +71,7 @@ struct MccAsspReceiver {
     MccSeq seq;
     MccTime since;
     uint64_t first, received; /* first expected number of the window; packets */
+    uint64_t bytes;           /* ... of them */
     double carried_bps;       /* at most, by the last window; 0: none yet */
     bool rivals;              /* others were on the path before */
     bool alone;               /* the old stream was gone by then */

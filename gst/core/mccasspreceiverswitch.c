@@ -122,12 +122,16 @@ mcc_assp_receiver_probe (MccAsspReceiver *self, const MccRtpPacket *packet)
     return;
   }
   self->probe.received++;
+  self->probe.bytes += packet->bytes;
   uint64_t expected = next - self->probe.first;
   if (self->now - self->probe.since < PROBE_TIME || expected < PROBE_PACKETS)
     return;
   unsigned stream = mcc_assp_receiver_current (self);
   double part = (double)self->probe.received / (double)expected;
-  double sum = (double)sent_bps (self, stream);
+  /* Numbers tell what is sent; announcements of a stream that grows fast are late. */
+  double mean_bits = 8.0 * (double)self->probe.bytes / (double)self->probe.received;
+  double sum = fmax ((double)sent_bps (self, stream),
+      mean_bits * (double)expected / mcc_time_to_seconds (self->now - self->probe.since));
   self->probe.alone = true;
   if (self->to != MCC_ASSP_NO_STREAM || self->left == MCC_TIME_NONE
       || self->probe.since < self->left + self->config.leave_latency) {
@@ -139,7 +143,7 @@ mcc_assp_receiver_probe (MccAsspReceiver *self, const MccRtpPacket *packet)
   bool ours = part < 1.0 && !(self->probe.alone && self->probe.rivals);
   self->probe.carried_bps = ours ? part * sum : INFINITY;
   self->probe.first = next;
-  self->probe.received = 0;
+  self->probe.received = self->probe.bytes = 0;
   self->probe.since = self->now;
 }
 

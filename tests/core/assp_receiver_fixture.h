@@ -28,6 +28,7 @@ typedef struct {
   bool dead[MCC_ASSP_STREAMS_MAX]; /* sends nothing */
   bool silent;                     /* no announcement either */
   bool lossy;                      /* every second packet is lost */
+  unsigned lost_each;              /* ... one of so many; 0: none */
   unsigned less;                   /* bytes of each packet than the target has */
   bool cuts;                       /* at the first packet of what is joined */
   unsigned to;                     /* joined last */
@@ -195,7 +196,8 @@ send_packet (Fixture *self, unsigned j, MccTime sent)
     .bytes = 1250 * (j + 1) - self->less,
     .has_send_time = true,
     .send_time = mcc_abs_send_time (sent) };
-  if (self->lossy && self->seq[j] % 2 == 0)
+  bool lost = self->lost_each > 0 && self->seq[j] % self->lost_each == 0;
+  if (lost || (self->lossy && self->seq[j] % 2 == 0))
     return;
   MccDrop drop = mcc_assp_receiver_handle_rtp (self->receiver, j, &packet, NULL, self->now);
   drain (self);
@@ -221,6 +223,16 @@ run (Fixture *self, MccTime length)
     if (mcc_assp_receiver_next_timeout (self->receiver) <= self->now)
       mcc_assp_receiver_handle_timeout (self->receiver, self->now);
     drain (self);
+  }
+}
+
+/* In steps of 10 ms, each after @each. */
+static void
+queue_to (Fixture *self, MccTime queue, MccTime each)
+{
+  while (self->queue != queue) {
+    self->queue = self->queue < queue ? self->queue + STEP : self->queue - STEP;
+    run (self, each);
   }
 }
 

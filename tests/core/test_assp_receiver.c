@@ -543,16 +543,6 @@ test_swing (void)
   }
 }
 
-/* In steps of 10 ms, each after @each. */
-static void
-queue_to (Fixture *self, MccTime queue, MccTime each)
-{
-  while (self->queue != queue) {
-    self->queue = self->queue < queue ? self->queue + STEP : self->queue - STEP;
-    run (self, each);
-  }
-}
-
 /* A queue that stands though the link carries more than what is sent is others': what a TCP flow
  * would get there is no more than so many packets without a loss show. */
 static void
@@ -577,8 +567,41 @@ test_rivals_without_losses (void)
   mcc_assp_receiver_free (self.receiver);
 }
 
+/* A radio link loses packets by itself. What they allow is our rate where no queue stands, though
+ * less is sent; where one stands, what arrives. A window that has lost by chance is no end of the
+ * path, half a stream that does not arrive is. */
+static void
+test_radio (void)
+{
+  static const struct {
+    unsigned lost_each;
+    MccTime lossy, after, queue;
+    uint64_t least_bps, most_bps;
+  } table[] = { { 100, 0, 0, 0, 2000000, 6000000 },
+    { 100, 40 * MCC_MSECOND, 6 * MCC_SECOND, 0, 2000000, 6000000 },
+    { 100, MCC_SECOND, 0, 0, 300000, 800000 },
+    { 100, 0, 6 * MCC_SECOND, 30 * MCC_MSECOND, 400000, 1400000 } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+    self.lost_each = table[row].lost_each;
+    self.less = 30;
+    run (&self, 20 * MCC_SECOND);
+    self.queue = table[row].queue;
+    self.lossy = true;
+    run (&self, table[row].lossy);
+    self.lossy = false;
+    run (&self, table[row].after);
+    uint64_t bps = mcc_asmp_receiver_potential_bps (mcc_assp_receiver_asmp (self.receiver));
+    g_test_message ("row %u: potential %.0f", row, (double)bps);
+    g_assert_cmpuint (bps, >=, table[row].least_bps);
+    g_assert_cmpuint (bps, <=, table[row].most_bps);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
 /* A stream of which a sixth is lost at first is too much, but where others may have taken it; while
- * the old stream is there, too, that takes its part. */
+ * the old stream is there, too, that takes its part; and where it has grown to four times what was
+ * announced, half of it is enough. */
 static void
 test_trial_losses (void)
 {
@@ -586,8 +609,11 @@ test_trial_losses (void)
     bool rivals, both;
     unsigned lost; /* of 41 */
     bool too_much;
-  } table[] = { { false, false, 0, false }, { false, false, 4, false }, { false, false, 9, true },
-    { true, false, 9, false }, { true, true, 9, false }, { true, true, 20, true } };
+    uint32_t bytes;
+  } table[] = { { false, false, 0, false, 2500 }, { false, false, 4, false, 2500 },
+    { false, false, 9, true, 2500 }, { true, false, 9, false, 2500 },
+    { true, true, 9, false, 2500 }, { true, true, 20, true, 2500 },
+    { false, false, 20, false, 10000 } };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
     Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 1);
     run (&self, 5 * MCC_SECOND);
@@ -599,7 +625,8 @@ test_trial_losses (void)
     for (uint16_t seq = 0; seq < 42; seq++) {
       receiver->now += STEP;
       if (seq % 41 == 0 || seq > table[row].lost)
-        mcc_assp_receiver_probe (receiver, &(MccRtpPacket){ .seq = seq });
+        mcc_assp_receiver_probe (
+            receiver, &(MccRtpPacket){ .seq = seq, .bytes = table[row].bytes });
     }
     g_assert_cmpint (mcc_assp_receiver_is_too_much (receiver), ==, table[row].too_much);
     mcc_assp_receiver_free (receiver);
@@ -651,6 +678,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/assp-receiver/radio", test_radio);
   g_test_add_func ("/assp-receiver/learns-all-from-the-rtcp-group", test_start);
   g_test_add_func ("/assp-receiver/lock", test_lock);
   g_test_add_func ("/assp-receiver/reports-say-where-it-is", test_reports);
