@@ -59,6 +59,7 @@
 #define MCC_SENDER_APP_PERIOD (100 * MCC_MSECOND)
 #define MCC_SENDER_SESSION_INTERVAL (500 * MCC_MSECOND)
 #define MCC_SENDER_SESSION_BURST 5
+#define MCC_SENDER_SESSION_FIRST 3
 #define MCC_SENDER_SESSION_BORROW 2
 #define MCC_SENDER_CAPS_INTERVAL (2 * MCC_SECOND) /* strings at least so often, if affordable */
 #define MCC_SENDER_CAPS_REPEAT 2                  /* changed ones: one packet may be lost */

@@ -7,9 +7,10 @@
  * of it is owed, in bytes, and is paid at the rate of the moment. A regular one leaves
  * MCC_SENDER_SESSION_INTERVAL after the last, when nothing is owed. An urgent one leaves 100 ms
  * after the last and may borrow: MCC_SENDER_SESSION_BURST - 1 announcements when the target has
- * fallen, MCC_SENDER_SESSION_BORROW for another limiting receiver, its first RTT or a first report
- * (one for that in a group of more than MCC_SENDER_LARGE), so that these leave something for a
- * fall. What is borrowed carries no more than it must.
+ * fallen, MCC_SENDER_SESSION_FIRST for the first RTT of all, MCC_SENDER_SESSION_BORROW for another
+ * limiting receiver, its first RTT or a first report (one for that in a group of more than
+ * MCC_SENDER_LARGE), so that these leave something for a fall. What is borrowed carries no more
+ * than it must.
  *
  * The caps' strings (about 200 bytes for H.264) are in each one while the budget bears that. Where
  * it does not they are in those that a receiver without caps waits for, in the first two after a
@@ -232,12 +233,22 @@ limiting_waits (const MccAsmpSender *self)
              || (mcc_asmp_sender_enhanced (self) && self->limiting_told == MCC_TIME_NONE));
 }
 
+/* Nobody knows an RTT yet, and all starts wait for one. */
+static bool
+first_rtt_waits (const MccAsmpSender *self)
+{
+  const MccReceiver *receiver = mcc_receivers_head (&self->receivers, MCC_LIST_NEW);
+  return self->answers == 0 && receiver != NULL && !receiver->rtt_measured;
+}
+
 /* Announcements that may be borrowed for what there is to say; 0: nothing urgent. */
 static unsigned
 urgency (const MccAsmpSender *self)
 {
   if (self->target_bps < self->session_target - self->session_target / 10)
     return MCC_SENDER_SESSION_BURST - 1;
+  if (first_rtt_waits (self))
+    return MCC_SENDER_SESSION_FIRST;
   if (limiting_waits (self))
     return MCC_SENDER_SESSION_BORROW;
   bool announced_ect = (self->session.flags & MCC_SESSION_ECT) != 0;

@@ -295,6 +295,30 @@ test_names_who_limits (void)
   fixture_clear (&f);
 }
 
+/* What the first announcements have cost does not keep the first RTT back: without one nobody knows
+ * what its path bears, and the rate stays where it began. */
+static void
+test_first_rtt (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peer = { .ssrc = 11, .host = 1, .rate_bps = 150000, .flags = MCC_REPORT_NO_LIMIT };
+  MccAppSession caps = h264_caps ();
+  config.start_bps = 150000;
+  fixture_init (&f, &config);
+  run_for (&f, 50 * MCC_MSECOND);
+  g_assert_true (mcc_asmp_sender_set_caps (f.sender, &caps, f.now));
+  g_assert_cmpint (peer_report (&f, &peer), ==, MCC_DROP_PROBATION);
+  run_for (&f, 600 * MCC_MSECOND);
+  g_assert_cmpuint (f.rtt.count, ==, 0);
+  peer.flags |= MCC_REPORT_ECHO;
+  peer_report (&f, &peer);
+  run_for (&f, 100 * MCC_MSECOND);
+  g_assert_cmpuint (f.rtt.count, ==, 1);
+  g_assert_cmpuint (f.rtt.entry[0].ssrc, ==, 11);
+  fixture_clear (&f);
+}
+
 /* First reports leave something to borrow for a fall, and what was borrowed at a low rate is soon
  * paid at a high one. */
 static void
@@ -640,6 +664,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/session/urgent", test_urgent);
   g_test_add_func ("/asmp-sender/session/of-a-stream-that-is-known", test_ssrc);
   g_test_add_func ("/asmp-sender/session/names-who-limits-at-once", test_names_who_limits);
+  g_test_add_func ("/asmp-sender/session/first-rtt", test_first_rtt);
   g_test_add_func ("/asmp-sender/session/borrowed-and-paid", test_borrowing);
   g_test_add_func ("/asmp-sender/rtt/effective", test_rtt_effective);
   g_test_add_func ("/asmp-sender/rtt/list-order", test_rtt_list_order);
