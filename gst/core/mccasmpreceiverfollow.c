@@ -23,6 +23,7 @@
 #define RAISED 1.15
 #define DISPROVED 1.0 /* times the ceiling, and neither a queue nor losses for FREE_TIME */
 #define SAME_CEILING 0.25
+#define GROWN 0.8
 #define KNOWN_LIVES 1 /* so much longer the sender counts on it than we do */
 #define EPISODE (2 * MCC_SECOND)
 #define CEILING_TIME (120 * MCC_SECOND) /* at first */
@@ -479,8 +480,11 @@ mcc_asmp_receiver_known_bps (const MccAsmpReceiver *self)
   }
   if (ceiling != UINT64_MAX)
     return ceiling;
-  if (we_limit (self)) /* a rate that doubles says nothing of the path */
-    return mode == MCC_RATE_SLOW_START ? 0 : rate_bps;
+  if (we_limit (self)) { /* a rate that doubles, or grows to what losses allow, says nothing */
+    bool grows = self->path.standing < QUEUE_FREE && self->path.rtt.measured
+                 && (double)rate_bps < GROWN * (double)likely_bps (self);
+    return mode == MCC_RATE_SLOW_START ? 0 : grows ? 0 : rate_bps;
+  }
   if (!self->path.rtt.measured || !is_idle (self))
     return 0;
   uint64_t bps = likely_bps (self); /* above what is sent it is a guess */

@@ -599,6 +599,25 @@ test_radio (void)
   }
 }
 
+/* A rate that grows to what losses allow, as one that doubles, is not yet what the path bears, and
+ * the sender is not told so; where a queue stands it is. */
+static void
+test_grows (void)
+{
+  for (guint queue = 0; queue <= 1; queue++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+    const MccAsmpReceiver *asmp = mcc_assp_receiver_asmp (self.receiver);
+    self.lost_each = 40;
+    run (&self, MCC_SECOND);
+    self.queue = queue * 20 * MCC_MSECOND;
+    run (&self, MCC_SECOND);
+    g_assert_cmpuint (mcc_asmp_receiver_rate_bps (asmp), >, 800000);
+    g_assert_cmpuint (mcc_asmp_receiver_rate_bps (asmp), <, 1100000);
+    g_assert_cmpint (mcc_asmp_receiver_known_bps (asmp) > 0, ==, queue);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
 /* A stream of which a sixth is lost at first is too much, but where others may have taken it; while
  * the old stream is there, too, that takes its part; and where it has grown to four times what was
  * announced, half of it is enough. */
@@ -679,6 +698,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/assp-receiver/radio", test_radio);
+  g_test_add_func ("/assp-receiver/grows", test_grows);
   g_test_add_func ("/assp-receiver/learns-all-from-the-rtcp-group", test_start);
   g_test_add_func ("/assp-receiver/lock", test_lock);
   g_test_add_func ("/assp-receiver/reports-say-where-it-is", test_reports);
