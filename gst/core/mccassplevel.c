@@ -49,6 +49,16 @@ integrate (MccAsspLevel *self, MccTime now)
   self->sample = now;
 }
 
+/* What a value weighs that follows @samples others. enhanced: the first ones weigh as later ones
+ * do, where eq. 8 gives the first 1 / alpha of that, which a rate that begins low is long behind.
+ * Many behind one link would all go up before one of them has seen it full. */
+static double
+gain_after (const MccAsspLevel *self, unsigned samples)
+{
+  double alpha = self->factors.alpha;
+  return self->unbiased ? alpha / (1.0 - pow (1.0 - alpha, samples + 1.0)) : alpha;
+}
+
 /* The sample is complete (eq. 8). */
 static void
 fold (MccAsspLevel *self)
@@ -56,14 +66,16 @@ fold (MccAsspLevel *self)
   if (self->sample == MCC_TIME_NONE || self->sample <= self->since)
     return;
   double mean = self->bits / mcc_time_to_seconds (self->sample - self->since);
-  if (self->has_average) {
-    double away = mean - self->average_bps;
-    self->average_bps += self->factors.alpha * away;
-    self->spread_bps += self->factors.alpha * (fabs (away) - self->spread_bps);
-  } else {
+  if (!self->has_average) {
     self->average_bps = mean;
     self->spread_bps = 0.0;
+    self->samples = 0;
+  } else {
+    double away = mean - self->average_bps;
+    self->average_bps += gain_after (self, self->samples) * away;
+    self->spread_bps += gain_after (self, self->samples - 1) * (fabs (away) - self->spread_bps);
   }
+  self->samples++;
   self->has_average = true;
   self->bits = 0.0;
   self->since = self->sample;
@@ -102,6 +114,12 @@ mcc_assp_level_new_round (MccAsspLevel *self, uint32_t round)
   self->has_round = true;
   self->round = round;
   return fresh;
+}
+
+void
+mcc_assp_level_correct_bias (MccAsspLevel *self, bool correct)
+{
+  self->unbiased = correct && enhanced (self);
 }
 
 void

@@ -6,7 +6,8 @@
  *                             down  avg_rx < kappa low_j
  *     avg_rx = (1 - alpha) avg_rx + alpha (mean rate of the round)            (eq. 8)
  *   enhanced, up: the same once a round, with what the path may carry (potential) in place of the
- *     rate, sampled each second, and these laws:
+ *     rate, sampled each second, in a group of up to 16 without the weight that eq. 8 gives the
+ *     first value, and these laws:
  *      - Two ups into one stream are MCC_ASSP_UP_SPACING apart, so that a rate at a bound changes
  *        streams at most once a minute. After an up that failed (down again, or not arrived, within
  *        MCC_ASSP_UP_PROOF) that doubles, to MCC_ASSP_UP_SPACING_MAX.
@@ -58,6 +59,8 @@ typedef struct {
   /* avg_rx. */
   bool has_average;
   double average_bps, spread_bps; /* mean deviation from it */
+  unsigned samples;               /* that it is of */
+  bool unbiased;                  /* the first does not weigh more */
   double bits;                    /* of the sample in work */
   MccTime since, sample;          /* ... begun; newest value; MCC_TIME_NONE: paused */
   double value_bps;
@@ -77,6 +80,8 @@ typedef struct {
 void mcc_assp_level_init (MccAsspLevel *self, MccVariant variant, const MccAsspFactors *factors);
 /* The rate (published) or potential (enhanced) from now on; more than @most counts as that. */
 void mcc_assp_level_sample (MccAsspLevel *self, uint64_t bps, uint64_t most, MccTime now);
+/* enhanced: whether the first value weighs no more than its age has it. */
+void mcc_assp_level_correct_bias (MccAsspLevel *self, bool correct);
 /* So many are in @stream. */
 void mcc_assp_level_members (MccAsspLevel *self, unsigned stream, uint32_t members);
 /* A switch begins: what is measured now is no rate. */

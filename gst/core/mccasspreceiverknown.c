@@ -3,6 +3,7 @@
  * What our path could carry if more were sent: as the sender is told, and as our own decisions
  * take it. Both are the same knowledge, or the sender would make ladders that we do not follow.
  */
+#include "mccasmpschedule.h"
 #include "mccasspreceiverprivate.h"
 
 #include <math.h>
@@ -76,5 +77,7 @@ mcc_assp_receiver_sample (MccAsspReceiver *self)
            * (self->streams.stream[next].low_bps > self->streams.stream[next].average_bps
                    ? self->streams.stream[next].low_bps
                    : self->streams.stream[next].average_bps);
+  mcc_assp_level_correct_bias (
+      &self->level, self->session[self->stream].receivers <= MCC_ASMP_FEW_RECEIVERS);
   mcc_assp_level_sample (&self->level, potential_bps (self), most, self->now);
 }

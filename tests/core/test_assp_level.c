@@ -118,6 +118,22 @@ test_average (void)
   }
 }
 
+/* A rate that begins low is not remembered for long: the first second weighs as any other of its
+ * age. */
+static void
+test_first_sample (void)
+{
+  MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
+  MccTime now = START;
+  mcc_assp_level_correct_bias (&level, true);
+  feed (&level, 0.1e6, MCC_SECOND, &now);
+  for (unsigned n = 2; n <= 8; n++) {
+    feed (&level, 2e6, MCC_SECOND, &now);
+    double first = 0.3 * pow (0.7, n - 1) / (1.0 - pow (0.7, n));
+    g_assert_cmpfloat_with_epsilon (level.average_bps, 2e6 - first * 1.9e6, 0.06e6);
+  }
+}
+
 /* The gap of a switch is neither a rate of zero nor a rate at all. */
 static void
 test_gap (void)
@@ -395,6 +411,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-level/eq-7-beta", test_beta);
   g_test_add_func ("/assp-level/factors-in-the-papers-ranges", test_factors);
   g_test_add_func ("/assp-level/eq-8", test_average);
+  g_test_add_func ("/assp-level/first-sample", test_first_sample);
   g_test_add_func ("/assp-level/a-gap-is-no-rate", test_gap);
   g_test_add_func ("/assp-level/a-round-counts-once", test_rounds);
   g_test_add_func ("/assp-level/trouble-does-not-wait", test_trouble);
