@@ -49,14 +49,41 @@ integrate (MccAsspLevel *self, MccTime now)
   self->sample = now;
 }
 
-/* What a value weighs that follows @samples others. enhanced: the first ones weigh as later ones
+/* What a value weighs that follows @samples others. Without bias the first ones weigh as later ones
  * do, where eq. 8 gives the first 1 / alpha of that, which a rate that begins low is long behind.
- * Many behind one link would all go up before one of them has seen it full. */
+ */
 static double
-gain_after (const MccAsspLevel *self, unsigned samples)
+gain_after (const MccAsspLevel *self, bool unbiased, unsigned samples)
 {
   double alpha = self->factors.alpha;
-  return self->unbiased ? alpha / (1.0 - pow (1.0 - alpha, samples + 1.0)) : alpha;
+  return unbiased ? alpha / (1.0 - pow (1.0 - alpha, samples + 1.0)) : alpha;
+}
+
+static void
+choose (MccAsspLevel *self)
+{
+  self->average_bps = self->mean[self->unbiased].average_bps;
+  self->spread_bps = self->mean[self->unbiased].spread_bps;
+}
+
+/* How many there are may be known only later. */
+static void
+average (MccAsspLevel *self, double bps)
+{
+  for (unsigned i = 0; i < 2; i++) {
+    double away = bps - self->mean[i].average_bps;
+    if (!self->has_average) {
+      self->mean[i].average_bps = bps;
+      self->mean[i].spread_bps = 0.0;
+      continue;
+    }
+    self->mean[i].average_bps += gain_after (self, i == 1, self->samples) * away;
+    self->mean[i].spread_bps
+        += gain_after (self, i == 1, self->samples - 1) * (fabs (away) - self->mean[i].spread_bps);
+  }
+  self->samples = self->has_average ? self->samples + 1 : 1;
+  self->has_average = true;
+  choose (self);
 }
 
 /* The sample is complete (eq. 8). */
@@ -66,17 +93,7 @@ fold (MccAsspLevel *self)
   if (self->sample == MCC_TIME_NONE || self->sample <= self->since)
     return;
   double mean = self->bits / mcc_time_to_seconds (self->sample - self->since);
-  if (!self->has_average) {
-    self->average_bps = mean;
-    self->spread_bps = 0.0;
-    self->samples = 0;
-  } else {
-    double away = mean - self->average_bps;
-    self->average_bps += gain_after (self, self->samples) * away;
-    self->spread_bps += gain_after (self, self->samples - 1) * (fabs (away) - self->spread_bps);
-  }
-  self->samples++;
-  self->has_average = true;
+  average (self, mean);
   self->bits = 0.0;
   self->since = self->sample;
 }
@@ -120,6 +137,8 @@ void
 mcc_assp_level_correct_bias (MccAsspLevel *self, bool correct)
 {
   self->unbiased = correct && enhanced (self);
+  if (self->has_average)
+    choose (self);
 }
 
 void

@@ -6,7 +6,7 @@
  *                             down  avg_rx < kappa low_j
  *     avg_rx = (1 - alpha) avg_rx + alpha (mean rate of the round)            (eq. 8)
  *   enhanced, up: the same once a round, with what the path may carry (potential) in place of the
- *     rate, sampled each second, in a group of up to 16 without the weight that eq. 8 gives the
+ *     rate, sampled each second, of up to 16 receivers without the weight that eq. 8 gives the
  *     first value, and these laws:
  *      - Two ups into one stream are MCC_ASSP_UP_SPACING apart, so that a rate at a bound changes
  *        streams at most once a minute. After an up that failed (down again, or not arrived, within
@@ -60,9 +60,12 @@ typedef struct {
   bool has_average;
   double average_bps, spread_bps; /* mean deviation from it */
   unsigned samples;               /* that it is of */
-  bool unbiased;                  /* the first does not weigh more */
-  double bits;                    /* of the sample in work */
-  MccTime since, sample;          /* ... begun; newest value; MCC_TIME_NONE: paused */
+  bool unbiased;                  /* it is the second of: */
+  struct {
+    double average_bps, spread_bps;
+  } mean[2];             /* by eq. 8; with a first value that weighs no more than others */
+  double bits;           /* of the sample in work */
+  MccTime since, sample; /* ... begun; newest value; MCC_TIME_NONE: paused */
   double value_bps;
   /* enhanced. */
   MccTime changed; /* newest change of stream; MCC_TIME_NONE: none */
