@@ -11,19 +11,17 @@
 #define QUEUE_PRESSED (40 * MCC_MSECOND)
 #define PRESSED_TIME (3 * MCC_SECOND)
 #define FAR_BELOW 2
-#define FAR_ABOVE 1.3              /* times what is sent: the rate is bounded by twice that */
-#define LOSSLESS_PACKETS 100       /* fewer say nothing */
-#define UNLIMITED 1.1              /* times the sender's target: it is not we who limit */
-#define AT_END 0.97                /* of the stream's upper bound */
-#define FREE_TIME (4 * MCC_SECOND) /* ... for so long: a rate that grows runs ahead of it */
-#define OVERLOAD 0.9               /* of what is sent: less arrives, with losses ... */
-#define SHORT_TIME                                                                                 \
-  (400 * MCC_MSECOND) /* ... for so long: a window may lose as many by chance                      \
-                       */
+#define FAR_ABOVE 1.3                  /* times what is sent: the rate is bounded by twice that */
+#define LOSSLESS_PACKETS 100           /* fewer say nothing */
+#define UNLIMITED 1.1                  /* times the sender's target: it is not we who limit */
+#define AT_END 0.97                    /* of the stream's upper bound */
+#define FREE_TIME (4 * MCC_SECOND)     /* ... for so long: a rate that grows runs ahead of it */
+#define OVERLOAD 0.9                   /* of what is sent: less arrives, with losses ... */
+#define SHORT_TIME (400 * MCC_MSECOND) /* ... for so long: a window loses as many by chance */
 #define RAISED 1.15
 #define DISPROVED 1.0 /* times the ceiling, and neither a queue nor losses for FREE_TIME */
 #define SAME_CEILING 0.25
-#define GROWN 0.8
+#define GROWN 0.8     /* of what losses allow: there a rate has done growing */
 #define KNOWN_LIVES 1 /* so much longer the sender counts on it than we do */
 #define EPISODE (2 * MCC_SECOND)
 #define CEILING_TIME (120 * MCC_SECOND) /* at first */
@@ -483,7 +481,7 @@ mcc_asmp_receiver_known_bps (const MccAsmpReceiver *self)
   if (we_limit (self)) { /* a rate that doubles, or grows to what losses allow, says nothing */
     bool grows = self->path.standing < QUEUE_FREE && self->path.rtt.measured
                  && (double)rate_bps < GROWN * (double)likely_bps (self);
-    return mode == MCC_RATE_SLOW_START ? 0 : grows ? 0 : rate_bps;
+    return grows || mode == MCC_RATE_SLOW_START ? 0 : rate_bps;
   }
   if (!self->path.rtt.measured || !is_idle (self))
     return 0;

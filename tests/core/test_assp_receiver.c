@@ -652,6 +652,22 @@ test_trial_losses (void)
   }
 }
 
+/* Of few in all streams together the first second of an average weighs no more than others. */
+static void
+test_first_second (void)
+{
+  for (guint many = 0; many <= 1; many++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, -1);
+    self.members = many ? 10 : 5; /* of each of three streams */
+    run (&self, 4 * MCC_SECOND);
+    const MccAsspLevel *level = &self.receiver->level;
+    g_assert_true (level->has_average);
+    g_assert_cmpfloat (level->mean[0].average_bps, !=, level->mean[1].average_bps);
+    g_assert_cmpfloat (level->average_bps, ==, level->mean[many ? 0 : 1].average_bps);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
 /* Many behind one link move together: no report of each in its queue. */
 static void
 test_crowd (void)
@@ -699,6 +715,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/assp-receiver/radio", test_radio);
   g_test_add_func ("/assp-receiver/grows", test_grows);
+  g_test_add_func ("/assp-receiver/first-second", test_first_second);
   g_test_add_func ("/assp-receiver/learns-all-from-the-rtcp-group", test_start);
   g_test_add_func ("/assp-receiver/lock", test_lock);
   g_test_add_func ("/assp-receiver/reports-say-where-it-is", test_reports);
