@@ -7,6 +7,7 @@
 
 #include "mcctcp.h"
 
+#define ARRIVES 0.02       /* of the last packets lost: nearly all of them came; ours */
 #define AT_FLOOR 1.05      /* times the stream's lower bound: nobody could ask for less */
 #define START_BPS 150000   /* ASMP: start rate */
 #define COMPOUND_BYTES 152 /* RR + SDES + report + IP + UDP */
@@ -109,6 +110,12 @@ notice_slump (MccAsmpReceiver *self, MccRateInput *input)
   input->queue_delay = mcc_time_max (input->queue_delay, self->path.queue_newest);
   self->slumped = self->now;
   self->slump_bps = bps;
+}
+
+bool
+mcc_asmp_receiver_arrives (const MccAsmpReceiver *self)
+{
+  return mcc_recent_loss_ratio (&self->recent) <= ARRIVES;
 }
 
 void
@@ -216,6 +223,8 @@ decide (MccAsmpReceiver *self)
   notice_slump (self, &input);
   self->loss_ratio = input.loss_ratio;
   mcc_rate_decide (self->rate, &input);
+  mcc_recent_loss_look (&self->recent, mcc_loss_packets_received (self->path.loss),
+      mcc_loss_packets_lost (self->path.loss), self->now);
   mcc_asmp_receiver_note_freedom (self, &input);
   mcc_asmp_receiver_measure_fair (self);
 
@@ -284,6 +293,7 @@ mcc_asmp_receiver_new (const MccAsmpReceiverConfig *config, MccTime now)
   self->next_decision = self->event = self->free_since = self->others_since = MCC_TIME_NONE;
   self->short_since = self->idle_since = MCC_TIME_NONE;
   mcc_swing_init (&self->swing);
+  mcc_recent_loss_init (&self->recent);
   return self;
 }
 

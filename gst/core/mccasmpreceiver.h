@@ -122,8 +122,8 @@ uint64_t mcc_asmp_receiver_known_bps (const MccAsmpReceiver *self);
 /* The path was seen to carry so much and no more. */
 void mcc_asmp_receiver_note_carried (MccAsmpReceiver *self, uint64_t bps, MccTime now);
 #define MCC_ASMP_CEILING_SHARE 0.93 /* of what a path carries, a rate keeps to; ours */
-/* What the link carried when it became slow all of a sudden; 0: it has not since @since. */
-uint64_t mcc_asmp_receiver_slump_bps (const MccAsmpReceiver *self, MccTime since);
+/* What the link carried when it became slow all of a sudden; 0: it did not, in the last seconds. */
+uint64_t mcc_asmp_receiver_slump_bps (const MccAsmpReceiver *self);
 /* Until @until it may carry for another receiver what that one tries: what arrives says nothing of
  * what it could carry for us. */
 void mcc_asmp_receiver_note_shared (MccAsmpReceiver *self, MccTime until, MccTime now);
@@ -144,6 +144,8 @@ void mcc_asmp_receiver_adopt (
 bool mcc_asmp_receiver_is_pressed (const MccAsmpReceiver *self);
 /* ... and not before @since. */
 bool mcc_asmp_receiver_pressed_only_since (const MccAsmpReceiver *self, MccTime since);
+/* Whether nearly all that was sent lately has arrived. */
+bool mcc_asmp_receiver_arrives (const MccAsmpReceiver *self);
 /* `enhanced`, in a large group: whether a queue stood lately that is gone. */
 bool mcc_asmp_receiver_is_relieved (const MccAsmpReceiver *self);
 /* Packets that our own socket dropped (SO_RXQ_OVFL) since the last call: not network loss. */

@@ -24,6 +24,7 @@
 #define GROWN 0.8     /* of what losses allow: there a rate has done growing */
 #define KNOWN_LIVES 1 /* so much longer the sender counts on it than we do */
 #define EPISODE (2 * MCC_SECOND)
+#define SLUMP_LATELY (5 * MCC_SECOND)   /* why we leave what we had */
 #define CEILING_TIME (120 * MCC_SECOND) /* at first */
 #define CEILING_TIME_MAX (960 * MCC_SECOND)
 
@@ -50,6 +51,9 @@ mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc, const MccA
   bool enhanced = mcc_asmp_receiver_is_enhanced (self);
   uint64_t potential_bps = mcc_asmp_receiver_potential_bps (self);
   mcc_asmp_receiver_advance (self, now);
+  /* A link that has just become slow: the controller knows how much, and that its queue stands. */
+  bool slumped = !fresh && mcc_rate_mode (self->rate) == MCC_RATE_DELAY
+                 && mcc_asmp_receiver_slump_bps (self) > 0;
   mcc_asmp_source_init (&self->source, media_ssrc, MCC_ASMP_SOURCE_TIMEOUT);
   mcc_asmp_source_handle_announced (&self->source, media_ssrc, now);
   self->crowd = is_crowd (self);
@@ -60,9 +64,10 @@ mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc, const MccA
   self->spliced_once = self->spliced_once || self->spliced;
   self->claim_bps = self->shared_until = 0;
   /* Among rivals the equation goes on to rule; alone, how much this stream may be is not known. */
-  if (enhanced && (fresh || mcc_rate_mode (self->rate) != MCC_RATE_TCP))
+  if (enhanced && !slumped && (fresh || mcc_rate_mode (self->rate) != MCC_RATE_TCP))
     mcc_rate_reset (self->rate, mcc_asmp_receiver_start_bps (self));
-  else if (enhanced && session != NULL) /* what arrived of the old one was a bound until now */
+  else if (enhanced && !slumped
+           && session != NULL) /* what arrived of the old one was a bound until now */
     mcc_rate_raise (
         self->rate, potential_bps < session->target_bps ? potential_bps : session->target_bps);
   if (enhanced && fresh) {
@@ -73,7 +78,7 @@ mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc, const MccA
   self->event = self->next_decision = self->free_since = self->others_since = MCC_TIME_NONE;
   self->short_since = self->idle_since = MCC_TIME_NONE;
   mcc_swing_splice (&self->swing);
-  self->key_unit = true;
+  self->key_unit = !slumped; /* it would be torn by what is in its way; ASSP asks later */
   mcc_asmp_schedule_stop (&self->schedule);
   if (session == NULL)
     return;
@@ -215,9 +220,9 @@ note_ceiling (MccAsmpReceiver *self, const MccRateInput *input)
 }
 
 uint64_t
-mcc_asmp_receiver_slump_bps (const MccAsmpReceiver *self, MccTime since)
+mcc_asmp_receiver_slump_bps (const MccAsmpReceiver *self)
 {
-  return self->slumped > 0 && self->slumped >= since ? self->slump_bps : 0;
+  return self->slumped > 0 && self->now - self->slumped < SLUMP_LATELY ? self->slump_bps : 0;
 }
 
 void

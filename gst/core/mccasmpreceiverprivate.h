@@ -14,6 +14,7 @@
 #include "mccasmpschedule.h"
 #include "mccasmpsource.h"
 #include "mccelmfair.h"
+#include "mccrecentloss.h"
 #include "mccswing.h"
 
 #define MCC_ASMP_ACTIONS 16
@@ -42,6 +43,7 @@ struct MccAsmpReceiver {
   MccTime pressed;      /* losses or a queue, newest; 0: never */
   MccTime queued;       /* ... a queue */
   MccTime press_began;  /* ... first of those that followed each other */
+  MccRecentLoss recent;
   uint64_t claim_bps;   /* our limit while we hold; 0: none is known */
   uint64_t ceiling_bps; /* what the path was seen to carry and no more; 0: nothing */
   MccTime ceiling_time, ceiling_life;

@@ -142,6 +142,13 @@ mcc_assp_level_correct_bias (MccAsspLevel *self, bool correct)
 }
 
 void
+mcc_assp_level_note_path (MccAsspLevel *self, bool arrives, bool slumped)
+{
+  self->arrives = arrives;
+  self->slumped = slumped;
+}
+
+void
 mcc_assp_level_members (MccAsspLevel *self, unsigned stream, uint32_t members)
 {
   self->stream[stream].members = members;
@@ -239,10 +246,15 @@ mcc_assp_level_watch (MccAsspLevel *self, const MccAsspStreams *streams, unsigne
   double rate = (double)rate_bps, low = (double)streams->stream[stream].low_bps;
   double needed = mcc_assp_level_least_bps (self, streams, stream, now);
   bool newcomer = mcc_assp_level_is_newcomer (self, stream, now);
-  bool below = stays_below (&self->below_since, rate, needed, MCC_ASSP_BELOW_TIME, now);
-  bool deep
-      = stays_below (&self->deep_since, rate, self->factors.kappa * low, MCC_ASSP_DEEP_TIME, now);
-  bool fall = stays_below (&self->fall_since, rate, MCC_ASSP_FALL * low, MCC_ASSP_FALL_TIME, now);
+  MccTime least = self->arrives && !self->slumped ? MCC_ASSP_ARRIVES_TIME : 0;
+  /* A newcomer takes from those in the stream meanwhile. */
+  MccTime below_time = mcc_time_max (MCC_ASSP_BELOW_TIME, needed > low ? 0 : least);
+  MccTime deep_time = mcc_time_max (MCC_ASSP_DEEP_TIME, least);
+  MccTime fall_time
+      = mcc_time_max (self->slumped ? MCC_ASSP_SLUMP_TIME : MCC_ASSP_FALL_TIME, least);
+  bool below = stays_below (&self->below_since, rate, needed, below_time, now);
+  bool deep = stays_below (&self->deep_since, rate, self->factors.kappa * low, deep_time, now);
+  bool fall = stays_below (&self->fall_since, rate, MCC_ASSP_FALL * low, fall_time, now);
   if (!below && !deep && !fall)
     return stream;
   while (!newcomer && (next = mcc_assp_streams_below (streams, to)) != MCC_ASSP_STREAMS_MAX

@@ -17,12 +17,14 @@
  * + avg_tx_j / avg_tx_{j+1}) / (n + 1)) with n receivers there.
  *      - What failed is tried again at once where it asks for MCC_ASSP_UP_EASIER of that.
  *      - In a large group not for 30 s after a queue that stood and is gone (mccasspreceiver.c).
- *   enhanced, down: at once, to the highest stream whose lower bound the rate reaches, when the
- * rate was below low_j for MCC_ASSP_BELOW_TIME, or below kappa low_j for MCC_ASSP_DEEP_TIME, or
- * below MCC_ASSP_FALL low_j for MCC_ASSP_FALL_TIME. Who
- * came up needs beta avg_tx_j for a while, else it would take the stream from those in it. Never
- * below the lowest, never above the highest; up by one. A round number counts once, and the first
- * one heard not at all: its beginning was missed. No average over a pause.
+ *   enhanced, down: nothing is asked of the rate for MCC_ASSP_ARRIVES_TIME while nearly all
+ * arrives: a rival may yield, and no picture suffers. Else at once, to the highest stream whose
+ * lower bound the rate reaches, when the rate was below low_j for MCC_ASSP_BELOW_TIME, or below
+ * kappa low_j for MCC_ASSP_DEEP_TIME, or below MCC_ASSP_FALL low_j for MCC_ASSP_FALL_TIME (after a
+ * slump of the link, which has been seen to fill its queue: MCC_ASSP_SLUMP_TIME). Who came up needs
+ * beta avg_tx_j for a while, else it would take the stream from those in it. Never below the
+ * lowest, never above the highest; up by one. A round number counts once, and the first one heard
+ * not at all: its beginning was missed. No average over a pause.
  */
 #pragma once
 
@@ -37,6 +39,8 @@
 #define MCC_ASSP_DEEP_TIME MCC_SECOND
 #define MCC_ASSP_FALL 0.6 /* of low_j: the path has changed */
 #define MCC_ASSP_FALL_TIME (400 * MCC_MSECOND)
+#define MCC_ASSP_SLUMP_TIME (150 * MCC_MSECOND)
+#define MCC_ASSP_ARRIVES_TIME (10 * MCC_SECOND)
 #define MCC_ASSP_NEWCOMER_TIME (20 * MCC_SECOND)
 #define MCC_ASSP_SAMPLE_TIME MCC_SECOND
 
@@ -70,6 +74,7 @@ typedef struct {
   /* enhanced. */
   MccTime changed; /* newest change of stream; MCC_TIME_NONE: none */
   MccTime below_since, deep_since, fall_since;
+  bool arrives, slumped;
   unsigned newcomer;   /* the stream that it has come up to; MCC_ASSP_STREAMS_MAX: none */
   double newcomer_bps; /* ... and what it needs there */
   struct {
@@ -85,6 +90,8 @@ void mcc_assp_level_init (MccAsspLevel *self, MccVariant variant, const MccAsspF
 void mcc_assp_level_sample (MccAsspLevel *self, uint64_t bps, uint64_t most, MccTime now);
 /* enhanced: whether the first value weighs no more than its age has it. */
 void mcc_assp_level_correct_bias (MccAsspLevel *self, bool correct);
+/* enhanced: whether nearly all arrives; whether the link has become slow all of a sudden. */
+void mcc_assp_level_note_path (MccAsspLevel *self, bool arrives, bool slumped);
 /* So many are in @stream. */
 void mcc_assp_level_members (MccAsspLevel *self, unsigned stream, uint32_t members);
 /* A switch begins: what is measured now is no rate. */

@@ -129,6 +129,15 @@ handle_round (MccAsspReceiver *self)
     mcc_assp_receiver_begin (self, to, up ? MCC_ASSP_REASON_UP : MCC_ASSP_REASON_DOWN);
 }
 
+/* Nearly all of what the stream is to be. Of a large group those who wait drag many. */
+static bool
+arrives (const MccAsspReceiver *self)
+{
+  return mcc_asmp_receiver_arrives (self->asmp) && self->has_session[self->stream]
+         && mcc_assp_receiver_is_among_few (self)
+         && self->session[self->stream].target_bps >= self->streams.stream[self->stream].low_bps;
+}
+
 /* enhanced: no round is waited for where the stream is too much. */
 static void
 watch (MccAsspReceiver *self)
@@ -163,6 +172,8 @@ watch (MccAsspReceiver *self)
     mcc_assp_level_excuse (&self->level);
     return;
   }
+  mcc_assp_level_note_path (
+      &self->level, arrives (self), mcc_asmp_receiver_slump_bps (self->asmp) > 0);
   unsigned to = mcc_assp_level_watch (&self->level, &self->streams, self->stream,
       mcc_asmp_receiver_stated_bps (self->asmp), self->now);
   if (to != self->stream)
@@ -320,7 +331,8 @@ mcc_assp_receiver_handle_rtp (MccAsspReceiver *self, unsigned stream, const MccR
   self->heard = now;
   if (self->to != MCC_ASSP_NO_STREAM && !self->arrived) {
     self->arrived = true;
-    self->key_next = now;
+    if (!self->asked)
+      self->key_next = now;
     if (!self->overlap && self->deadline != MCC_TIME_NONE)
       self->deadline = mcc_time_min (self->deadline, now + MCC_ASSP_PICTURE_TIMEOUT);
   }
@@ -388,6 +400,7 @@ mcc_assp_receiver_handle_timeout (MccAsspReceiver *self, MccTime now)
     mcc_assp_receiver_go_back (self);
   if (now >= self->key_next) {
     self->key_next = now + KEY_UNIT_INTERVAL;
+    self->asked = true;
     mcc_assp_receiver_push (self, &(MccAsspReceiverAction){ .type = MCC_ASSP_RECEIVER_KEY_UNIT,
                                       .stream = self->to,
                                       .from = self->stream,

@@ -62,14 +62,13 @@ look_at_slump (MccAsspReceiver *self)
   mcc_assp_level_forgive (&self->level, &self->streams, self->slump_stream, self->now);
 }
 
-/* In all streams, as announced: those behind our link may be in any of them. */
-static uint64_t
-receivers (const MccAsspReceiver *self)
+bool
+mcc_assp_receiver_is_among_few (const MccAsspReceiver *self)
 {
   uint64_t sum = 0;
   for (unsigned j = 0; j < self->streams.count; j++)
     sum += self->has_session[j] ? self->session[j].receivers : 0;
-  return sum;
+  return sum <= MCC_ASMP_FEW_RECEIVERS;
 }
 
 void
@@ -87,6 +86,6 @@ mcc_assp_receiver_sample (MccAsspReceiver *self)
            * (self->streams.stream[next].low_bps > self->streams.stream[next].average_bps
                    ? self->streams.stream[next].low_bps
                    : self->streams.stream[next].average_bps);
-  mcc_assp_level_correct_bias (&self->level, receivers (self) <= MCC_ASMP_FEW_RECEIVERS);
+  mcc_assp_level_correct_bias (&self->level, mcc_assp_receiver_is_among_few (self));
   mcc_assp_level_sample (&self->level, potential_bps (self), most, self->now);
 }

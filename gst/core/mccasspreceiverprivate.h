@@ -65,6 +65,7 @@ struct MccAsspReceiver {
   MccAsspReason reason;
   bool overlap; /* `stream` is not left yet */
   bool arrived; /* a packet of `to` */
+  bool asked;   /* for a key unit of it */
   /* What arrives of a stream that we go up to, in windows. */
   struct {
     double needed_bps, sent_bps; /* in it; of the old stream; needed 0: not looked at */
@@ -120,6 +121,8 @@ void mcc_assp_receiver_drain (MccAsspReceiver *self);
 /* mccasspreceiverknown.c */
 /* What we could take, as the sender is told: bit/s; 0: not known; MCC_APP_RATE_MAX: any. */
 uint64_t mcc_assp_receiver_told_bps (const MccAsspReceiver *self);
+/* Few are in all streams together, as announced: those behind our link may be in any of them. */
+bool mcc_assp_receiver_is_among_few (const MccAsspReceiver *self);
 /* Looks at what the path could carry, for that and for the level. */
 void mcc_assp_receiver_sample (MccAsspReceiver *self);
 

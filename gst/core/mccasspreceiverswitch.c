@@ -3,10 +3,13 @@
 
 #include <math.h>
 
-#define SLUMP_TIME (5 * MCC_SECOND) /* a link that slumped so lately is why we go down; ours */
 /* What was left still stands in the queue, and in what was measured. Ours. */
 #define DRAIN_TIME (500 * MCC_MSECOND)
 #define DRAIN_RTT_MAX MCC_SECOND
+/* A link that has slumped. Its full queue is to be emptied, by what is claimed of it, in a few
+ * seconds, and would tear a key unit before those who send have heard of it. Ours. */
+#define DRAIN_SHARE 0.75
+#define KEY_UNIT_TIME (400 * MCC_MSECOND)
 /* Of a stream that we go up to. Ours. */
 #define PROBE_TIME (400 * MCC_MSECOND)
 #define PROBE_PACKETS 16
@@ -91,6 +94,9 @@ static uint64_t
 enhanced_claim (const MccAsspReceiver *self, unsigned to)
 {
   uint64_t bps = mcc_asmp_receiver_known_bps (self->asmp);
+  uint64_t slump_bps = mcc_asmp_receiver_slump_bps (self->asmp);
+  if (slump_bps > 0) /* what was known before was of another link */
+    bps = (uint64_t)fmin (DRAIN_SHARE * (double)slump_bps, (double)bps);
   if (self->config.asmp.variant != MCC_VARIANT_ENHANCED
       || (self->reason != MCC_ASSP_REASON_TROUBLE && self->reason != MCC_ASSP_REASON_LADDER))
     return 0;
@@ -165,14 +171,14 @@ mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reaso
   self->reason = reason;
   self->home = alone ? self->home : from;
   self->begun = self->now;
-  self->arrived = false;
-  self->key_next = MCC_TIME_NONE;
+  self->arrived = self->asked = false;
+  uint64_t slump_bps
+      = reason == MCC_ASSP_REASON_TROUBLE ? mcc_asmp_receiver_slump_bps (self->asmp) : 0;
+  self->key_next = slump_bps > 0 ? self->now + KEY_UNIT_TIME : MCC_TIME_NONE;
   bool failed = reason == MCC_ASSP_REASON_BACK
-                || (reason == MCC_ASSP_REASON_TROUBLE
+                || (reason == MCC_ASSP_REASON_TROUBLE && slump_bps == 0
                     && mcc_assp_level_is_newcomer (&self->level, from, self->now));
-  uint64_t slump_bps = mcc_asmp_receiver_slump_bps (
-      self->asmp, self->now > SLUMP_TIME ? self->now - SLUMP_TIME : 0);
-  if (reason == MCC_ASSP_REASON_TROUBLE && slump_bps > 0 && slump_bps != self->slump_bps) {
+  if (slump_bps > 0 && slump_bps != self->slump_bps) {
     /* another slump than the one that has sent us down already */
     self->slump_stream = from;
     self->slump_bps = slump_bps;

@@ -203,6 +203,54 @@ test_trouble (void)
   }
 }
 
+/* While nearly all arrives a rival may yield; but a newcomer takes from those in the stream
+ * meanwhile, and a link that has slumped fills its queue first. */
+static void
+test_arrives (void)
+{
+  static const struct {
+    double bps;
+    bool arrives, slumped;
+    MccTime stays;
+  } table[] = {
+    { 4.9e6, false, false, 2900 * MCC_MSECOND },
+    { 4.9e6, true, false, 9900 * MCC_MSECOND },
+    { 3.9e6, true, false, 9900 * MCC_MSECOND },
+    { 2.9e6, false, false, 300 * MCC_MSECOND },
+    { 2.9e6, true, false, 9900 * MCC_MSECOND },
+    { 2.9e6, false, true, 100 * MCC_MSECOND },
+    { 2.9e6, true, true, 100 * MCC_MSECOND },
+    { 4.9e6, true, true, 2900 * MCC_MSECOND },
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (table); i++) {
+    MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
+    MccTime now = START;
+    mcc_assp_level_note_path (&level, table[i].arrives, table[i].slumped);
+    g_assert_cmpuint (watch_for (&level, 2, table[i].bps, table[i].stays, &now), ==, 2);
+    g_assert_cmpuint (watch_for (&level, 2, table[i].bps, 100 * MCC_MSECOND, &now), <, 2);
+  }
+  MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
+  MccTime now = START;
+  mcc_assp_level_moved (&level, &streams, 0, 1, now);
+  double needed = mcc_assp_level_least_bps (&level, &streams, 1, now);
+  g_assert_cmpfloat (needed, >, (double)streams.stream[1].low_bps);
+  mcc_assp_level_note_path (&level, true, false);
+  g_assert_cmpuint (watch_for (&level, 1, 0.99 * needed, 2900 * MCC_MSECOND, &now), ==, 1);
+  g_assert_cmpuint (watch_for (&level, 1, 0.99 * needed, 100 * MCC_MSECOND, &now), ==, 0);
+}
+
+/* Once it does not, the time that it was too much counts whole. */
+static void
+test_arrives_no_more (void)
+{
+  MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
+  MccTime now = START;
+  mcc_assp_level_note_path (&level, true, false);
+  g_assert_cmpuint (watch_for (&level, 2, 3.9e6, 5 * MCC_SECOND, &now), ==, 2);
+  mcc_assp_level_note_path (&level, false, false);
+  g_assert_cmpuint (watch_for (&level, 2, 3.9e6, 100 * MCC_MSECOND, &now), ==, 1);
+}
+
 /* One good rate in between begins the time anew. */
 static void
 test_trouble_ends (void)
@@ -415,6 +463,8 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-level/a-gap-is-no-rate", test_gap);
   g_test_add_func ("/assp-level/a-round-counts-once", test_rounds);
   g_test_add_func ("/assp-level/trouble-does-not-wait", test_trouble);
+  g_test_add_func ("/assp-level/while-all-arrives", test_arrives);
+  g_test_add_func ("/assp-level/and-then-does-not", test_arrives_no_more);
   g_test_add_func ("/assp-level/trouble-must-last", test_trouble_ends);
   g_test_add_func ("/assp-level/failed-ups-back-off", test_backoff);
   g_test_add_func ("/assp-level/no-stream-is-a-failed-up", test_failed);
