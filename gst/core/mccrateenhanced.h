@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * mccrateenhanced: what the controller (mccrateenhanced.c), its search for rivals (mccraterivals.c,
- * mccratecycles.c) and its tries at the lowest rate (mccratefloor.c) share. For these only.
+ * mccratecycles.c, mccratealone.c) and its tries at the lowest rate (mccratefloor.c) share. For
+ * these only.
  */
 #pragma once
 
@@ -29,6 +30,14 @@ typedef struct {
   double received_bps;  /* ... what arrived of ours before ... */
   double proof;         /* ... and from 1 on how many cycles its return counts for */
 } MccRateCycles;
+
+/* Among rivals that may be gone (mccratealone.c). */
+typedef struct {
+  MccTime since;      /* no sign of others */
+  unsigned overflows; /* of our own, since then */
+  double less_s;      /* so long we have sent less than ... */
+  double carried_bps; /* ... what arrived at the last overflow; 0: none yet */
+} MccRateAlone;
 
 typedef struct {
   MccRate base;
@@ -58,6 +67,7 @@ typedef struct {
   MccTime losses_since;
   double rival_s; /* evidence that it is not ours */
   MccRateCycles cycles;
+  MccRateAlone alone;
   MccTime empty_since;
   double own_queue_s; /* what we alone can have left in the queue */
   MccTime competed;   /* newest decision in TCP mode; MCC_TIME_NONE: none */
@@ -93,6 +103,12 @@ void mcc_rate_enhanced_watch_capacity (MccRateEnhanced *self, const MccRateInput
 /* Queues came and went so as ours cannot. */
 bool mcc_rate_enhanced_others_come_and_go (const MccRateEnhanced *self);
 void mcc_rate_enhanced_forget_cycles (MccRateEnhanced *self);
+/* Competing, after a decision: any sign that there are others? */
+void mcc_rate_enhanced_watch_alone (
+    MccRateEnhanced *self, const MccRateInput *input, bool new_loss, double dt_s);
+/* There has been none for long. */
+bool mcc_rate_enhanced_is_alone (const MccRateEnhanced *self, const MccRateInput *input);
+void mcc_rate_enhanced_forget_alone (MccRateEnhanced *self, MccTime now);
 /* Before a decision: is the link still the one it was? */
 void mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, bool new_loss);
 /* From now on the equation rules. */

@@ -216,6 +216,7 @@ enter_mode (MccRateEnhanced *self, const MccRateInput *input, MccRateMode mode)
   self->base.mode = mode;
   self->rival_s = 0.0;
   mcc_rate_enhanced_forget_cycles (self);
+  mcc_rate_enhanced_forget_alone (self, input->now);
   self->losses_below = 0;
   self->rtt_s = mcc_time_to_seconds (input->rtt);
   self->capacity_bps = 0.0;
@@ -294,9 +295,14 @@ mcc_rate_enhanced_judge_rivals (
     mcc_rate_enhanced_compete (self, input);
     return;
   }
+  if (tcp)
+    mcc_rate_enhanced_watch_alone (self, input, new_loss, dt_s);
   MccTime patience = mcc_time_max (ALONE_TIME, ALONE_RTTS * input->rtt);
-  if (tcp && self->empty_since != MCC_TIME_NONE && input->now - self->empty_since >= patience
-      && !foreign_losses (self, input))
+  bool empty = self->empty_since != MCC_TIME_NONE;
+  bool long_empty = empty && input->now - self->empty_since >= patience;
+  if (tcp
+      && ((long_empty && !foreign_losses (self, input))
+          || (empty && mcc_rate_enhanced_is_alone (self, input))))
     enter_mode (self, input, MCC_RATE_DELAY);
   if (queue < mcc_rate_enhanced_empty_queue (self, input))
     return;

@@ -578,6 +578,32 @@ beside_rivals (guint32 queue_bytes)
     }
 }
 
+/* A flow that was there for 20 s is gone: we do not compete with ourselves for ever, on a link so
+ * slow that our own overflows follow each other in seconds. */
+static void
+rival_goes (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    World world;
+    world_init (&world, seed, NULL, 600000, 15000, 0);
+    world_join (&world, world.link);
+    world_run (&world, 20.0);
+    int flow = vnet_add_flow (world.vnet, world.link, 20 * MCC_MSECOND, 1240);
+    world_run (&world, 40.0);
+    vnet_stop_flow (world.vnet, flow);
+    world_run (&world, 80.0);
+    guint64 before = vnet_link_stats (world.vnet, world.link)->rtp_dropped;
+    world_run (&world, 140.0);
+    guint64 dropped = vnet_link_stats (world.vnet, world.link)->rtp_dropped - before;
+    double alone = mean_rtp (&world, 80.0, 140.0) / 6e5;
+    g_test_message (
+        "seed %d: %d packets dropped, %.2f of the link", (int)seed, (int)dropped, alone);
+    g_assert_cmpuint (dropped, ==, 0);
+    g_assert_cmpfloat (alone, >=, 0.9);
+    world_clear (&world);
+  }
+}
+
 /* Who comes to a link that ten others fill never saw what it carries. */
 static void
 joins_rivals (void)
@@ -638,6 +664,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmploop/random-loss", random_loss);
   g_test_add_func ("/asmploop/rivals/1-bdp", rivals_1_bdp);
   g_test_add_func ("/asmploop/rivals/4-bdp", rivals_4_bdp);
+  g_test_add_func ("/asmploop/rivals/goes", rival_goes);
   g_test_add_func ("/asmploop/rivals/joined", joins_rivals);
   return g_test_run ();
 }
