@@ -142,13 +142,6 @@ mcc_assp_level_correct_bias (MccAsspLevel *self, bool correct)
 }
 
 void
-mcc_assp_level_note_path (MccAsspLevel *self, bool arrives, bool slumped)
-{
-  self->arrives = arrives;
-  self->slumped = slumped;
-}
-
-void
 mcc_assp_level_members (MccAsspLevel *self, unsigned stream, uint32_t members)
 {
   self->stream[stream].members = members;
@@ -238,20 +231,20 @@ mcc_assp_level_least_bps (
 
 unsigned
 mcc_assp_level_watch (MccAsspLevel *self, const MccAsspStreams *streams, unsigned stream,
-    uint64_t rate_bps, MccTime now)
+    const MccAsspPath *path, MccTime now)
 {
   unsigned to = mcc_assp_streams_below (streams, stream), next;
   if (!enhanced (self) || to == MCC_ASSP_STREAMS_MAX)
     return stream;
-  double rate = (double)rate_bps, low = (double)streams->stream[stream].low_bps;
+  double rate = (double)path->rate_bps, low = (double)streams->stream[stream].low_bps;
   double needed = mcc_assp_level_least_bps (self, streams, stream, now);
   bool newcomer = mcc_assp_level_is_newcomer (self, stream, now);
-  MccTime least = self->arrives && !self->slumped ? MCC_ASSP_ARRIVES_TIME : 0;
+  MccTime least = path->arrives && !path->slumped ? MCC_ASSP_ARRIVES_TIME : 0;
   /* A newcomer takes from those in the stream meanwhile. */
   MccTime below_time = mcc_time_max (MCC_ASSP_BELOW_TIME, needed > low ? 0 : least);
   MccTime deep_time = mcc_time_max (MCC_ASSP_DEEP_TIME, least);
   MccTime fall_time
-      = mcc_time_max (self->slumped ? MCC_ASSP_SLUMP_TIME : MCC_ASSP_FALL_TIME, least);
+      = mcc_time_max (path->slumped ? MCC_ASSP_SLUMP_TIME : MCC_ASSP_FALL_TIME, least);
   bool below = stays_below (&self->below_since, rate, needed, below_time, now);
   bool deep = stays_below (&self->deep_since, rate, self->factors.kappa * low, deep_time, now);
   bool fall = stays_below (&self->fall_since, rate, MCC_ASSP_FALL * low, fall_time, now);

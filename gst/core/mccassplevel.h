@@ -74,7 +74,6 @@ typedef struct {
   /* enhanced. */
   MccTime changed; /* newest change of stream; MCC_TIME_NONE: none */
   MccTime below_since, deep_since, fall_since;
-  bool arrives, slumped;
   unsigned newcomer;   /* the stream that it has come up to; MCC_ASSP_STREAMS_MAX: none */
   double newcomer_bps; /* ... and what it needs there */
   struct {
@@ -85,13 +84,18 @@ typedef struct {
   } stream[MCC_ASSP_STREAMS_MAX];
 } MccAsspLevel;
 
+/* What is seen of the path just now. */
+typedef struct {
+  uint64_t rate_bps;
+  bool arrives; /* nearly all that is sent */
+  bool slumped; /* the link has become slow all of a sudden */
+} MccAsspPath;
+
 void mcc_assp_level_init (MccAsspLevel *self, MccVariant variant, const MccAsspFactors *factors);
 /* The rate (published) or potential (enhanced) from now on; more than @most counts as that. */
 void mcc_assp_level_sample (MccAsspLevel *self, uint64_t bps, uint64_t most, MccTime now);
 /* enhanced: whether the first value weighs no more than its age has it. */
 void mcc_assp_level_correct_bias (MccAsspLevel *self, bool correct);
-/* enhanced: whether nearly all arrives; whether the link has become slow all of a sudden. */
-void mcc_assp_level_note_path (MccAsspLevel *self, bool arrives, bool slumped);
 /* So many are in @stream. */
 void mcc_assp_level_members (MccAsspLevel *self, unsigned stream, uint32_t members);
 /* A switch begins: what is measured now is no rate. */
@@ -104,9 +108,9 @@ double mcc_assp_level_needed_bps (
 /* Where to be after this round; @stream: where we are. */
 unsigned mcc_assp_level_decide (
     MccAsspLevel *self, const MccAsspStreams *streams, unsigned stream, MccTime now);
-/* enhanced, at any time: where to be with @rate_bps; never above @stream. */
+/* enhanced, at any time: where to be with such a path; never above @stream. */
 unsigned mcc_assp_level_watch (MccAsspLevel *self, const MccAsspStreams *streams, unsigned stream,
-    uint64_t rate_bps, MccTime now);
+    const MccAsspPath *path, MccTime now);
 /* What @stream needs of who is in it: its lower bound, or more of who came up just now. */
 double mcc_assp_level_least_bps (
     const MccAsspLevel *self, const MccAsspStreams *streams, unsigned stream, MccTime now);

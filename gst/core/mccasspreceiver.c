@@ -172,10 +172,10 @@ watch (MccAsspReceiver *self)
     mcc_assp_level_excuse (&self->level);
     return;
   }
-  mcc_assp_level_note_path (
-      &self->level, arrives (self), mcc_asmp_receiver_slump_bps (self->asmp) > 0);
-  unsigned to = mcc_assp_level_watch (&self->level, &self->streams, self->stream,
-      mcc_asmp_receiver_stated_bps (self->asmp), self->now);
+  MccAsspPath path = { .rate_bps = mcc_asmp_receiver_stated_bps (self->asmp),
+    .arrives = arrives (self),
+    .slumped = mcc_asmp_receiver_slump_bps (self->asmp) > 0 };
+  unsigned to = mcc_assp_level_watch (&self->level, &self->streams, self->stream, &path, self->now);
   if (to != self->stream)
     mcc_assp_receiver_begin (self, to, MCC_ASSP_REASON_TROUBLE);
 }

@@ -164,13 +164,20 @@ test_rounds (void)
 }
 
 static unsigned
-watch_for (MccAsspLevel *level, unsigned stream, double bps, MccTime length, MccTime *now)
+watch_path (
+    MccAsspLevel *level, unsigned stream, const MccAsspPath *path, MccTime length, MccTime *now)
 {
   unsigned to = stream;
   for (MccTime t = 0; t <= length && to == stream; t += 100 * MCC_MSECOND)
-    to = mcc_assp_level_watch (level, &streams, stream, (uint64_t)bps, *now + t);
+    to = mcc_assp_level_watch (level, &streams, stream, path, *now + t);
   *now += length;
   return to;
+}
+
+static unsigned
+watch_for (MccAsspLevel *level, unsigned stream, double bps, MccTime length, MccTime *now)
+{
+  return watch_path (level, stream, &(MccAsspPath){ .rate_bps = (uint64_t)bps }, length, now);
 }
 
 /* enhanced: what a stream asks for too much is left at once, and for where the rate belongs. */
@@ -209,34 +216,32 @@ static void
 test_arrives (void)
 {
   static const struct {
-    double bps;
-    bool arrives, slumped;
+    MccAsspPath path;
     MccTime stays;
   } table[] = {
-    { 4.9e6, false, false, 2900 * MCC_MSECOND },
-    { 4.9e6, true, false, 9900 * MCC_MSECOND },
-    { 3.9e6, true, false, 9900 * MCC_MSECOND },
-    { 2.9e6, false, false, 300 * MCC_MSECOND },
-    { 2.9e6, true, false, 9900 * MCC_MSECOND },
-    { 2.9e6, false, true, 100 * MCC_MSECOND },
-    { 2.9e6, true, true, 100 * MCC_MSECOND },
-    { 4.9e6, true, true, 2900 * MCC_MSECOND },
+    { { 4900000, false, false }, 2900 * MCC_MSECOND },
+    { { 4900000, true, false }, 9900 * MCC_MSECOND },
+    { { 3900000, true, false }, 9900 * MCC_MSECOND },
+    { { 2900000, false, false }, 300 * MCC_MSECOND },
+    { { 2900000, true, false }, 9900 * MCC_MSECOND },
+    { { 2900000, false, true }, 100 * MCC_MSECOND },
+    { { 2900000, true, true }, 100 * MCC_MSECOND },
+    { { 4900000, true, true }, 2900 * MCC_MSECOND },
   };
   for (unsigned i = 0; i < G_N_ELEMENTS (table); i++) {
     MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
     MccTime now = START;
-    mcc_assp_level_note_path (&level, table[i].arrives, table[i].slumped);
-    g_assert_cmpuint (watch_for (&level, 2, table[i].bps, table[i].stays, &now), ==, 2);
-    g_assert_cmpuint (watch_for (&level, 2, table[i].bps, 100 * MCC_MSECOND, &now), <, 2);
+    g_assert_cmpuint (watch_path (&level, 2, &table[i].path, table[i].stays, &now), ==, 2);
+    g_assert_cmpuint (watch_path (&level, 2, &table[i].path, 100 * MCC_MSECOND, &now), <, 2);
   }
   MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
   MccTime now = START;
   mcc_assp_level_moved (&level, &streams, 0, 1, now);
   double needed = mcc_assp_level_least_bps (&level, &streams, 1, now);
   g_assert_cmpfloat (needed, >, (double)streams.stream[1].low_bps);
-  mcc_assp_level_note_path (&level, true, false);
-  g_assert_cmpuint (watch_for (&level, 1, 0.99 * needed, 2900 * MCC_MSECOND, &now), ==, 1);
-  g_assert_cmpuint (watch_for (&level, 1, 0.99 * needed, 100 * MCC_MSECOND, &now), ==, 0);
+  MccAsspPath path = { .rate_bps = (uint64_t)(0.99 * needed), .arrives = true };
+  g_assert_cmpuint (watch_path (&level, 1, &path, 2900 * MCC_MSECOND, &now), ==, 1);
+  g_assert_cmpuint (watch_path (&level, 1, &path, 100 * MCC_MSECOND, &now), ==, 0);
 }
 
 /* Once it does not, the time that it was too much counts whole. */
@@ -244,11 +249,11 @@ static void
 test_arrives_no_more (void)
 {
   MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
+  MccAsspPath path = { .rate_bps = 3900000, .arrives = true };
   MccTime now = START;
-  mcc_assp_level_note_path (&level, true, false);
-  g_assert_cmpuint (watch_for (&level, 2, 3.9e6, 5 * MCC_SECOND, &now), ==, 2);
-  mcc_assp_level_note_path (&level, false, false);
-  g_assert_cmpuint (watch_for (&level, 2, 3.9e6, 100 * MCC_MSECOND, &now), ==, 1);
+  g_assert_cmpuint (watch_path (&level, 2, &path, 5 * MCC_SECOND, &now), ==, 2);
+  path.arrives = false;
+  g_assert_cmpuint (watch_path (&level, 2, &path, 100 * MCC_MSECOND, &now), ==, 1);
 }
 
 /* One good rate in between begins the time anew. */
@@ -414,9 +419,9 @@ test_fall (void)
   MccAsspStreams fast = streams;
   fast.stream[1].average_bps = 4800000;
   level = level_of (MCC_VARIANT_ENHANCED);
-  mcc_assp_level_watch (&level, &fast, 2, 2500000, now);
-  g_assert_cmpuint (
-      mcc_assp_level_watch (&level, &fast, 2, 2500000, now + 500 * MCC_MSECOND), ==, 0);
+  static const MccAsspPath path = { .rate_bps = 2500000 };
+  mcc_assp_level_watch (&level, &fast, 2, &path, now);
+  g_assert_cmpuint (mcc_assp_level_watch (&level, &fast, 2, &path, now + 500 * MCC_MSECOND), ==, 0);
 }
 
 /* Streams go by their bounds, not by their places. */
