@@ -64,10 +64,10 @@ mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc, const MccA
   self->spliced_once = self->spliced_once || self->spliced;
   self->claim_bps = self->shared_until = 0;
   /* Among rivals the equation goes on to rule; alone, how much this stream may be is not known. */
-  if (enhanced && !slumped && (fresh || mcc_rate_mode (self->rate) != MCC_RATE_TCP))
+  bool adapts = enhanced && !slumped;
+  if (adapts && (fresh || mcc_rate_mode (self->rate) != MCC_RATE_TCP))
     mcc_rate_reset (self->rate, mcc_asmp_receiver_start_bps (self));
-  else if (enhanced && !slumped
-           && session != NULL) /* what arrived of the old one was a bound until now */
+  else if (adapts && session != NULL) /* what arrived of the old one was a bound until now */
     mcc_rate_raise (
         self->rate, potential_bps < session->target_bps ? potential_bps : session->target_bps);
   if (enhanced && fresh) {

@@ -43,7 +43,7 @@ struct MccAsmpReceiver {
   MccTime pressed;      /* losses or a queue, newest; 0: never */
   MccTime queued;       /* ... a queue */
   MccTime press_began;  /* ... first of those that followed each other */
-  MccRecentLoss recent;
+  MccRecentLoss recent; /* of the last seconds */
   uint64_t claim_bps;   /* our limit while we hold; 0: none is known */
   uint64_t ceiling_bps; /* what the path was seen to carry and no more; 0: nothing */
   MccTime ceiling_time, ceiling_life;

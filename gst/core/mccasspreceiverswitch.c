@@ -93,10 +93,10 @@ has_room (const MccAsspReceiver *self, unsigned from, unsigned to)
 static uint64_t
 enhanced_claim (const MccAsspReceiver *self, unsigned to)
 {
-  uint64_t bps = mcc_asmp_receiver_known_bps (self->asmp);
   uint64_t slump_bps = mcc_asmp_receiver_slump_bps (self->asmp);
-  if (slump_bps > 0) /* what was known before was of another link */
-    bps = (uint64_t)fmin (DRAIN_SHARE * (double)slump_bps, (double)bps);
+  uint64_t bps = mcc_asmp_receiver_known_bps (self->asmp);
+  if (slump_bps > 0) /* what was known before, or not, was of another link */
+    bps = (uint64_t)(DRAIN_SHARE * (double)slump_bps);
   if (self->config.asmp.variant != MCC_VARIANT_ENHANCED
       || (self->reason != MCC_ASSP_REASON_TROUBLE && self->reason != MCC_ASSP_REASON_LADDER))
     return 0;
