@@ -10,7 +10,7 @@
  */
 #include "mccrateenhanced.h"
 
-/* All ours (docs/deviations.md, alone again). */
+/* All ours (docs/deviations.md, alone, and competing). */
 #define LEAST_TIME (10 * MCC_SECOND) /* without a sign ... */
 #define LEAST_INTERVALS 3.0          /* ... and so many mean loss intervals */
 #define OVERFLOWS 2
@@ -67,6 +67,7 @@ mcc_rate_enhanced_is_alone (const MccRateEnhanced *rate, const MccRateInput *inp
   const MccRateAlone *self = &rate->alone;
   if (self->overflows < OVERFLOWS || self->less_s < LESS_TIME_S || !(input->loss_ratio > 0.0))
     return false;
-  double long_s = LEAST_INTERVALS / input->loss_ratio * mcc_rate_packet_s (input);
-  return input->now - self->since >= mcc_time_max (LEAST_TIME, mcc_time_from_seconds (long_s));
+  MccTime least
+      = mcc_time_max (LEAST_TIME, mcc_rate_enhanced_loss_intervals (input, LEAST_INTERVALS));
+  return input->now - self->since >= least;
 }

@@ -94,6 +94,8 @@ bool mcc_rate_enhanced_whole_link (const MccRateEnhanced *self, const MccRateInp
 /* Whether an overflow is of our making: the rate doubles, or the queue stands while we receive
  * about all that the link was lately seen to carry. */
 bool mcc_rate_enhanced_owns_queue (const MccRateEnhanced *self, const MccRateInput *input);
+/* How long so many mean loss intervals are, with a loss ratio above 0. */
+MccTime mcc_rate_enhanced_loss_intervals (const MccRateInput *input, double intervals);
 /* Whether the queue cannot be of our making, even if it stands. */
 bool mcc_rate_enhanced_others_fill (const MccRateEnhanced *self, const MccRateInput *input);
 /* After a decision: queues that came and went otherwise than ours would; @dt_s since the last. */

@@ -73,6 +73,12 @@ mcc_rate_enhanced_owns_queue (const MccRateEnhanced *self, const MccRateInput *i
   return input->queue_delay > OWN_QUEUE && mcc_rate_enhanced_whole_link (self, input);
 }
 
+MccTime
+mcc_rate_enhanced_loss_intervals (const MccRateInput *input, double intervals)
+{
+  return mcc_time_from_seconds (intervals / input->loss_ratio * mcc_rate_packet_s (input));
+}
+
 /* A packet was lost that we had not to answer for, not much longer ago than such losses come. */
 static bool
 foreign_losses (const MccRateEnhanced *self, const MccRateInput *input)
@@ -81,8 +87,8 @@ foreign_losses (const MccRateEnhanced *self, const MccRateInput *input)
     return false;
   if (input->loss_ratio < input->remembered_ratio)
     return false; /* what is forgotten is over */
-  double recent_s = FOREIGN_INTERVALS / input->loss_ratio * mcc_rate_packet_s (input);
-  MccTime recent = mcc_time_max (LOSS_RECENT, mcc_time_from_seconds (recent_s));
+  MccTime recent
+      = mcc_time_max (LOSS_RECENT, mcc_rate_enhanced_loss_intervals (input, FOREIGN_INTERVALS));
   return input->now - self->loss_foreign < recent;
 }
 

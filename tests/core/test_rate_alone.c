@@ -12,6 +12,8 @@
 typedef struct {
   MccRateEnhanced rate;
   MccRateInput input;
+  MccCapacity capacity;
+  guint64 proven_bps; /* what the link carries, as packet dispersion shows it; 0: nothing */
 } Fixture;
 
 static void
@@ -23,7 +25,9 @@ init (Fixture *f)
     .rtt_measured = true,
     .packet_bytes = 1000.0,
     .loss_ratio = 0.02, /* a mean interval of 0.7 s */
-    .received_bps = LINK };
+    .received_bps = LINK,
+    .capacity = &f->capacity };
+  mcc_capacity_init (&f->capacity);
   mcc_rate_enhanced_forget_alone (&f->rate, f->input.now);
 }
 
@@ -40,6 +44,10 @@ run (Fixture *f, guint steps, guint64 sent_bps, guint64 received_bps, gint growt
     f->rate.received_bps = (double)received_bps;
     f->input.sent_span = STEP;
     f->input.sent_bytes = sent_bps / 80;
+    if (f->proven_bps > 0) {
+      mcc_capacity_handle_packet (&f->capacity, 1, f->input.now);
+      mcc_capacity_handle_packet (&f->capacity, (guint32)(f->proven_bps / 800), f->input.now);
+    }
     mcc_rate_enhanced_watch_alone (&f->rate, &f->input, false, 0.1);
   }
 }
@@ -52,13 +60,17 @@ lose (Fixture *f)
   mcc_rate_enhanced_watch_alone (&f->rate, &f->input, true, 0.1);
 }
 
-/* 4 s: the queue fills, overflows, empties and is empty for a while. */
+/* 4 s: the queue fills, overflows, empties and is empty for a while. A packet is late while it
+ * fills; what arrived is less, in the mean, before the queue is quite gone. */
 static void
 sawtooth (Fixture *f)
 {
-  run (f, 10, 720000, LINK, 20);
+  run (f, 5, 720000, LINK, 20);
+  run (f, 1, 480000, LINK, 20);
+  run (f, 4, 720000, LINK, 20);
   lose (f);
-  run (f, 10, 480000, LINK, -20);
+  run (f, 7, 480000, LINK, -20);
+  run (f, 3, 480000, 520000, -20);
   run (f, 19, 480000, 480000, 0);
 }
 
@@ -90,7 +102,7 @@ alone (void)
 static void
 signs (void)
 {
-  for (guint sign = 0; sign < 5; sign++) {
+  for (guint sign = 0; sign < 7; sign++) {
     Fixture f;
     init (&f);
     for (guint i = 0; i < 4; i++)
@@ -108,15 +120,25 @@ signs (void)
       case 2: /* a loss without a queue */
         lose (&f);
         break;
-      case 3: /* an overflow of which we had a part */
-        run (&f, 10, 500000, 500000, 20);
+      case 3: /* ... or with a packet in it */
+        run (&f, 1, 720000, LINK, 20);
         lose (&f);
         break;
-      case 4: /* a queue that marks is no full one */
+      case 4: /* an overflow at which less arrived */
+        run (&f, 10, 720000, 500000, 20);
+        lose (&f);
+        break;
+      case 5: /* a queue that marks is no full one */
         run (&f, 10, 720000, LINK, 20);
         f.input.marked_alone = true;
         lose (&f);
         f.input.marked_alone = false;
+        break;
+      case 6: /* we have a part of what the link was seen to carry */
+        f.proven_bps = 2 * LINK;
+        run (&f, 10, 720000, LINK, 20);
+        f.proven_bps = 0;
+        lose (&f);
         break;
     }
     g_assert_false (is_alone (&f));
@@ -125,6 +147,19 @@ signs (void)
       sawtooth (&f);
     g_assert_true (is_alone (&f));
   }
+}
+
+/* One overflow may be anybody's. */
+static void
+one_overflow (void)
+{
+  Fixture f;
+  init (&f);
+  sawtooth (&f);
+  run (&f, 150, 480000, 480000, 0);
+  g_assert_false (is_alone (&f));
+  sawtooth (&f);
+  g_assert_true (is_alone (&f));
 }
 
 /* A rate that never fell below what the link carried has shown nothing. */
@@ -147,6 +182,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/rate-alone/own-overflows", alone);
   g_test_add_func ("/rate-alone/signs-of-others", signs);
+  g_test_add_func ("/rate-alone/one-overflow", one_overflow);
   g_test_add_func ("/rate-alone/nothing-tried", no_test);
   return g_test_run ();
 }
