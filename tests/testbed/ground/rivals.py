@@ -102,7 +102,7 @@ class Flow:
         """What must be installed or built, or None."""
         for name in cls.needs:
             if ground.program(name) is None:
-                return f"{name} is missing: pipelines/setup --with rivals, then build"
+                return f"{name} is missing: pipelines/setup --with rivals installs and builds it"
         return None
 
     @classmethod
