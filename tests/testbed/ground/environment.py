@@ -14,3 +14,10 @@ def environment(builddir):
     env["GST_DEBUG_NO_COLOR"] = "1"
     env["PYTHONDONTWRITEBYTECODE"] = "1"
     return env
+
+
+def use_emulator(builddir):
+    """That tree's, unless MCC_EMULATOR says which."""
+    emulator = Path(builddir).resolve() / "tests" / "testbed" / "mcc-emulator"
+    if emulator.exists():
+        os.environ.setdefault("MCC_EMULATOR", str(emulator))
