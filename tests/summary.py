@@ -27,6 +27,7 @@ import sys
 import threading
 import time
 
+LABEL = re.compile(r"\S+:\S+ / \S|\S+ - \S+:\S")
 CASE = re.compile(r"^(ok|not ok)\b[^#\n]*(#\s*(SKIP|TODO)\b)?", re.I | re.M)
 REASON = re.compile(r"(?:# SKIP\b|^skipped:?)\s*(\S.*)", re.I | re.M)
 # A line of `meson test` about a test that has ended.
@@ -59,7 +60,10 @@ def count(test):
 
 
 def short(label):
-    """core/seq of 'adaptivemulticast:core / seq'."""
+    """core/seq of 'adaptivemulticast:core / seq', and of newer meson's 'core - project:seq'."""
+    suites, newer, name = label.partition(" - ")
+    if newer:
+        return f"{suites}/{name.split(':', 1)[-1]}"
     return label.split(":", 1)[-1].replace(" / ", "/")
 
 
@@ -180,7 +184,7 @@ class Lane:
             listed = subprocess.run(
                 [*self.command, "--list"], capture_output=True, text=True, check=False
             )
-            self.labels = [line for line in listed.stdout.splitlines() if " / " in line]
+            self.labels = [line for line in listed.stdout.splitlines() if LABEL.match(line)]
             self.rest = [] if self.labels else (listed.stdout + listed.stderr).splitlines()[-5:]
 
     def start(self, lines):
