@@ -358,7 +358,8 @@ static const Media vp8 = { "vp8enc name=vp8 deadline=1 cpu-used=8 error-resilien
                            "rtpvp8pay picture-id-mode=15-bit mtu=500",
   "rtpvp8depay ! vp8dec", 3 };
 #define H265(LAYERS)                                                                               \
-  "x265enc speed-preset=ultrafast key-int-max=60 bitrate=600 option-string=temporal-layers=" LAYERS \
+  "x265enc speed-preset=ultrafast key-int-max=60 bitrate=600 "                                     \
+  "option-string=temporal-layers=" LAYERS                                                          \
   ":bframes=3:b-pyramid=1:b-adapt=0:scenecut=0:open-gop=0:frame-threads=1:pools=1:"                \
   "rc-lookahead=5 ! rtph265pay config-interval=-1 mtu=500"
 /* A switch until x265 3.5; since then a number, and 1 is none. */
