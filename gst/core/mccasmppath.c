@@ -351,6 +351,20 @@ notice_change (MccAsmpPath *self, const MccRateInput *input)
 }
 
 void
+mcc_asmp_path_meet_rivals (MccAsmpPath *self, const MccRateInput *input, uint64_t share_bps)
+{
+  if (input->held_down || !input->rtt_measured)
+    return;
+  MccTime base = mcc_asmp_path_base_rtt (self);
+  MccTime rtt = mcc_time_max (base, (base + mcc_overflow_longest (&self->overflow)) / 4 * 3);
+  double bps = fmax ((double)share_bps, (double)input->received_now_bps);
+  double ratio = mcc_tcp_loss_ratio (
+      &mcc_tcp_model_default, input->packet_bytes, mcc_time_to_seconds (rtt), bps);
+  if (ratio > mcc_loss_ratio (self->loss))
+    mcc_loss_reseed (self->loss, 0, ratio);
+}
+
+void
 mcc_asmp_path_handle_group (MccAsmpPath *self, unsigned receivers, bool limited)
 {
   self->receivers = receivers;

@@ -223,6 +223,8 @@ decide (MccAsmpReceiver *self)
   notice_slump (self, &input);
   self->loss_ratio = input.loss_ratio;
   mcc_rate_decide (self->rate, &input);
+  if (mcc_rate_share_bps (self->rate) > 0)
+    mcc_asmp_path_meet_rivals (&self->path, &input, mcc_rate_share_bps (self->rate));
   mcc_recent_loss_look (&self->recent, mcc_loss_packets_received (self->path.loss),
       mcc_loss_packets_lost (self->path.loss), self->now);
   mcc_asmp_receiver_note_freedom (self, &input);

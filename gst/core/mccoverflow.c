@@ -27,10 +27,16 @@ mcc_overflow_handle_packet (MccOverflow *self, MccTime queue, bool gap, MccTime 
   self->before = queue;
 }
 
+MccTime
+mcc_overflow_longest (const MccOverflow *self)
+{
+  return mcc_time_max (self->longest[0], self->longest[1]);
+}
+
 void
 mcc_overflow_handle_event (MccOverflow *self)
 {
-  MccTime longest = mcc_time_max (self->longest[0], self->longest[1]);
+  MccTime longest = mcc_overflow_longest (self);
   double level = longest < QUEUE_LEAST ? 0.0 : (double)self->at_gap / (double)longest;
   if (self->events < MCC_OVERFLOW_EVENTS)
     self->events++;

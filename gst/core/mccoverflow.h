@@ -37,5 +37,7 @@ void mcc_overflow_init (MccOverflow *self, MccTime now);
 void mcc_overflow_handle_packet (MccOverflow *self, MccTime queue, bool gap, MccTime now);
 /* The newest gap turned out to begin a loss event. */
 void mcc_overflow_handle_event (MccOverflow *self);
+/* The longest queue of the last MCC_OVERFLOW_SPAN to twice that. */
+MccTime mcc_overflow_longest (const MccOverflow *self);
 /* Of the loss events, those where a queue overflowed. */
 double mcc_overflow_share (const MccOverflow *self);

@@ -73,6 +73,12 @@ mcc_rate_owns_queue (const MccRate *self)
   return self->owns_queue;
 }
 
+uint64_t
+mcc_rate_share_bps (const MccRate *self)
+{
+  return self->share_bps;
+}
+
 double
 mcc_rate_tcp_loss_ratio (double loss_ratio, double overflow_share)
 {

@@ -76,6 +76,9 @@ uint64_t mcc_rate_get_bps (const MccRate *self);
 MccRateMode mcc_rate_mode (const MccRate *self);
 /* As of the last decision, an overflow is of our making. The enhanced controller's; else false. */
 bool mcc_rate_owns_queue (const MccRate *self);
+/* With this decision rivals were met on a link that was alone ours: half of what it was seen to
+ * carry, which is the most that a fair share can be; else 0. The enhanced controller's. */
+uint64_t mcc_rate_share_bps (const MccRate *self);
 /* The loss ratio that TCP would meet where we meet @loss_ratio, of which @overflow_share (0..1) was
  * dropped by a full queue: that strikes TCP's pairs of packets more often than paced ones. */
 double mcc_rate_tcp_loss_ratio (double loss_ratio, double overflow_share);

@@ -15,7 +15,7 @@
 #define LEAST_INTERVALS 3.0          /* ... and so many mean loss intervals */
 #define OVERFLOWS 2
 #define LESS 0.9        /* sent, of what arrived at the overflow ... */
-#define LESS_TIME_S 3.0 /* ... for so long */
+#define LESS_TIME_S 2.0 /* ... for so long */
 #define AS_MUCH 0.85    /* arrives at each overflow */
 #define SPIKE MCC_MSECOND
 

@@ -375,6 +375,7 @@ enhanced_decide (MccRate *base, const MccRateInput *input)
     self->loss_seen = input->last_loss_event;
 
   double previous_bps = base->rate_bps;
+  base->share_bps = 0;
   mcc_rate_enhanced_watch_link (self, input, new_loss);
   if (base->mode == MCC_RATE_START)
     decide_start (self, input, new_loss);

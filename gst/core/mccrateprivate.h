@@ -11,4 +11,5 @@ struct MccRate {
   double rate_bps; /* finite, >= 0 */
   MccRateMode mode;
   bool owns_queue;
+  uint64_t share_bps;
 };

@@ -219,6 +219,9 @@ mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, 
 static void
 enter_mode (MccRateEnhanced *self, const MccRateInput *input, MccRateMode mode)
 {
+  /* What was lost beside rivals a while ago says more than their number. */
+  bool new_to_us = self->competed == MCC_TIME_NONE || input->now - self->competed > OTHERS_MEMORY;
+  bool alone = self->base.mode == MCC_RATE_DELAY && new_to_us;
   self->base.mode = mode;
   self->rival_s = 0.0;
   mcc_rate_enhanced_forget_cycles (self);
@@ -230,6 +233,8 @@ enter_mode (MccRateEnhanced *self, const MccRateInput *input, MccRateMode mode)
   self->calm_since = input->now;
   self->empty_since = self->lowest_since = self->try_since = MCC_TIME_NONE;
   if (mode == MCC_RATE_TCP) { /* what the cuts gave away */
+    if (alone)
+      self->base.share_bps = (uint64_t)(proven_capacity_bps (self, input) / 2.0);
     double safe_bps
         = fmax (RIVAL_RETURN * (double)input->received_now_bps, (double)input->start_bps);
     double before_bps = fmin (self->peak_bps, safe_bps);

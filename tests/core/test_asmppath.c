@@ -196,6 +196,59 @@ published_is_not_seeded (void)
   mcc_asmp_path_clear (&f.path);
 }
 
+/* Others come: one interval of the share stands for what was lost before, at the RTT of a queue
+ * that TCP fills, unless more was lost than that, or the share is below what arrives anyway. */
+static void
+rivals_come (void)
+{
+  static const struct {
+    guint64 share_bps;
+    gboolean lost; /* once when we came, and again when they did ... */
+    guint more;    /* ... and so often */
+    guint queue_ms;
+    gboolean held_down;
+    gdouble bps; /* what the ratio gives; 0: as before */
+    guint rtt_ms;
+  } table[] = { { 1600000, TRUE, 0, 0, FALSE, 1600000, 200 },
+    { 1200000, TRUE, 0, 200, FALSE, 1200000, 300 }, { 400000, TRUE, 0, 0, FALSE, RATE_BPS, 200 },
+    { 1600000, FALSE, 0, 0, FALSE, 0, 0 }, { 1600000, TRUE, 0, 0, TRUE, 0, 0 },
+    { 1600000, TRUE, 12, 0, FALSE, 0, 0 } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    PathFixture f;
+    path_init (&f, MCC_VARIANT_ENHANCED);
+    stream (&f, 50);
+    measure_rtt (&f, 200 * MCC_MSECOND);
+    if (table[row].lost)
+      lose (&f);
+    stream (&f, 3000);
+    f.delay += table[row].queue_ms * MCC_MSECOND;
+    stream (&f, 100);
+    f.delay -= table[row].queue_ms * MCC_MSECOND;
+    if (table[row].lost)
+      lose (&f);
+    for (guint i = 0; i < table[row].more; i++) {
+      stream (&f, 40);
+      lose (&f);
+    }
+    stream (&f, 40);
+    decide (&f);
+    double before = f.input.loss_ratio;
+    f.input.held_down = table[row].held_down;
+    mcc_asmp_path_meet_rivals (&f.path, &f.input, table[row].share_bps);
+    double after = mcc_loss_ratio (f.path.loss);
+    g_test_message ("row %u: %.5f -> %.5f", row, before, after);
+    if (table[row].bps > 0.0) {
+      double gives = mcc_tcp_loss_ratio (
+          &mcc_tcp_model_default, BYTES, table[row].rtt_ms / 1e3, table[row].bps);
+      g_assert_cmpfloat (after, >, before);
+      g_assert_cmpfloat_with_epsilon (after / gives, 1.0, 0.12); /* the meter's slots */
+    } else {
+      g_assert_cmpfloat (after, ==, before);
+    }
+    mcc_asmp_path_clear (&f.path);
+  }
+}
+
 /* What waited in our socket while we were absent says nothing of the link. */
 static void
 absence_proves_no_capacity (void)
@@ -350,6 +403,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmppath/seeded-after-broken-ecn", seeded_after_broken_ecn);
   g_test_add_func ("/asmppath/held-down-is-not-seeded-with-it", held_down);
   g_test_add_func ("/asmppath/published-is-not-seeded", published_is_not_seeded);
+  g_test_add_func ("/asmppath/rivals-come", rivals_come);
   g_test_add_func ("/asmppath/absence-proves-no-capacity", absence_proves_no_capacity);
   g_test_add_func ("/asmppath/losses-of-a-full-queue", overflow);
   g_test_add_func ("/asmppath/ecn/a-mark-is-an-event-and-no-loss", marks);

@@ -26,8 +26,14 @@ part_of_the_link (void)
     if (table[row].others) {
       g_assert_cmpuint (rate_steps_to_tcp (&f, 30), ==, EVIDENCE);
       g_assert_cmpuint (f.least_bps, ==, MBPS);
+      /* No fair share is above half of the link; that is said once. */
+      g_assert_cmpfloat_with_epsilon ((double)mcc_rate_share_bps (f.rate), (double)f.proven_bps / 2,
+          0.05 * (double)f.proven_bps);
+      rate_step (&f);
+      g_assert_cmpuint (mcc_rate_share_bps (f.rate), ==, 0);
     } else {
       rate_step (&f);
+      g_assert_cmpuint (mcc_rate_share_bps (f.rate), ==, 0);
       g_assert_cmpuint (rate_bps (&f), <, 900000);
       g_assert_cmpuint (rate_steps_to_tcp (&f, 40), ==, 0);
     }
@@ -140,6 +146,7 @@ others_overflow (void)
       f.input.others_queue = table[row].seen;
       rate_lose (&f, 0.0005);
       g_assert_cmpint (rate_mode (&f), ==, table[row].competes ? MCC_RATE_TCP : MCC_RATE_DELAY);
+      g_assert_true ((mcc_rate_share_bps (f.rate) > 0) == (table[row].competes && !slow_start));
       if (!table[row].competes)
         g_assert_cmpuint (rate_bps (&f), <=, before_bps);
       rate_clear (&f);
@@ -579,6 +586,33 @@ others_return (void)
   }
 }
 
+/* Who meets others on a link that was alone ours has at most half of it. Where they were here two
+ * minutes ago at most, what was lost beside them says more than that. */
+static void
+share (void)
+{
+  static const struct {
+    guint wait; /* steps alone */
+    gboolean said;
+  } table[] = { { 50, FALSE }, { 1150, FALSE }, { 1210, TRUE } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    rate_alone (&f, FALSE);
+    f.proven_bps = 2 * MBPS;
+    rate_steps (&f, 20);
+    for (guint times = 0; times < 2; times++) {
+      rate_queue (&f, 80);
+      g_assert_cmpuint (rate_steps_to_tcp (&f, 30), >, 0);
+      g_assert_true ((mcc_rate_share_bps (f.rate) > 0) == (times == 0 || table[row].said));
+      rate_queue (&f, 0);
+      rate_steps (&f, 25);
+      g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
+      rate_steps (&f, table[row].wait);
+    }
+    rate_clear (&f);
+  }
+}
+
 /* Whose overflow is it? Ours where the queue stands and we have the whole link. */
 static void
 owns_queue (void)
@@ -690,6 +724,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-rivals/capacity-memory-fades", capacity_memory_fades);
   g_test_add_func ("/rate-rivals/nearly-full-buffer-with-two-of-ours", nearly_full_buffer);
   g_test_add_func ("/rate-rivals/others-return", others_return);
+  g_test_add_func ("/rate-rivals/share-of-a-link-that-was-ours", share);
   g_test_add_func ("/rate-rivals/overflow-of-our-own", owns_queue);
   g_test_add_func ("/rate-rivals/floor-of-the-queue", floor_of_the_queue);
   return g_test_run ();
