@@ -21,6 +21,7 @@ from .environment import environment
 from .place import Place, obstacle
 
 LAG_MAX = 0.01  # share of packets handed over more than 1 ms late, above which a run is marked
+BUSY_MAX = 0.97  # of the machine: the emulator comes first, so that programs wait unseen
 ACTION_LATE_MAX_S = 0.3
 TICK_S = 0.05
 
@@ -246,6 +247,8 @@ class Ground:
         }
         if out["lag_over_1ms"] > LAG_MAX:
             out["marked"].append(f"{100 * out['lag_over_1ms']:.1f} % of packets over 1 ms late")
+        if out["machine_busy"] > BUSY_MAX:
+            out["marked"].append(f"the machine was {100 * out['machine_busy']:.0f} % busy")
         if self.late > ACTION_LATE_MAX_S:
             out["marked"].append(f"a program was {self.late:.1f} s late")
         if out["host_drops"]:
