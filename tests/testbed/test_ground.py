@@ -608,6 +608,20 @@ def test_the_matrix_is_what_can_be_run():
     assert matrix.seconds(matrix.runs_of(rows, [1, 2, 3])) < 3600
 
 
+def test_the_rivals_are_everywhere_that_they_can_be():
+    rows = matrix.read(HERE / "ground" / "matrix.txt", cli.load)
+    more = matrix.read(HERE / "ground" / "rivals.txt", cli.load)
+    for each, flow, _, _ in more:
+        assert place.obstacle(each.data, flow) is None, (each.id, flow)
+    ran = {(each.id, flow) for each, flow, _, _ in rows}
+    added = {(each.id, flow) for each, flow, _, _ in more}
+    assert not ran & added
+    for each, flow, _, _ in rows:
+        if flow == "asmp":
+            assert (each.id, "norm") in ran | added, each.id
+    assert matrix.seconds(matrix.runs_of(more, [1, 2, 3])) < 3600
+
+
 def test_what_goes_on_together_is_what_the_machine_carries():
     def run(load, seconds=100.0):
         return types.SimpleNamespace(load=load * matrix.LOAD_BPS, seconds=seconds)

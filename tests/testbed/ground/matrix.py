@@ -7,6 +7,8 @@ from . import place
 
 OVERHEAD_S = 12  # to begin and to end a run
 LOAD_BPS = 40e6  # of all runs that go on at the same time, as place.load_bps() reckons
+# What the programs of a flow cost, by those of asmp (ours-gilbert, asmp-slow-fast: machine_busy).
+COST = {"norm": 0.75, "uftp": 0.5}
 TOGETHER = 7  # runs: each has a process a receiver
 
 
@@ -18,7 +20,7 @@ class Run:
         self.duration = duration  # as it was written; None: whole
         whole = scenario.data["duration"]
         self.seconds = min(whole, cli.duration(duration)) if duration else whole
-        self.load = place.load_bps(scenario.data)
+        self.load = place.load_bps(scenario.data) * COST.get(flow, 1.0)
 
     @property
     def name(self):
