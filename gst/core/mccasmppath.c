@@ -291,12 +291,19 @@ mcc_asmp_path_handle_report (MccAsmpPath *self, uint32_t number)
     mcc_rtt_add_reference (&self->rtt, number, self->echo_transit);
 }
 
-/* The one with which the equation gives what arrives. */
+/* The one with which the equation gives @bps. */
+static double
+loss_ratio_of (const MccRateInput *input, MccTime rtt, double bps)
+{
+  return mcc_tcp_loss_ratio (
+      &mcc_tcp_model_default, input->packet_bytes, mcc_time_to_seconds (rtt), bps);
+}
+
+/* ... what arrives. */
 static double
 carried_loss_ratio (const MccRateInput *input)
 {
-  return mcc_tcp_loss_ratio (&mcc_tcp_model_default, input->packet_bytes,
-      mcc_time_to_seconds (input->rtt), (double)input->received_now_bps);
+  return loss_ratio_of (input, input->rtt, (double)input->received_now_bps);
 }
 
 /* Packets that arrived for each loss so far, and those of an RTT, in which the next begins no
@@ -358,8 +365,7 @@ mcc_asmp_path_meet_rivals (MccAsmpPath *self, const MccRateInput *input, uint64_
   MccTime base = mcc_asmp_path_base_rtt (self);
   MccTime rtt = mcc_time_max (base, (base + mcc_overflow_longest (&self->overflow)) / 4 * 3);
   double bps = fmax ((double)share_bps, (double)input->received_now_bps);
-  double ratio = mcc_tcp_loss_ratio (
-      &mcc_tcp_model_default, input->packet_bytes, mcc_time_to_seconds (rtt), bps);
+  double ratio = loss_ratio_of (input, rtt, bps);
   if (ratio > mcc_loss_ratio (self->loss))
     mcc_loss_reseed (self->loss, 0, ratio);
 }

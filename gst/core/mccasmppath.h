@@ -122,8 +122,9 @@ void mcc_asmp_path_handle_group (MccAsmpPath *self, unsigned receivers, bool lim
 void mcc_asmp_path_fit_history (MccAsmpPath *self, unsigned history);
 /* Before the RTT is measured: what a newcomer to others has lost is no more than chance. */
 bool mcc_asmp_path_is_expecting (const MccAsmpPath *self);
-/* Others have come to a link that was ours alone, where no fair share is above @share_bps: what was
- * lost before says nothing of what is lost now (enhanced; ours). */
+/* Others have come to a link that was ours alone, where no fair share is above @share_bps: where
+ * that raises the loss ratio, one interval gives @share_bps, or what arrives, if more, at 3/4 of
+ * the RTT of the longest queue lately (TCP's sawtooth), in place of all before (enhanced; ours). */
 void mcc_asmp_path_meet_rivals (MccAsmpPath *self, const MccRateInput *input, uint64_t share_bps);
 /* Fills in what the path knows; ends the decision interval. */
 void mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now);

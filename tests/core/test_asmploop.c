@@ -604,8 +604,8 @@ rival_goes (void)
   }
 }
 
-/* A flow comes to a link that was alone ours, soon after our own start overflowed it: what was lost
- * then keeps it from its share no longer than the flow itself needs. */
+/* A flow comes to a link that was alone ours, soon after our own start overflowed it: that one loss
+ * in thousands of packets does not keep it from its share. */
 static void
 rival_comes (void)
 {
@@ -628,7 +628,7 @@ rival_comes (void)
       theirs += share / SEEDS;
       world_clear (&world);
     }
-    g_assert_cmpfloat (theirs, >=, 0.8);
+    g_assert_cmpfloat (theirs, >=, 0.9);
   }
 }
 

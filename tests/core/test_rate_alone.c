@@ -176,6 +176,23 @@ no_test (void)
   g_assert_false (is_alone (&f));
 }
 
+/* One that fell for a moment now and then has shown something when these moments are 2 s. */
+static void
+short_tests (void)
+{
+  Fixture f;
+  init (&f);
+  for (guint i = 1; i <= 10; i++) { /* 3 s each, of which 0.3 s are such a moment */
+    run (&f, 10, 720000, LINK, 20);
+    lose (&f);
+    run (&f, 3, 480000, 480000, -200);
+    run (&f, 16, LINK, LINK, 0);
+    if (i == 6)
+      g_assert_false (is_alone (&f));
+  }
+  g_assert_true (is_alone (&f));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -184,5 +201,6 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-alone/signs-of-others", signs);
   g_test_add_func ("/rate-alone/one-overflow", one_overflow);
   g_test_add_func ("/rate-alone/nothing-tried", no_test);
+  g_test_add_func ("/rate-alone/tried-for-moments", short_tests);
   return g_test_run ();
 }
