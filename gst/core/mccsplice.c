@@ -110,7 +110,9 @@ note_frame (MccSplice *self, MccSpliceLine *line, const MccSplicePacket *packet,
   line->newest = packet->rtp_time;
   line->marks |= packet->marker;
   line->open = line->marks && !packet->marker;
-  if (!self->has_out || behind (time, self->out_time) > 0) {
+  /* Half a turn of the timestamps later what is ahead looks as if it were behind. */
+  bool long_after = arrival > self->out_arrival && arrival - self->out_arrival > MCC_SPLICE_BASE;
+  if (!self->has_out || long_after || behind (time, self->out_time) > 0) {
     self->out_time = time;
     self->out_arrival = arrival;
   }
@@ -173,7 +175,7 @@ set_times (MccSplice *self, MccSpliceLine *line, uint32_t interval)
   line->key = self->held[0].packet.rtp_time + line->time_offset;
   line->shown = self->out_time;
   line->gap = interval;
-  line->mapped = behind (line->key, line->shown) <= 0;
+  line->mapped = apart < MCC_SPLICE_BASE && behind (line->key, line->shown) <= 0;
 }
 
 static void
