@@ -361,7 +361,8 @@ static void
 enhanced_decide (MccRate *base, const MccRateInput *input)
 {
   MccRateEnhanced *self = (MccRateEnhanced *)base;
-  if (!(input->packet_bytes > 0.0) || input->received_bps == 0 || input->rtt == 0)
+  if (!(input->packet_bytes > 0.0) || input->received_bps == 0 || input->received_now_bps == 0
+      || input->rtt == 0)
     return; /* silence proves nothing */
   if (self->first == MCC_TIME_NONE)
     self->first = self->last = self->calm_since = input->now;

@@ -367,6 +367,12 @@ silence (void)
   for (guint i = 0; i < 100; i++)
     step (rate, &input);
   g_assert_cmpuint (mcc_rate_get_bps (rate), ==, before);
+  /* Nor does a pause that the longer window does not see, whatever the queue was before it. */
+  input.received_bps = 600000;
+  input.queue_delay = 40 * MCC_MSECOND;
+  for (guint i = 0; i < 5; i++)
+    step (rate, &input);
+  g_assert_cmpuint (mcc_rate_get_bps (rate), ==, before);
   mcc_rate_free (rate);
 }
 
