@@ -170,6 +170,12 @@ mcc_asmp_sender_handle_key_unit_request (MccAsmpSender *self, MccTime now)
   mcc_key_unit_request (&self->key_unit, mcc_asmp_sender_rtt_max (self), self->now);
 }
 
+bool
+mcc_asmp_sender_has_sent (const MccAsmpSender *self)
+{
+  return self->meter_started;
+}
+
 void
 mcc_asmp_sender_handle_sent (
     MccAsmpSender *self, uint32_t packets, uint64_t bytes, uint32_t highest_seq, MccTime now)

@@ -199,6 +199,8 @@ bool mcc_asmp_sender_get_number (
     const MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, uint32_t *number);
 /* PLI or FIR from anyone, or the application. */
 void mcc_asmp_sender_handle_key_unit_request (MccAsmpSender *self, MccTime now);
+/* Whether any have. */
+bool mcc_asmp_sender_has_sent (const MccAsmpSender *self);
 /* Packets left: wire bytes; @highest_seq is the extended RTP number of the newest. */
 void mcc_asmp_sender_handle_sent (
     MccAsmpSender *self, uint32_t packets, uint64_t bytes, uint32_t highest_seq, MccTime now);

@@ -328,11 +328,19 @@ halve (MccAsmpSender *self, bool first)
   set_target (self, clamp_bps (self, self->target_bps / 2), MCC_TARGET_NO_FEEDBACK);
 }
 
+/* Without any until then there is none. Before the first packet nobody could give it. */
+static MccTime
+feedback_due (const MccAsmpSender *self)
+{
+  return self->meter_started || self->heard ? self->last_feedback + no_feedback_period (self)
+                                            : MCC_TIME_NONE;
+}
+
 void
 mcc_asmp_sender_target_timeout (MccAsmpSender *self)
 {
   update_limiting (self); /* its interval makes the period */
-  if (!self->lost && self->now >= self->last_feedback + no_feedback_period (self)) {
+  if (!self->lost && self->now >= feedback_due (self)) {
     self->lost = true;
     self->rising = false;
     halve (self, true);
@@ -352,7 +360,7 @@ mcc_asmp_sender_target_next (const MccAsmpSender *self)
                     && self->target_bps == self->config.min_bps);
     return done ? MCC_TIME_NONE : self->halve_next;
   }
-  MccTime next = self->last_feedback + no_feedback_period (self);
+  MccTime next = feedback_due (self);
   if (!self->heard)
     return next;
   if (mcc_asmp_sender_enhanced (self))

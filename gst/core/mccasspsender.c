@@ -19,14 +19,15 @@ count (const MccAsspSender *self)
 static void
 look (MccAsspSender *self)
 {
-  bool changed = false, lost = true;
+  bool changed = false, lost = true, any = false;
   for (unsigned j = 0; j < count (self); j++) {
     bool occupied = self->stream[j].occupied;
     mcc_assp_sender_look_at (self, j);
     changed = changed || self->stream[j].occupied != occupied;
-    lost = lost && self->stream[j].lost;
+    any = any || self->stream[j].lost;
+    lost = lost && (self->stream[j].lost || !mcc_asmp_sender_has_sent (self->stream[j].asmp));
   }
-  self->lost = lost;
+  self->lost = lost && any;
   mcc_assp_sender_share_rtcp (self, changed);
 }
 

@@ -335,7 +335,8 @@ test_no_feedback_at_start (void)
   g_assert_cmpuint (f.target, ==, 1000000);
   /* Nobody can answer before the first packet. */
   f.sends = 0.0;
-  run_for (&f, MCC_SECOND);
+  run_for (&f, 5 * MCC_SECOND);
+  g_assert_cmpuint (f.target, ==, 1000000);
   f.sends = 1.0;
   run_for (&f, STEP - f.now % STEP);
   run_for (&f, 2 * MCC_SECOND - 1);
@@ -440,6 +441,7 @@ test_no_feedback_stop (void)
   Peer peer = { .ssrc = 1, .host = 1, .rate_bps = 150000, .rtt = RTT };
   config.no_feedback = MCC_NO_FEEDBACK_STOP;
   fixture_init (&f, &config);
+  mcc_asmp_sender_handle_sent (f.sender, 1, PACKET_BYTES, 1, f.now);
   f.sends = 0.0;
   run_for (&f, 2 * MCC_SECOND);
   g_assert_cmpuint (f.target, ==, 100000);
@@ -462,6 +464,7 @@ test_no_feedback_stop (void)
   /* One that starts at its minimum has a period there after the message too. */
   config.start_bps = config.min_bps;
   fixture_init (&f, &config);
+  mcc_asmp_sender_handle_sent (f.sender, 1, PACKET_BYTES, 1, f.now);
   f.sends = 0.0;
   run_for (&f, 4 * MCC_SECOND - 1);
   g_assert_cmpuint (f.lost, ==, 1);
