@@ -148,9 +148,10 @@ handle_app (gpointer owner, const MccApp *app, const MccAddress *from)
 
   g_mutex_lock (&self->lock);
   if (self->core) {
-    if (app->subtype == MCC_APP_SESSION)
+    MccDrop verdict = mcc_asmp_receiver_handle_app (self->core, app, gst_mcc_pump_now (self->pump));
+
+    if (verdict == MCC_DROP_NONE && app->subtype == MCC_APP_SESSION)
       self->announcer = *from;
-    mcc_asmp_receiver_handle_app (self->core, app, gst_mcc_pump_now (self->pump));
     gst_mcc_receiver_drain_locked (self, &todo);
   }
   g_mutex_unlock (&self->lock);

@@ -296,6 +296,7 @@ mcc_asmp_receiver_new (const MccAsmpReceiverConfig *config, MccTime now)
   self->short_since = self->idle_since = MCC_TIME_NONE;
   mcc_swing_init (&self->swing);
   mcc_recent_loss_init (&self->recent);
+  self->allowed_bps = INFINITY;
   return self;
 }
 
@@ -315,35 +316,6 @@ mcc_asmp_receiver_resume (MccAsmpReceiver *self)
   mcc_asmp_receiver_activate (self);
   if (mcc_asmp_receiver_is_enhanced (self) && !self->ceased && self->next_decision == MCC_TIME_NONE)
     self->next_decision = mcc_time_max (self->now + DECISION_MIN, self->hold_until);
-}
-
-static void
-follow_new_source (MccAsmpReceiver *self, uint32_t ssrc)
-{
-  bool announced = self->has_session && self->session.media_ssrc == ssrc;
-  if (!announced) {
-    self->has_session = false;
-    if (self->has_other && self->other.media_ssrc == ssrc)
-      mcc_asmp_receiver_adopt_session (self, self->other_ssrc, &self->other);
-  }
-  self->has_other = self->ceased = false;
-  mcc_breaker_init (&self->breaker);
-  if (!self->spliced) {
-    /* What the announcements of this very sender measured (RTT) stays. */
-    if (!announced || self->path.last != MCC_TIME_NONE)
-      mcc_asmp_path_reset (&self->path);
-    mcc_rate_reset (self->rate, mcc_asmp_receiver_start_bps (self));
-    self->loss_ratio = 0.0;
-    self->lost_reported = 0;
-  }
-  self->spliced = false;
-  self->event = self->next_decision = MCC_TIME_NONE;
-  self->key_unit = true;
-  mcc_asmp_schedule_stop (&self->schedule);
-  mcc_asmp_receiver_resume (self);
-  mcc_asmp_receiver_push_simple (self, MCC_RECEIVER_NEW_SOURCE, ssrc);
-  mcc_trace_add (
-      &self->trace, &(MccTraceEvent){ .type = MCC_TRACE_SOURCE, .time = self->now, .ssrc = ssrc });
 }
 
 static void
@@ -373,11 +345,11 @@ mcc_asmp_receiver_handle_rtp (
   bool was_lost = self->source.lost;
   switch (mcc_asmp_source_handle_packet (&self->source, packet, from, now)) {
     case MCC_SOURCE_OURS:
-      if (was_lost)
+      if (was_lost && !self->source.lost) /* what a BYE overtook brings nobody back */
         mcc_asmp_receiver_resume (self);
       break;
     case MCC_SOURCE_NEW:
-      follow_new_source (self, packet->ssrc);
+      mcc_asmp_receiver_follow_source (self, packet->ssrc);
       break;
     case MCC_SOURCE_WAIT:
       return mcc_asmp_receiver_drop (self, MCC_DROP_PROBATION, packet->ssrc);
@@ -410,20 +382,6 @@ mcc_asmp_receiver_stop (MccAsmpReceiver *self)
 {
   self->next_decision = MCC_TIME_NONE;
   mcc_asmp_schedule_stop (&self->schedule);
-}
-
-void
-mcc_asmp_receiver_handle_bye (MccAsmpReceiver *self, uint32_t ssrc, MccTime now)
-{
-  mcc_asmp_receiver_advance (self, now);
-  bool announcer = self->has_session && ssrc == self->sender_ssrc;
-  uint32_t media_ssrc = announcer ? self->session.media_ssrc : ssrc;
-  bool was_ours = mcc_asmp_source_handle_bye (&self->source, media_ssrc, now);
-  if (!was_ours && !announcer)
-    return;
-  self->has_session = false;
-  mcc_asmp_receiver_stop (self);
-  mcc_asmp_receiver_push_simple (self, MCC_RECEIVER_SOURCE_LOST, media_ssrc);
 }
 
 void
@@ -464,6 +422,12 @@ mcc_asmp_receiver_handle_timeout (MccAsmpReceiver *self, MccTime now)
       decide (self);
     mcc_asmp_receiver_send_report (self);
   }
+}
+
+bool
+mcc_asmp_receiver_is_lost (const MccAsmpReceiver *self)
+{
+  return self->source.lost;
 }
 
 MccTime

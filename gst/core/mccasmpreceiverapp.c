@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "mccasmpreceiverprivate.h"
 
+#include <math.h>
+
 #define EVENT_LAG (200 * MCC_MSECOND) /* encoder and pacer, after the announced rate fell */
 
 uint64_t
@@ -22,6 +24,70 @@ mcc_asmp_receiver_adopt_session (MccAsmpReceiver *self, uint32_t ssrc, const Mcc
                 .type = MCC_RECEIVER_SESSION, .ssrc = ssrc, .session = &self->session });
 }
 
+/* What was concluded from what the path of the old sender showed. */
+static void
+forget_conclusions (MccAsmpReceiver *self)
+{
+  mcc_rate_reset (self->rate, mcc_asmp_receiver_start_bps (self));
+  mcc_elm_fair_init (&self->fair);
+  mcc_swing_init (&self->swing);
+  mcc_recent_loss_init (&self->recent);
+  self->loss_ratio = 0.0;
+  self->allowed_bps = INFINITY;
+  self->lost_reported = self->ceiling_bps = self->slump_bps = 0;
+  self->slumped = self->pressed = self->queued = self->press_began = self->shared_until = 0;
+}
+
+void
+mcc_asmp_receiver_forget (MccAsmpReceiver *self)
+{
+  mcc_asmp_path_reset (&self->path);
+  forget_conclusions (self);
+  self->claim_bps = 0;
+  self->spliced_once = self->crowd = false;
+}
+
+void
+mcc_asmp_receiver_follow_source (MccAsmpReceiver *self, uint32_t ssrc)
+{
+  bool announced = self->has_session && self->session.media_ssrc == ssrc;
+  if (!announced) {
+    self->has_session = false;
+    if (self->has_other && self->other.media_ssrc == ssrc)
+      mcc_asmp_receiver_adopt_session (self, self->other_ssrc, &self->other);
+  }
+  self->has_other = self->ceased = false;
+  mcc_breaker_init (&self->breaker);
+  if (!self->spliced) {
+    /* What the announcements of this very sender measured (RTT) stays. */
+    if (!announced || self->path.last != MCC_TIME_NONE)
+      mcc_asmp_path_reset (&self->path);
+    forget_conclusions (self);
+  }
+  self->spliced = false;
+  self->event = self->next_decision = MCC_TIME_NONE;
+  self->key_unit = true;
+  mcc_asmp_schedule_stop (&self->schedule);
+  mcc_asmp_receiver_resume (self);
+  mcc_asmp_receiver_push_simple (self, MCC_RECEIVER_NEW_SOURCE, ssrc);
+  mcc_trace_add (
+      &self->trace, &(MccTraceEvent){ .type = MCC_TRACE_SOURCE, .time = self->now, .ssrc = ssrc });
+}
+
+void
+mcc_asmp_receiver_handle_bye (MccAsmpReceiver *self, uint32_t ssrc, MccTime now)
+{
+  mcc_asmp_receiver_advance (self, now);
+  bool announcer = self->has_session && ssrc == self->sender_ssrc;
+  uint32_t media_ssrc = announcer ? self->session.media_ssrc : ssrc;
+  bool was_ours = mcc_asmp_source_handle_bye (&self->source, media_ssrc, now);
+  if (!was_ours && !announcer)
+    return;
+  self->has_session = false;
+  mcc_asmp_receiver_stop (self);
+  mcc_asmp_receiver_push_simple (self, MCC_RECEIVER_SOURCE_LOST, media_ssrc);
+}
+
 /* Whether anything but the rate and what moves with it differs. */
 static bool
 session_differs (const MccAppSession *a, const MccAppSession *b)
@@ -36,12 +102,14 @@ session_differs (const MccAppSession *a, const MccAppSession *b)
          || strncmp (a->parameters, b->parameters, sizeof a->parameters) != 0;
 }
 
-/* Whether an announcement is of the sender that we follow, or may follow. */
+/* Whether an announcement is of the sender that we follow, or may follow. Its name is the stream's,
+ * which the host binds to the stream's address, or the one it had before two names met. */
 static bool
 session_is_ours (const MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession *session)
 {
   if (mcc_asmp_receiver_has_stream (self))
-    return session->media_ssrc == self->source.ssrc;
+    return session->media_ssrc == self->source.ssrc
+           && (ssrc == self->source.ssrc || (self->has_session && ssrc == self->sender_ssrc));
   if (self->source.wanted != 0 && session->media_ssrc != self->source.wanted)
     return false;
   return !self->has_session || ssrc == self->sender_ssrc
@@ -67,6 +135,8 @@ handle_session (MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession *annou
   mcc_app_session_complete (session, known ? &self->session : known_other ? &self->other : NULL);
   mcc_asmp_source_handle_announced (&self->source, session->media_ssrc, self->now);
   if (!session_is_ours (self, ssrc, session)) {
+    if (mcc_asmp_receiver_has_stream (self) && session->media_ssrc == self->source.ssrc)
+      return mcc_asmp_receiver_drop (self, MCC_DROP_OTHER_SENDER, ssrc);
     self->other = *session;
     self->other_ssrc = ssrc;
     self->has_other = true;

@@ -3,7 +3,7 @@
  * mccasmpreceiverprivate: the receiver's state, for mccasmpreceiver*.c only.
  *
  *   mccasmpreceiver.c        which packets, when: handle, next_timeout, poll
- *   mccasmpreceiverapp.c     what the sender and other receivers say
+ *   mccasmpreceiverapp.c     which sender; what it and other receivers say
  *   mccasmpreceiverreport.c  what we say
  *   mccasmpreceiverfollow.c  other streams of the same sender
  */
@@ -121,6 +121,8 @@ void mcc_asmp_receiver_note_freedom (MccAsmpReceiver *self, const MccRateInput *
 void mcc_asmp_receiver_adopt_session (
     MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession *session);
 uint64_t mcc_asmp_receiver_start_bps (const MccAsmpReceiver *self);
+/* The stream @ssrc has begun: another sender's, or the one that we wait for. */
+void mcc_asmp_receiver_follow_source (MccAsmpReceiver *self, uint32_t ssrc);
 
 /* mccasmpreceiverreport.c */
 MccAsmpScheduleInput mcc_asmp_receiver_schedule_input (const MccAsmpReceiver *self);

@@ -1,153 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <glib.h>
-
-#include "mccasmpreceiver.h"
-#include "mccasmpschedule.h"
-#include "mccjitter.h"
-#include "mccrtcp.h"
-
-#define T0 (4321 * MCC_SECOND)
-#define OURS 0xaaaau
-#define SENDER 0x51u
-#define DELAY (20 * MCC_MSECOND)
-
-/* One receiver, packets each 10 ms. */
-typedef struct {
-  MccAsmpReceiver *receiver;
-  MccTime now;
-  guint16 seq;
-  guint32 session_number;
-  MccAppSession session;
-  MccAppSession caps;  /* told last */
-  MccAppReport report; /* newest */
-  MccTime report_time;
-  guint reports, lost, sources, others, sessions;
-  MccTime closest; /* two reports */
-  MccTime delay;   /* of the path */
-} Fixture;
-
-static void
-init (Fixture *f, const MccAsmpReceiverConfig *config)
-{
-  MccAsmpReceiverConfig usual
-      = { .variant = MCC_VARIANT_ENHANCED, .ssrc = OURS, .seed = 7, .hears_group = true };
-  memset (f, 0, sizeof *f);
-  f->now = T0;
-  f->delay = DELAY;
-  f->seq = 65500;
-  f->closest = MCC_TIME_NONE;
-  f->report_time = MCC_TIME_NONE;
-  f->receiver = mcc_asmp_receiver_new (config != NULL ? config : &usual, T0);
-  f->session = (MccAppSession){ .number = 4294967290u,
-    .target_bps = 800000,
-    .min_bps = 100000,
-    .max_bps = 5000000,
-    .start_bps = 150000,
-    .session_bandwidth_bps = 5000000,
-    .receivers = 1,
-    .rtt_max = 50 * MCC_MSECOND,
-    .suppress_bps = G_MAXUINT64,
-    .media_ssrc = SENDER,
-    .payload_type = 96,
-    .encoding_name = "H264" };
-}
-
-static void
-clear (Fixture *f)
-{
-  mcc_asmp_receiver_free (f->receiver);
-}
-
-static void
-drain (Fixture *f)
-{
-  MccReceiverAction action;
-  while (mcc_asmp_receiver_poll (f->receiver, &action)) {
-    f->lost += action.type == MCC_RECEIVER_SOURCE_LOST;
-    f->sources += action.type == MCC_RECEIVER_NEW_SOURCE;
-    f->others += action.type == MCC_RECEIVER_OTHER_SENDER;
-    if (action.type == MCC_RECEIVER_SESSION) {
-      f->caps = *action.session;
-      f->sessions++;
-    }
-    if (action.type != MCC_RECEIVER_SEND_REPORT)
-      continue;
-    if (f->report_time != MCC_TIME_NONE)
-      f->closest = MIN (f->closest, f->now - f->report_time);
-    f->report_time = f->now;
-    f->report = action.report;
-    f->reports++;
-  }
-}
-
-static void
-advance (Fixture *f, MccTime until)
-{
-  for (;;) {
-    MccTime next = mcc_asmp_receiver_next_timeout (f->receiver);
-    if (next > until)
-      break;
-    f->now = MAX (next, f->now);
-    mcc_asmp_receiver_handle_timeout (f->receiver, f->now);
-    drain (f);
-  }
-  f->now = until;
-}
-
-static MccDrop
-rtp (Fixture *f, guint32 ssrc, guint16 seq)
-{
-  MccRtpPacket packet = { .ssrc = ssrc,
-    .seq = seq,
-    .bytes = 1000,
-    .has_send_time = true,
-    .send_time = mcc_abs_send_time (f->now - f->delay) };
-  MccAddress from = { .family = 4, .port = 5004, .bytes = { (guint8)ssrc } };
-  MccDrop drop = mcc_asmp_receiver_handle_rtp (f->receiver, &packet, &from, f->now);
-  drain (f);
-  return drop;
-}
-
-/* @seconds of 800 kb/s. */
-static void
-stream (Fixture *f, double seconds)
-{
-  for (MccTime end = f->now + mcc_time_from_seconds (seconds); f->now < end;) {
-    advance (f, f->now + 10 * MCC_MSECOND);
-    rtp (f, SENDER, f->seq++);
-  }
-}
-
-static MccDrop
-announce (Fixture *f)
-{
-  MccApp app = { .ssrc = SENDER, .subtype = MCC_APP_SESSION, .session = f->session };
-  app.session.number = f->session.number++;
-  app.session.send_time = mcc_abs_send_time (f->now - f->delay);
-  MccDrop drop = mcc_asmp_receiver_handle_app (f->receiver, &app, f->now);
-  drain (f);
-  return drop;
-}
-
-static MccDrop
-answer_rtt (Fixture *f, MccTime rtt)
-{
-  MccApp app = { .ssrc = SENDER, .subtype = MCC_APP_RTT };
-  app.rtt.count = 2;
-  app.rtt.entry[0] = (MccAppRtt){ .ssrc = 1, .number = f->report.number, .rtt = 9 };
-  app.rtt.entry[1] = (MccAppRtt){ .ssrc = OURS, .number = f->report.number, .rtt = rtt };
-  MccDrop drop = mcc_asmp_receiver_handle_app (f->receiver, &app, f->now);
-  drain (f);
-  return drop;
-}
-
-static MccAsmpReceiverStats
-stats (const Fixture *f)
-{
-  MccAsmpReceiverStats out;
-  mcc_asmp_receiver_get_stats (f->receiver, f->now, &out);
-  return out;
-}
+#include "asmp_receiver_fixture.h"
 
 static void
 first_reports (void)
@@ -272,90 +124,6 @@ early (void)
     g_assert_cmpuint (first, <=, table[i].most);
     clear (&f);
   }
-}
-
-static void
-announcements (void)
-{
-  Fixture f;
-  init (&f, NULL);
-  announce (&f);
-  stream (&f, 0.5);
-  for (guint i = 0; i < 10; i++) { /* the number wraps */
-    f.session.target_bps += 1000;
-    g_assert_cmpint (announce (&f), ==, MCC_DROP_NONE);
-  }
-  g_assert_cmpuint (f.sessions, ==, 1); /* the rate is no news */
-  f.session.payload_type = 97;
-  announce (&f);
-  g_assert_cmpuint (f.sessions, ==, 2);
-  f.session.number -= 3;
-  g_assert_cmpint (announce (&f), ==, MCC_DROP_STALE);
-  g_assert_cmpuint (stats (&f).announced_bps, ==, 810000);
-  g_assert_cmpuint (stats (&f).dropped[MCC_DROP_STALE], ==, 1);
-
-  MccApp other = { .ssrc = 0x99, .subtype = MCC_APP_SESSION, .session = f.session };
-  other.session.media_ssrc = 0x99;
-  other.session.target_bps = 1;
-  for (guint i = 0; i < 5; i++)
-    g_assert_cmpint (
-        mcc_asmp_receiver_handle_app (f.receiver, &other, f.now), ==, MCC_DROP_OTHER_SENDER);
-  drain (&f);
-  g_assert_cmpuint (f.others, ==, 0); /* its RTP will tell */
-  g_assert_cmpuint (stats (&f).announced_bps, ==, 810000);
-  MccApp own = { .ssrc = OURS, .subtype = MCC_APP_REPORT };
-  g_assert_cmpint (mcc_asmp_receiver_handle_app (f.receiver, &own, f.now), ==, MCC_DROP_OWN);
-  clear (&f);
-}
-
-/* A sender may wait for its first receiver: the announcement alone brings reports. */
-static void
-announcement_alone (void)
-{
-  Fixture f;
-  init (&f, NULL);
-  for (guint i = 0; i < 10; i++) {
-    announce (&f);
-    advance (&f, f.now + MCC_SECOND);
-  }
-  g_assert_cmpuint (f.reports, >=, 3);
-  g_assert_cmpuint (f.report.flags & MCC_REPORT_NO_LIMIT, !=, 0);
-  g_assert_cmpuint (f.report.flags & MCC_REPORT_ECHO, !=, 0);
-  g_assert_cmpint (answer_rtt (&f, 45 * MCC_MSECOND), ==, MCC_DROP_NONE);
-  g_assert_true (stats (&f).rtt_measured);
-  /* Then it starts: what was measured stays, its very first packet counts. */
-  g_assert_cmpint (rtp (&f, SENDER, 5), ==, MCC_DROP_NONE);
-  g_assert_true (stats (&f).rtt_measured);
-  /* Or it is gone. */
-  advance (&f, f.now + 30 * MCC_SECOND);
-  guint before = f.reports;
-  advance (&f, f.now + 30 * MCC_SECOND);
-  g_assert_cmpuint (f.reports, ==, before);
-  g_assert_cmpuint (mcc_asmp_receiver_next_timeout (f.receiver), ==, MCC_TIME_NONE);
-  clear (&f);
-}
-
-static void
-restart (void)
-{
-  Fixture f;
-  init (&f, NULL);
-  announce (&f);
-  stream (&f, 1.0);
-  f.seq += 50;
-  stream (&f, 1.0);
-  g_assert_cmpuint (stats (&f).packets_lost, ==, 50);
-  mcc_asmp_receiver_handle_bye (f.receiver, SENDER, f.now);
-  drain (&f);
-  g_assert_cmpuint (f.lost, ==, 1);
-  g_assert_cmpuint (mcc_asmp_receiver_next_timeout (f.receiver), ==, MCC_TIME_NONE);
-  g_assert_cmpint (rtp (&f, 0x52, 1000), ==, MCC_DROP_PROBATION);
-  g_assert_cmpint (rtp (&f, 0x52, 1001), ==, MCC_DROP_NONE);
-  g_assert_cmpuint (f.sources, ==, 2);
-  g_assert_cmpuint (stats (&f).packets_lost, ==, 0);
-  g_assert_cmpuint (stats (&f).source_ssrc, ==, 0x52);
-  g_assert_cmpuint (stats (&f).announced_bps, ==, 0);
-  clear (&f);
 }
 
 static void
@@ -687,25 +455,6 @@ own_absence (void)
   clear (&f);
 }
 
-/* The sender crashed and came back with the same SSRC: its numbers start anew, some back. */
-static void
-announcements_of_a_restart (void)
-{
-  Fixture f;
-  init (&f, NULL);
-  for (guint i = 0; i < 10; i++) {
-    announce (&f);
-    stream (&f, 0.5);
-  }
-  f.session.number -= 1000;
-  f.session.target_bps = 300000;
-  g_assert_cmpint (announce (&f), ==, MCC_DROP_STALE);
-  advance (&f, f.now + 3 * MCC_SECOND);
-  g_assert_cmpint (announce (&f), ==, MCC_DROP_NONE);
-  g_assert_cmpuint (stats (&f).announced_bps, ==, 300000);
-  clear (&f);
-}
-
 /* A host that does not poll loses the oldest actions, and nothing else. */
 static void
 nobody_polls (void)
@@ -777,9 +526,6 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpreceiver/spacing-and-budget", spacing);
   g_test_add_func ("/asmpreceiver/early-reports", early);
   g_test_add_func ("/asmpreceiver/rtt-of-a-neighbour", neighbours_rtt);
-  g_test_add_func ("/asmpreceiver/announcements", announcements);
-  g_test_add_func ("/asmpreceiver/announcement-without-stream", announcement_alone);
-  g_test_add_func ("/asmpreceiver/new-sender-new-history", restart);
   g_test_add_func ("/asmpreceiver/not-network-loss", not_network_loss);
   g_test_add_func ("/asmpreceiver/one-overflow-one-loss-event", one_episode);
   g_test_add_func ("/asmpreceiver/published-reports-each-interval", published);
@@ -793,7 +539,6 @@ main (int argc, char **argv)
   g_test_add_func (
       "/asmp-receiver/reports/impossible-one-covers-nobody", impossible_report_covers_nobody);
   g_test_add_func ("/asmp-receiver/source/own-absence-is-nobodys-silence", own_absence);
-  g_test_add_func ("/asmp-receiver/announcements/of-a-restart", announcements_of_a_restart);
   g_test_add_func ("/asmp-receiver/actions/nobody-polls", nobody_polls);
   return g_test_run ();
 }
