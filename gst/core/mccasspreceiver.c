@@ -64,6 +64,13 @@ static void
 advance (MccAsspReceiver *self, MccTime now)
 {
   assert (now >= self->now && now != MCC_TIME_NONE);
+  MccTime away = now - self->now;
+  if (away >= MCC_TIME_ABSENCE
+      && mcc_time_absent (self->now, mcc_assp_receiver_next_timeout (self), now)) {
+    self->streams_time += away; /* what did not come could not come */
+    if (self->deadline != MCC_TIME_NONE)
+      self->deadline += away;
+  }
   self->now = now;
   if (self->has_streams) /* else it would be asked for a lower stream first */
     mcc_asmp_receiver_set_lowest (
@@ -253,6 +260,7 @@ handle_streams (MccAsspReceiver *self, uint32_t ssrc, const MccAsspStreams *stre
     if (!sender_gone (self))
       return drop (self, MCC_DROP_OTHER_SENDER);
     mcc_assp_receiver_abandon (self);
+    mcc_asmp_receiver_forget (self->asmp);
     self->has_streams = self->lost = false;
   } else if (ours && !mcc_seq_newer32 (streams->number, self->streams.number)
              && self->now - self->streams_time < MCC_ASMP_SOURCE_TIMEOUT) {
@@ -327,7 +335,7 @@ mcc_assp_receiver_handle_rtp (MccAsspReceiver *self, unsigned stream, const MccR
   mcc_assp_receiver_drain (self);
   if (verdict != MCC_DROP_NONE)
     return verdict;
-  self->lost = false;
+  self->lost = mcc_asmp_receiver_is_lost (self->asmp);
   self->heard = now;
   if (self->to != MCC_ASSP_NO_STREAM && !self->arrived) {
     self->arrived = true;
@@ -364,6 +372,11 @@ mcc_assp_receiver_handle_bye (MccAsspReceiver *self, uint32_t ssrc, MccTime now)
 {
   advance (self, now);
   if (!self->has_streams || !mcc_assp_streams_list (&self->streams, ssrc))
+    return;
+  /* The host binds the name of the stream that comes to its address, and no other one; a sender
+   * that ends says it for all. */
+  unsigned current = mcc_assp_receiver_current (self);
+  if (current >= self->streams.count || ssrc != self->streams.stream[current].ssrc)
     return;
   self->bye = true;
   mcc_asmp_receiver_handle_bye (self->asmp, ssrc, now);

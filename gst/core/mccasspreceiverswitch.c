@@ -286,6 +286,10 @@ mcc_assp_receiver_abandon (MccAsspReceiver *self)
   self->deadline = self->key_next = self->left = MCC_TIME_NONE;
   self->settled = self->slump_bps = 0;
   self->overlap = self->arrived = false;
+  self->unlimited = false;
+  self->known_bps = 0.0;
+  memset (self->other, 0, sizeof self->other);
+  self->led_to = self->company = self->drawn_to = MCC_ASSP_NO_STREAM;
   memset (self->has_session, 0, sizeof self->has_session);
   mcc_assp_level_init (&self->level, self->config.asmp.variant, &self->config.factors);
 }

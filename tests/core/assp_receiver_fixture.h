@@ -21,6 +21,7 @@
 typedef struct {
   MccAsspReceiver *receiver;
   MccTime now, announced, next_send;
+  MccTime epoch; /* of the sender's clock */
   MccAsspStreams streams;
   uint32_t ssrc, session_number;
   uint16_t seq[MCC_ASSP_STREAMS_MAX];
@@ -157,7 +158,7 @@ announce (Fixture *self)
     MccAsspApp app = { .ssrc = ssrc, .subtype = MCC_APP_SESSION, .stream = j };
     app.asmp = (MccApp){ .ssrc = ssrc, .subtype = MCC_APP_SESSION };
     app.asmp.session = (MccAppSession){ .number = self->session_number,
-      .send_time = mcc_abs_send_time (self->now),
+      .send_time = mcc_abs_send_time (self->now + self->epoch),
       .target_bps = 1000000 * (j + 1),
       .min_bps = self->floor ? 1000000 * (j + 1) : 1,
       .max_bps = 10000000,
@@ -195,7 +196,7 @@ send_packet (Fixture *self, unsigned j, MccTime sent)
     .seq = ++self->seq[j],
     .bytes = 1250 * (j + 1) - self->less,
     .has_send_time = true,
-    .send_time = mcc_abs_send_time (sent) };
+    .send_time = mcc_abs_send_time (sent + self->epoch) };
   bool lost = self->lost_each > 0 && self->seq[j] % self->lost_each == 0;
   if (lost || (self->lossy && self->seq[j] % 2 == 0))
     return;
@@ -227,7 +228,7 @@ run (Fixture *self, MccTime length)
 }
 
 /* In steps of 10 ms, each after @each. */
-static void
+G_GNUC_UNUSED static void
 queue_to (Fixture *self, MccTime queue, MccTime each)
 {
   while (self->queue != queue) {
