@@ -591,6 +591,8 @@ start_machine (GstMccReceiver *self)
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("No memory for a session."), (NULL));
     return FALSE;
   }
+  if (klass->started)
+    klass->started (self); /* before the core can be told what that would undo */
   g_mutex_lock (&self->lock);
   self->core = core;
   self->ssrc = config.source_ssrc;
@@ -606,8 +608,6 @@ start_machine (GstMccReceiver *self)
   self->left_pts = GST_CLOCK_TIME_NONE;
   g_mutex_unlock (&self->lock);
   gst_mcc_session_resume (self->session);
-  if (klass->started)
-    klass->started (self);
   gst_mcc_pump_start (self->pump);
   return TRUE;
 }

@@ -117,7 +117,7 @@ typedef struct {
   void (*act) (GstMccReceiver *self, const MccAsspReceiverAction *action);
   /* What else stats say; with the lock, the core may be NULL; may be NULL. */
   void (*add_stats) (GstMccReceiver *self, GstStructure *stats);
-  /* PLAYING begins, has ended: the core is there, is not; may be NULL. */
+  /* PLAYING begins, has ended: the core is not there yet, any more; may be NULL. */
   void (*started) (GstMccReceiver *self);
   void (*stopped) (GstMccReceiver *self);
 } GstMccReceiverClass;

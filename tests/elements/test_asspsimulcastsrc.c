@@ -28,9 +28,10 @@ typedef struct {
   gint from, to;
   gchar reason[16];
   guint switches, warnings, errors;
-  gchar warning[256];
+  gchar warning[256], error[256];
   gint notified; /* of `stream` */
   GstElement *pipeline, *src;
+  AsspSource *peer; /* NULL: none, or not to be told of */
 } World;
 
 static void
@@ -105,6 +106,9 @@ on_message (GstBus *bus, GstMessage *message, gpointer data)
   g_mutex_lock (&world->lock);
   if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
     world->errors++;
+    gst_message_parse_error (message, &error, NULL);
+    g_strlcpy (world->error, error->message, sizeof world->error);
+    g_error_free (error);
   } else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING) {
     world->warnings++;
     gst_message_parse_warning (message, &error, NULL);
@@ -129,7 +133,7 @@ on_notify (GObject *object, GParamSpec *pspec, World *world)
 }
 
 static void
-world_start (World *world, const gchar *more)
+world_start (World *world, AsspSource *peer, const gchar *more)
 {
   gchar *text = g_strdup_printf ("asspsimulcastsrc name=src address=%s port=%u multicast-iface=lo "
                                  "latency=100 ttl-mc=1 %s ! fakesink name=sink sync=false "
@@ -141,6 +145,7 @@ world_start (World *world, const gchar *more)
 
   memset (world, 0, sizeof *world);
   world->from = world->to = -2;
+  world->peer = peer;
   g_mutex_init (&world->lock);
   world->pipeline = gst_parse_launch (text, NULL);
   g_assert_nonnull (world->pipeline);
@@ -181,6 +186,29 @@ shown (World *world)
   return stream;
 }
 
+static void
+explain (World *world, gint stream)
+{
+  GstStructure *stats;
+  gchar *text;
+
+  g_object_get (world->src, "stats", &stats, NULL);
+  text = gst_structure_to_string (stats);
+  g_mutex_lock (&world->lock);
+  g_test_message ("stream %d is not shown: %d is, the newest of %u packets is of %u; "
+                  "%u warnings (%s), %u errors (%s)",
+      stream, shown (world), world->buffers, world->stream, world->warnings, world->warning,
+      world->errors, world->error);
+  g_mutex_unlock (&world->lock);
+  if (world->peer)
+    g_test_message ("the sender heard %d requests for key units, %d reports, %d BYEs",
+        g_atomic_int_get (&world->peer->plis), g_atomic_int_get (&world->peer->reports),
+        g_atomic_int_get (&world->peer->byes));
+  g_test_message ("%s", text);
+  g_free (text);
+  gst_structure_free (stats);
+}
+
 /* Within @seconds. */
 static gboolean
 comes_to (World *world, gint stream, gdouble seconds)
@@ -195,6 +223,7 @@ comes_to (World *world, gint stream, gdouble seconds)
     if (shown (world) == stream && packets)
       return TRUE;
   }
+  explain (world, stream);
   return FALSE;
 }
 
@@ -290,7 +319,7 @@ test_states (void)
 
   assp_source_init (&peer, group, port, 0x100);
   assp_source_start (&peer);
-  world_start (&world, "");
+  world_start (&world, &peer, "");
   for (guint i = 0; i < 3; i++) {
     gst_element_set_state (world.pipeline, GST_STATE_PLAYING);
     g_assert_true (comes_to (&world, 0, 5));
@@ -319,7 +348,7 @@ test_switches (void)
 
   assp_source_init (&peer, group, port, 0x200);
   assp_source_start (&peer);
-  world_start (&world, "lock-stream=0");
+  world_start (&world, &peer, "lock-stream=0");
   g_assert_true (comes_to (&world, 0, 5));
   g_assert_cmpint (world.from, ==, -1);
   g_assert_cmpint (world.to, ==, 0);
@@ -399,7 +428,7 @@ test_carried (void)
   assp_source_init (&peer, group, port, 0x240);
   peer.carries = TRUE;
   assp_source_start (&peer);
-  world_start (&world, "lock-stream=1");
+  world_start (&world, &peer, "lock-stream=1");
   g_assert_true (comes_to (&world, 1, 8));
   g_assert_true (stat_reaches (&world, "announced-bitrate", 1100000, 5));
   g_assert_cmpuint (stat_of (&world, "dropped-ssrc-mismatch"), ==, 0);
@@ -419,7 +448,7 @@ test_set_under_a_lock (void)
   g_mutex_init (&application.lock);
   assp_source_init (&peer, group, port, 0x2c0);
   assp_source_start (&peer);
-  world_start (&world, "lock-stream=0");
+  world_start (&world, &peer, "lock-stream=0");
   g_assert_true (comes_to (&world, 0, 5));
   g_signal_connect (world.src, "notify::stream", G_CALLBACK (on_stream), &application);
   g_object_set (world.src, "lock-stream", 1, NULL);
@@ -452,7 +481,7 @@ test_renamed (void)
 
   assp_source_init (&peer, group, port, 0x280);
   assp_source_start (&peer);
-  world_start (&world, "lock-stream=0");
+  world_start (&world, &peer, "lock-stream=0");
   g_assert_true (comes_to (&world, 0, 5));
   g_atomic_int_set (&peer.renamed, 0x40);
   g_usleep (1500000);
@@ -467,6 +496,42 @@ test_renamed (void)
   assp_source_stop (&peer, FALSE);
 }
 
+static void (*inner_started) (GstMccReceiver *receiver);
+
+/* As where the thread that starts is slow and the sender's word comes meanwhile. */
+static void
+started_late (GstMccReceiver *receiver)
+{
+  gboolean announced = FALSE;
+
+  for (guint ms = 0; ms < 500 && !announced; ms += 5) {
+    g_usleep (5000);
+    g_mutex_lock (&receiver->lock);
+    announced = receiver->has_announced[0];
+    g_mutex_unlock (&receiver->lock);
+  }
+  inner_started (receiver);
+}
+
+static void
+test_announced_at_the_start (void)
+{
+  GstMccReceiverClass *klass = g_type_class_ref (GST_TYPE_ASSP_SIMULCAST_SRC);
+  World world;
+  AsspSource peer;
+
+  inner_started = klass->started;
+  klass->started = started_late;
+  assp_source_init (&peer, group, port, 0x2e0);
+  assp_source_start (&peer);
+  world_start (&world, &peer, "");
+  g_assert_true (comes_to (&world, 0, 5));
+  world_stop (&world);
+  assp_source_stop (&peer, FALSE);
+  klass->started = inner_started;
+  g_type_class_unref (klass);
+}
+
 /* Caps that the user gives stand from the first packet on. */
 static void
 test_user_caps (void)
@@ -476,7 +541,7 @@ test_user_caps (void)
 
   assp_source_init (&peer, group, port, 0x300);
   assp_source_start (&peer);
-  world_start (&world, "encoding-name=H264 lock-stream=1");
+  world_start (&world, &peer, "encoding-name=H264 lock-stream=1");
   g_assert_true (comes_to (&world, 1, 5));
   g_assert_cmpuint (world.caps, ==, 1);
   world_stop (&world);
@@ -493,7 +558,7 @@ test_stream_does_not_come (void)
   assp_source_init (&peer, group, port, 0x400);
   peer.alive[2] = FALSE;
   assp_source_start (&peer);
-  world_start (&world, "lock-stream=0");
+  world_start (&world, &peer, "lock-stream=0");
   g_assert_true (comes_to (&world, 0, 5));
   g_object_set (world.src, "lock-stream", 2, NULL);
   g_assert_true (stat_reaches (&world, "late-joins", 1, 12));
@@ -515,7 +580,7 @@ test_stream_dies (void)
 
   assp_source_init (&peer, group, port, 0x500);
   assp_source_start (&peer);
-  world_start (&world, "lock-stream=1");
+  world_start (&world, &peer, "lock-stream=1");
   g_assert_true (comes_to (&world, 1, 5));
   g_object_set (world.src, "lock-stream", -1, NULL);
   g_atomic_int_set (&peer.alive[1], FALSE);
@@ -536,7 +601,7 @@ test_sender_restarts (gconstpointer data)
 
   assp_source_init (&peer, group, port, 0x600);
   assp_source_start (&peer);
-  world_start (&world, "lock-stream=2");
+  world_start (&world, &peer, "lock-stream=2");
   g_assert_true (comes_to (&world, 2, 5));
   ssrc = world.ssrc;
   assp_source_stop (&peer, bye);
@@ -565,7 +630,7 @@ test_forged (void)
 
   assp_source_init (&peer, group, port, 0x800);
   assp_source_start (&peer);
-  world_start (&world, "");
+  world_start (&world, &peer, "");
   g_assert_true (comes_to (&world, 0, 5));
   assp_source_init (&forger, group, port, 0x800);
   forger.host = "127.0.0.2";
@@ -605,7 +670,7 @@ test_wanted_sender (void)
   assp_source_init (&second, group, port, 0xb00);
   second.address_offset = 9;
   assp_source_start (&second);
-  world_start (&world, "ssrc=2817"); /* 0xb01 */
+  world_start (&world, &second, "ssrc=2817"); /* 0xb01 */
   g_assert_true (comes_to (&world, 0, 5));
   g_assert_cmpint (g_atomic_int_get (&first.plis), >=, 0);
   {
@@ -635,7 +700,7 @@ test_flush_and_eos (void)
 
   assp_source_init (&peer, group, port, 0xc00);
   assp_source_start (&peer);
-  world_start (&world, "");
+  world_start (&world, &peer, "");
   g_assert_true (comes_to (&world, 0, 5));
   g_assert_true (gst_element_send_event (world.pipeline, gst_event_new_flush_start ()));
   g_assert_true (gst_element_send_event (world.pipeline, gst_event_new_flush_stop (TRUE)));
@@ -663,6 +728,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asspsimulcastsrc/properties", test_properties);
   g_test_add_func ("/asspsimulcastsrc/bad-settings-name-the-property", test_bad_settings);
   g_test_add_func ("/asspsimulcastsrc/states", test_states);
+  g_test_add_func ("/asspsimulcastsrc/announced-at-the-start", test_announced_at_the_start);
   g_test_add_func ("/asspsimulcastsrc/switches-are-not-seen", test_switches);
   g_test_add_func ("/asspsimulcastsrc/carried-announcements", test_carried);
   g_test_add_func ("/asspsimulcastsrc/set-under-a-lock", test_set_under_a_lock);

@@ -10,6 +10,7 @@
 #include "claim.h"
 #include "gstelmlayersink.h"
 #include "gstelmlayersrc.h"
+#include "gstmccreceiver.h"
 #include "mcclayerorder.h"
 #include "settings.h"
 
@@ -364,6 +365,41 @@ test_sender_restarts (void)
   world_stop (&world);
 }
 
+static void (*inner_started) (GstMccReceiver *receiver);
+
+/* As where the thread that starts is slow and the sender's word comes meanwhile. */
+static void
+started_late (GstMccReceiver *receiver)
+{
+  gboolean announced = FALSE;
+
+  for (guint ms = 0; ms < 500 && !announced; ms += 5) {
+    g_usleep (5000);
+    g_mutex_lock (&receiver->lock);
+    announced = receiver->has_announced[0];
+    g_mutex_unlock (&receiver->lock);
+  }
+  inner_started (receiver);
+}
+
+static void
+test_announced_at_the_start (void)
+{
+  GstMccReceiverClass *klass = g_type_class_ref (GST_TYPE_ELM_LAYER_SRC);
+  World world;
+
+  if (world_start (&world, X264, "encoding-name=H264")) {
+    inner_started = klass->started;
+    klass->started = started_late;
+    world_play (&world);
+    g_assert_true (comes_to (&world, 0, 5));
+    g_assert_cmpfloat (frame_rate (&world, 3), >, 3);
+    world_stop (&world);
+    klass->started = inner_started;
+  }
+  g_type_class_unref (klass);
+}
+
 /* ---- senders that do wrong ---- */
 
 static GstPadProbeReturn
@@ -537,6 +573,7 @@ main (int argc, char **argv)
     g_test_add_func ("/elmlayersrc/bad-settings-are-named", test_bad_settings);
     g_test_add_func ("/elmlayersrc/levels-are-frame-rates", test_levels);
     g_test_add_func ("/elmlayersrc/every-state-and-no-leak", test_states);
+    g_test_add_func ("/elmlayersrc/announced-at-the-start", test_announced_at_the_start);
     g_test_add_func ("/elmlayersrc/a-sender-that-restarts", test_sender_restarts);
     g_test_add_func ("/elmlayersrc/a-sender-that-takes-another-ssrc", test_collision);
   }
