@@ -237,6 +237,7 @@ reset_streams_locked (GstAsspSimulcastBin *self, MccTime now)
     GstAsspStream *stream = &self->stream[i];
 
     mcc_idle_init (&stream->idle, i == 0 ? MCC_TIME_NONE : self->idle_after, now);
+    stream->gate_running = stream->gate_open = TRUE;
     stream->target_bps = self->bounds.stream[i].low_bps;
     stream->rtcp_bps = 0;
     stream->failed = FALSE;

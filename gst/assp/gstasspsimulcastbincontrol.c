@@ -99,17 +99,12 @@ gst_assp_simulcast_bin_get_target (GstMccSender *sender)
 
 /* ---- what runs ---- */
 
-/* Opens or closes the way in of a stream, as it runs or idles. Without a lock. */
+/* Opens or closes the way in of a stream, as it runs or idles. */
 static void
-set_gate (GstAsspSimulcastBin *self, guint i)
+act_gate (GstAsspSimulcastBin *self, guint i, gboolean open)
 {
-  GstMccSender *sender = GST_MCC_SENDER (self);
   GstAsspStream *stream = &self->stream[i];
-  gboolean open;
 
-  g_mutex_lock (&sender->lock);
-  open = stream->idle.running && !self->stopped;
-  g_mutex_unlock (&sender->lock);
   GST_INFO_OBJECT (self, "stream %u %s", i, open ? "runs" : "idles");
   /* Before its first frame: what was not encoded is missing in those to come. */
   if (open)
@@ -119,6 +114,24 @@ set_gate (GstAsspSimulcastBin *self, guint i)
   else
     gst_mcc_send_stream_set_stopped (stream->send, !open);
   g_object_notify (G_OBJECT (self), "target-bitrate");
+}
+
+/* Called with the lock: a stream whose way in is not as it should be. */
+static gboolean
+poll_gate_locked (GstAsspSimulcastBin *self, GstMccSenderTodo *out)
+{
+  for (guint i = 0; i < self->n_streams; i++) {
+    GstAsspStream *stream = &self->stream[i];
+    gboolean running = stream->idle.running, open = running && !self->stopped;
+
+    if (running == stream->gate_running && open == stream->gate_open)
+      continue;
+    stream->gate_running = running;
+    out->gate_open = stream->gate_open = open;
+    out->gate_stream = i;
+    return TRUE;
+  }
+  return FALSE;
 }
 
 /* Called with the lock. */
@@ -137,21 +150,18 @@ act_occupied (GstAsspSimulcastBin *self, guint i, gboolean occupied)
   GstMccSender *sender = GST_MCC_SENDER (self);
   GstAsspStream *stream = &self->stream[i];
   MccAsspStream bounds = { 0 };
-  gboolean again = FALSE;
 
   g_mutex_lock (&sender->lock);
   if (sender->core)
     bounds = mcc_assp_sender_streams (sender->core)->stream[i];
   if (sender->core && !stream->failed) {
-    again = mcc_idle_set_occupied (&stream->idle, occupied, gst_mcc_pump_now (sender->pump));
+    mcc_idle_set_occupied (&stream->idle, occupied, gst_mcc_pump_now (sender->pump));
     tell_running_locked (self, i);
   }
   g_mutex_unlock (&sender->lock);
   /* Nobody looks at the picture: it may become that of bounds that have moved. */
   if (!occupied && stream->branch && bounds.high_bps > 0)
     gst_assp_branch_set_bounds (stream->branch, bounds.low_bps, bounds.high_bps);
-  if (again)
-    set_gate (self, i);
 }
 
 /* The lowest stream always runs: newcomers begin there, knowing nothing else. */
@@ -159,7 +169,6 @@ static void
 keep_lowest (GstAsspSimulcastBin *self)
 {
   GstMccSender *sender = GST_MCC_SENDER (self);
-  gint begins = -1;
 
   g_mutex_lock (&sender->lock);
   if (sender->core) {
@@ -169,14 +178,10 @@ keep_lowest (GstAsspSimulcastBin *self)
     for (guint i = 0; i < self->n_streams; i++)
       if (!self->stream[i].failed
           && mcc_idle_set_after (
-              &self->stream[i].idle, i == lowest ? MCC_TIME_NONE : self->idle_after, now)) {
+              &self->stream[i].idle, i == lowest ? MCC_TIME_NONE : self->idle_after, now))
         tell_running_locked (self, i);
-        begins = (gint)i;
-      }
   }
   g_mutex_unlock (&sender->lock);
-  if (begins >= 0)
-    set_gate (self, (guint)begins);
 }
 
 /* The ladder has moved. The picture stays while somebody looks at it. */
@@ -202,19 +207,19 @@ static void
 stop_idle (GstAsspSimulcastBin *self)
 {
   GstMccSender *sender = GST_MCC_SENDER (self);
+  gboolean some = FALSE;
 
-  for (guint i = 0; i < self->n_streams; i++) {
-    gboolean stops;
-
-    g_mutex_lock (&sender->lock);
-    stops = sender->core && !self->stream[i].failed
-            && mcc_idle_handle_timeout (&self->stream[i].idle, gst_mcc_pump_now (sender->pump));
-    if (stops)
-      tell_running_locked (self, i);
-    g_mutex_unlock (&sender->lock);
-    if (stops)
-      set_gate (self, i);
+  g_mutex_lock (&sender->lock);
+  for (guint i = 0; sender->core && i < self->n_streams; i++) {
+    if (self->stream[i].failed
+        || !mcc_idle_handle_timeout (&self->stream[i].idle, gst_mcc_pump_now (sender->pump)))
+      continue;
+    tell_running_locked (self, i);
+    some = TRUE;
   }
+  g_mutex_unlock (&sender->lock);
+  if (some)
+    gst_mcc_sender_drain (sender);
 }
 
 gboolean
@@ -340,14 +345,10 @@ static void
 set_stopped (GstAsspSimulcastBin *self, gboolean stopped)
 {
   GstMccSender *sender = GST_MCC_SENDER (self);
-  gboolean changed;
 
   g_mutex_lock (&sender->lock);
-  changed = self->stopped != stopped;
   self->stopped = stopped;
   g_mutex_unlock (&sender->lock);
-  for (guint i = 0; changed && i < self->n_streams; i++)
-    set_gate (self, i);
 }
 
 gboolean
@@ -356,6 +357,9 @@ gst_assp_simulcast_bin_poll_locked (GstMccSender *sender, GstMccSenderTodo *out)
   GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (sender);
   const MccAsspSenderAction *action = &out->action.assp;
 
+  out->gate = poll_gate_locked (self, out);
+  if (out->gate)
+    return TRUE;
   if (!mcc_assp_sender_poll (sender->core, &out->action.assp))
     return FALSE;
   if (action->type == MCC_ASSP_SENDER_ASMP && action->asmp.type == MCC_SENDER_TARGET)
@@ -377,6 +381,10 @@ gst_assp_simulcast_bin_act (GstMccSender *sender, GstMccSenderTodo *todo)
   const MccAsspSenderAction *action = &todo->action.assp;
   gboolean found;
 
+  if (todo->gate) {
+    act_gate (self, todo->gate_stream, todo->gate_open);
+    return;
+  }
   switch (action->type) {
     case MCC_ASSP_SENDER_ASMP:
       act_stream (self, action->stream, todo);

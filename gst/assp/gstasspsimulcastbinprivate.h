@@ -32,6 +32,7 @@ typedef struct {
   GstAsspBranch *branch; /* NULL: request pads */
   /* Guarded by the sender's lock. */
   MccIdle idle;
+  gboolean gate_running, gate_open; /* as act() was told last */
   guint64 target_bps, rtcp_bps;
   gboolean failed;
 } GstAsspStream;

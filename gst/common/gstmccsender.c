@@ -48,29 +48,42 @@ gst_mcc_sender_copy_session (
     memcpy (todo->rtt.entry, rtt->entry, rtt->count * sizeof rtt->entry[0]);
 }
 
+/* Called with the lock, which it releases meanwhile. One thread at a time, or what the machine said
+ * first could be done last. */
+static void
+act_locked (GstMccSender *self)
+{
+  GstMccSenderClass *klass = GST_MCC_SENDER_GET_CLASS (self);
+  GstMccSenderTodo todo;
+
+  self->actor = g_thread_self ();
+  while (self->core && klass->poll_locked (self, &todo)) {
+    g_mutex_unlock (&self->lock);
+    klass->act (self, &todo);
+    g_mutex_lock (&self->lock);
+  }
+  self->actor = NULL;
+  g_cond_broadcast (&self->acted);
+}
+
 void
 gst_mcc_sender_drain (GstMccSender *self)
 {
   GstMccSenderClass *klass = GST_MCC_SENDER_GET_CLASS (self);
   MccTime next = MCC_TIME_NONE;
-  GstMccSenderTodo todo;
-  gboolean more = TRUE;
 
-  while (more) {
-    g_mutex_lock (&self->lock);
-    more = self->core && klass->poll_locked (self, &todo);
-    if (!more && self->core) {
-      gboolean ect = klass->machine->ect && klass->machine->ect (self->core);
+  g_mutex_lock (&self->lock);
+  if (!self->actor) /* else who acts polls again behind us */
+    act_locked (self);
+  if (self->core) {
+    gboolean ect = klass->machine->ect && klass->machine->ect (self->core);
 
-      if (ect != self->ect)
-        gst_mcc_session_set_ect (self->session, ect);
-      self->ect = ect;
-      next = klass->machine->next_timeout (self->core);
-    }
-    g_mutex_unlock (&self->lock);
-    if (more)
-      klass->act (self, &todo);
+    if (ect != self->ect)
+      gst_mcc_session_set_ect (self->session, ect);
+    self->ect = ect;
+    next = klass->machine->next_timeout (self->core);
   }
+  g_mutex_unlock (&self->lock);
   gst_mcc_pump_wake (self->pump, next);
 }
 
@@ -503,6 +516,9 @@ stop (GstMccSender *self)
   g_mutex_lock (&self->lock);
   self->running = FALSE;
   g_clear_pointer (&self->core, machine_of (self)->destroy);
+  /* Nothing is done behind what follows. */
+  while (self->actor && self->actor != g_thread_self ())
+    g_cond_wait (&self->acted, &self->lock);
   g_mutex_unlock (&self->lock);
   gst_mcc_messages_clear (self->messages);
 }
@@ -620,6 +636,7 @@ gst_mcc_sender_finalize (GObject *object)
   gst_mcc_messages_free (self->messages);
   gst_mcc_properties_clear (&self->network);
   gst_mcc_sender_settings_clear (&self->settings);
+  g_cond_clear (&self->acted);
   g_mutex_clear (&self->lock);
   G_OBJECT_CLASS (gst_mcc_sender_parent_class)->finalize (object);
 }
@@ -661,6 +678,7 @@ static void
 gst_mcc_sender_init (GstMccSender *self)
 {
   g_mutex_init (&self->lock);
+  g_cond_init (&self->acted);
   gst_mcc_sender_settings_init (&self->settings);
   self->messages = gst_mcc_messages_new (GST_ELEMENT (self));
   self->next_stats = MCC_TIME_NONE;

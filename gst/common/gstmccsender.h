@@ -44,7 +44,9 @@ typedef struct {
   GMutex lock;
   gboolean running; /* PAUSED or PLAYING */
   gpointer core;    /* NULL when not running, and until it can be made */
-  gboolean ect;     /* as the socket has it */
+  GThread *actor;   /* who does what it wants done; NULL: nobody */
+  GCond acted;
+  gboolean ect; /* as the socket has it */
   guint warned;
   MccTime next_stats;
   struct {
@@ -62,6 +64,9 @@ typedef struct {
     MccAsspSenderAction assp;
     MccElmSenderAction elm;
   } action;
+  gboolean gate; /* none of the machine's: ASSP's `gate_stream` is to open or to close */
+  guint gate_stream;
+  gboolean gate_open;
   /* an announcement's */
   MccAppSession session;
   MccAppRttList rtt;
@@ -139,10 +144,10 @@ typedef struct {
   /* ... once it does; may be NULL. */
   void (*started) (GstMccSender *self);
 
-  /* With the lock, the core is there: the next thing to do, if any. What else is to be noted under
-   * the lock is noted here. */
+  /* With the lock, the core is there: the next thing to do, if any. What
+   * else is to be noted under the lock is noted here. */
   gboolean (*poll_locked) (GstMccSender *self, GstMccSenderTodo *out);
-  /* Without a lock. */
+  /* Without a lock; one thread at a time. */
   void (*act) (GstMccSender *self, GstMccSenderTodo *todo);
   /* What else there is to look at when the pump runs; returns when next. May be NULL. */
   MccTime (*tick) (GstMccSender *self, MccTime now);
@@ -178,7 +183,8 @@ GstElement *gst_mcc_sender_make (GstMccSender *self, const gchar *factory);
 void gst_mcc_sender_unmake (GstMccSender *self, GstElement **child);
 void gst_mcc_sender_tell_missing (GstMccSender *self, const gchar *factory);
 
-/* Polls what the machine wants done and does it. */
+/* Polls what the machine wants done and does it, in the order in which the machine said it, one
+ * thread at a time. Nobody waits for another: who comes while one acts leaves it to that one. */
 void gst_mcc_sender_drain (GstMccSender *self);
 /* TRUE the first time since READY->PAUSED. */
 gboolean gst_mcc_sender_warn_once (GstMccSender *self, guint bit);

@@ -10,6 +10,7 @@
 
 #include "asspbinfixture.h"
 #include "gstasspsimulcastbin.h"
+#include "gstmccsender.h"
 
 /* ---- states ---- */
 
@@ -297,6 +298,58 @@ test_idle (void)
   bin_teardown (&f);
 }
 
+static void (*inner_act) (GstMccSender *sender, GstMccSenderTodo *todo);
+static GPrivate acting = G_PRIVATE_INIT (NULL);
+static gint inside, together; /* atomic */
+
+static void
+act_counted (GstMccSender *sender, GstMccSenderTodo *todo)
+{
+  if (g_atomic_int_add (&inside, 1) > 0)
+    g_atomic_int_inc (&together);
+  g_private_set (&acting, sender);
+  inner_act (sender, todo);
+  g_private_set (&acting, NULL);
+  g_usleep (5000); /* so that another thread would come, too */
+  g_atomic_int_add (&inside, -1);
+}
+
+static void
+on_target (GObject *bin, GParamSpec *pspec, gpointer data)
+{
+  gint *outside = data;
+
+  if (!g_private_get (&acting))
+    g_atomic_int_inc (outside);
+}
+
+/* What the clock changes, a stream that idles, and what reports do: one after the other. */
+static void
+test_idle_in_turn (void)
+{
+  GstMccSenderClass *klass = g_type_class_ref (GST_TYPE_ASSP_SIMULCAST_BIN);
+  gint outside = 0;
+  BinFixture f;
+
+  inner_act = klass->act;
+  klass->act = act_counted;
+  if (bin_setup (&f, SOURCE "@" LADDER "idle-timeout=400")) {
+    g_signal_connect (f.bin, "notify::target-bitrate", G_CALLBACK (on_target), &outside);
+    bin_play (&f);
+    bin_meet (&f, 1);
+    for (guint i = 0; i < 60; i++) {
+      assp_peer_report (&f.peer, i / 20 + i % 2 > 1 ? 1 : 0, 210000 + 30000 * (i % 5), 0);
+      assp_peer_run (&f.peer, 50);
+    }
+    g_assert_cmpuint (bin_stream_uint (&f, 2, "running"), ==, 0);
+    bin_teardown (&f);
+    g_assert_cmpint (outside, ==, 0);
+    g_assert_cmpint (together, ==, 0);
+  }
+  klass->act = inner_act;
+  g_type_class_unref (klass);
+}
+
 /* ---- ends ---- */
 
 static void
@@ -445,6 +498,7 @@ main (int argc, char **argv)
   ADD ("decides-each-round", test_decides);
   ADD ("key-units", test_key_units);
   ADD ("idle-and-return", test_idle);
+  ADD ("idle-in-turn", test_idle_in_turn);
   ADD ("eos", test_eos);
   ADD ("eos-while-idle", test_eos_while_idle);
   ADD ("sdp", test_sdp);

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * gstmccsender: what the machine wants done, by whichever thread.
+ */
+#include <gst/gst.h>
+
+#include "gstmccsender.h"
+#include "ownport.h"
+
+#define ACTIONS 3000
+#define THREADS 3
+
+/* A class whose machine says numbers; an ASMP target stands for any action. */
+typedef struct {
+  GstMccSender parent;
+} Fake;
+typedef struct {
+  GstMccSenderClass parent;
+} FakeClass;
+
+static GType fake_get_type (void);
+G_DEFINE_TYPE (Fake, fake, GST_TYPE_MCC_SENDER)
+
+static guint said, acted, swapped;
+static gint inside, together; /* atomic */
+static gboolean asked;        /* guarded by the lock, as .said */
+
+static gboolean
+poll_locked (GstMccSender *self, GstMccSenderTodo *out)
+{
+  if (asked || said == ACTIONS)
+    return FALSE;
+  asked = TRUE;
+  out->action.asmp.target_bps = said++;
+  return TRUE;
+}
+
+static void
+act (GstMccSender *self, GstMccSenderTodo *todo)
+{
+  guint64 number = todo->action.asmp.target_bps;
+
+  if (g_atomic_int_add (&inside, 1) > 0)
+    g_atomic_int_inc (&together);
+  if (number % 64 == 0)
+    g_usleep (1000); /* as the bus may take */
+  swapped += number != acted;
+  acted = (guint)number + 1;
+  if (number % 100 == 0)
+    gst_mcc_sender_drain (self); /* from a handler of the application's, say: no deadlock */
+  g_atomic_int_add (&inside, -1);
+}
+
+/* ---- what the class needs besides ---- */
+
+static MccTime
+never (gpointer core)
+{
+  return MCC_TIME_NONE;
+}
+
+static void
+destroy (gpointer core)
+{
+}
+
+static gboolean
+prepare (GstMccSender *self)
+{
+  MccPlace place = { 0 };
+
+  return gst_mcc_sender_open_session (self, &place, 1, 1000000);
+}
+
+static void
+release (GstMccSender *self)
+{
+  gst_mcc_session_close (self->session);
+}
+
+static gboolean
+start (GstMccSender *self)
+{
+  g_mutex_lock (&self->lock);
+  self->core = &asked;
+  g_mutex_unlock (&self->lock);
+  return TRUE;
+}
+
+static void
+fake_class_init (FakeClass *klass)
+{
+  static const GstMccSenderMachine machine = { .destroy = destroy, .next_timeout = never };
+  static const GstMccSessionHandler handler = { 0 };
+
+  klass->parent.scheme = "asmp";
+  klass->parent.element_name = "fake";
+  klass->parent.machine = &machine;
+  klass->parent.handler = &handler;
+  klass->parent.prepare = prepare;
+  klass->parent.release = release;
+  klass->parent.start = start;
+  klass->parent.poll_locked = poll_locked;
+  klass->parent.act = act;
+  gst_mcc_sender_class_install (&klass->parent, FALSE);
+}
+
+static void
+fake_init (Fake *self)
+{
+  gst_mcc_sender_setup (GST_MCC_SENDER (self));
+}
+
+static GstMccSender *
+new_fake (void)
+{
+  GstMccSender *self = g_object_new (fake_get_type (), NULL);
+
+  said = acted = swapped = 0;
+  inside = together = 0;
+  asked = FALSE;
+  return gst_object_ref_sink (self);
+}
+
+/* ---- tests ---- */
+
+static gpointer
+drive (gpointer data)
+{
+  GstMccSender *self = data;
+  gboolean more = TRUE;
+
+  while (more) {
+    g_mutex_lock (&self->lock);
+    asked = FALSE; /* one for each call: another thread gets the next */
+    more = said < ACTIONS;
+    g_mutex_unlock (&self->lock);
+    gst_mcc_sender_drain (self);
+  }
+  return NULL;
+}
+
+static void
+test_order (void)
+{
+  GstMccSender *self = new_fake ();
+  GThread *threads[THREADS];
+
+  start (self);
+  for (guint i = 0; i < THREADS; i++)
+    threads[i] = g_thread_new ("drive", drive, self);
+  for (guint i = 0; i < THREADS; i++)
+    g_thread_join (threads[i]);
+  self->core = NULL;
+  g_assert_cmpuint (acted, ==, ACTIONS);
+  g_assert_cmpuint (swapped, ==, 0);
+  g_assert_cmpint (together, ==, 0);
+  gst_object_unref (self);
+}
+
+/* A slow handler of the application's. */
+typedef struct {
+  GMutex lock;
+  GCond cond;
+  gboolean stands, go_on;
+} Door;
+
+static Door door;
+
+static void
+stand (GstMccSender *self, GstMccSenderTodo *todo)
+{
+  g_mutex_lock (&door.lock);
+  door.stands = TRUE;
+  g_cond_broadcast (&door.cond);
+  while (!door.go_on)
+    g_cond_wait (&door.cond, &door.lock);
+  g_mutex_unlock (&door.lock);
+  acted++;
+}
+
+static void
+open_door (void)
+{
+  g_mutex_lock (&door.lock);
+  door.go_on = TRUE;
+  g_cond_broadcast (&door.cond);
+  g_mutex_unlock (&door.lock);
+}
+
+static gpointer
+drive_once (gpointer data)
+{
+  GstMccSender *self = data;
+
+  g_mutex_lock (&self->lock);
+  asked = FALSE;
+  g_mutex_unlock (&self->lock);
+  gst_mcc_sender_drain (self);
+  return NULL;
+}
+
+/* A thread in a handler that stands. */
+static GThread *
+stand_in_it (GstMccSender *self)
+{
+  GThread *thread;
+
+  GST_MCC_SENDER_GET_CLASS (self)->act = stand;
+  door.stands = door.go_on = FALSE;
+  thread = g_thread_new ("stands", drive_once, self);
+  g_mutex_lock (&door.lock);
+  while (!door.stands)
+    g_cond_wait (&door.cond, &door.lock);
+  g_mutex_unlock (&door.lock);
+  return thread;
+}
+
+/* Who comes meanwhile, a pacer, goes on; who acts does that, too. */
+static void
+test_nobody_waits (void)
+{
+  GstMccSender *self = new_fake ();
+  GThread *first;
+
+  start (self);
+  first = stand_in_it (self);
+  drive_once (self); /* else it would stand here for good */
+  g_assert_cmpuint (acted, ==, 0);
+  open_door ();
+  g_thread_join (first);
+  g_assert_cmpuint (acted, ==, 2);
+  self->core = NULL;
+  GST_MCC_SENDER_GET_CLASS (self)->act = act;
+  gst_object_unref (self);
+}
+
+static gint stopped; /* atomic */
+
+static gpointer
+set_null (gpointer data)
+{
+  g_assert_cmpint (gst_element_set_state (data, GST_STATE_NULL), ==, GST_STATE_CHANGE_SUCCESS);
+  g_atomic_int_set (&stopped, TRUE);
+  return NULL;
+}
+
+/* Nothing is done behind the end. */
+static void
+test_stop (void)
+{
+  GstMccSender *self = new_fake ();
+  GThread *first, *second;
+
+  g_object_set (self, "address", "127.0.0.1", "port", own_port (2), NULL);
+  asked = TRUE;
+  g_assert_cmpint (
+      gst_element_set_state (GST_ELEMENT (self), GST_STATE_PAUSED), !=, GST_STATE_CHANGE_FAILURE);
+  first = stand_in_it (self);
+  stopped = FALSE;
+  second = g_thread_new ("stops", set_null, self);
+  g_usleep (300000);
+  g_assert_false (g_atomic_int_get (&stopped));
+  open_door ();
+  g_thread_join (first);
+  g_thread_join (second);
+  g_assert_cmpuint (acted, ==, 1);
+  g_assert_null (self->actor);
+  GST_MCC_SENDER_GET_CLASS (self)->act = act;
+  gst_object_unref (self);
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/sender/actions-keep-their-order", test_order);
+  g_test_add_func ("/sender/nobody-waits", test_nobody_waits);
+  g_test_add_func ("/sender/nothing-behind-the-end", test_stop);
+  return g_test_run ();
+}
