@@ -385,8 +385,8 @@ post_stats (GstMccReceiver *self, MccTime now)
     self->next_stats = MCC_TIME_NONE;
     return MCC_TIME_NONE;
   }
-  if (self->next_stats == MCC_TIME_NONE)
-    self->next_stats = now + interval;
+  /* The interval may have become shorter. */
+  self->next_stats = mcc_time_min (self->next_stats, now + interval);
   due = now >= self->next_stats;
   if (due) {
     gst_mcc_messages_stats (self->messages, gst_mcc_receiver_make_stats (self), now);

@@ -47,6 +47,8 @@ gst_mcc_receiver_set_property (GObject *object, guint id, const GValue *value, G
 
   if (gst_mcc_properties_set (&self->properties, object, id, value)) {
     gst_mcc_properties_apply_key (&self->properties, GST_ELEMENT (self), id, self->session);
+    if (id == GST_MCC_PROPERTY_STATS_INTERVAL)
+      gst_mcc_pump_wake (self->pump, 0);
     return;
   }
   switch (id) {

@@ -581,6 +581,8 @@ gst_mcc_sender_set_property (GObject *object, guint id, const GValue *value, GPa
 
   if (gst_mcc_properties_set (&self->network, object, id, value)) {
     gst_mcc_properties_apply_key (&self->network, GST_ELEMENT (self), id, self->session);
+    if (id == GST_MCC_PROPERTY_STATS_INTERVAL)
+      gst_mcc_pump_wake (self->pump, 0);
     return;
   }
   if (gst_mcc_sender_settings_set (&self->settings, GST_ELEMENT (self), id, value))

@@ -4,7 +4,9 @@
  */
 #include <gst/gst.h>
 
+#include "gstasmpsrc.h"
 #include "gstmccreceiver.h"
+#include "ownport.h"
 
 #define ACTIONS 3000
 #define THREADS 3
@@ -192,12 +194,50 @@ test_nothing_new (void)
   gst_object_unref (self);
 }
 
+/* ---- figures ---- */
+
+/* A shorter interval counts at once, without a sender to wake anybody, too. */
+static void
+test_stats_interval (gconstpointer data)
+{
+  GstElement *pipeline
+      = gst_parse_launch ("asmpsrc name=src address=127.0.0.1 ! fakesink async=false", NULL);
+  GstElement *src = gst_bin_get_by_name (GST_BIN (pipeline), "src");
+  GstBus *bus = gst_element_get_bus (pipeline);
+  gint64 until;
+  gboolean told = FALSE;
+
+  g_object_set (src, "port", own_port (2), "stats-interval", GPOINTER_TO_UINT (data), NULL);
+  g_assert_cmpint (
+      gst_element_set_state (pipeline, GST_STATE_PLAYING), !=, GST_STATE_CHANGE_FAILURE);
+  g_usleep (200000);
+  g_object_set (src, "stats-interval", 100, NULL);
+  for (until = g_get_monotonic_time () + 2 * G_USEC_PER_SEC;
+       !told && g_get_monotonic_time () < until;) {
+    GstMessage *message = gst_bus_timed_pop_filtered (bus, 50 * GST_MSECOND, GST_MESSAGE_ELEMENT);
+
+    told = message && gst_message_has_name (message, "adaptive-multicast-stats");
+    if (message)
+      gst_message_unref (message);
+  }
+  g_assert_true (told);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (src);
+  gst_object_unref (pipeline);
+}
+
 int
 main (int argc, char **argv)
 {
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
+  GST_ELEMENT_REGISTER (asmpsrc, NULL);
   g_test_add_func ("/receiver/actions-keep-their-order", test_order);
   g_test_add_func ("/receiver/nothing-new-does-not-wait", test_nothing_new);
+  g_test_add_data_func (
+      "/receiver/stats-interval-shorter", GUINT_TO_POINTER (60000), test_stats_interval);
+  g_test_add_data_func (
+      "/receiver/stats-interval-begins", GUINT_TO_POINTER (0), test_stats_interval);
   return g_test_run ();
 }
