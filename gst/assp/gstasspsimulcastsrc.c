@@ -189,11 +189,16 @@ new_source (GstMccReceiver *receiver, guint stream, guint32 ssrc)
   gst_mcc_session_request_key_unit (receiver->session, ssrc);
 }
 
+static gboolean
+join (GstMccReceiver *receiver, guint stream, const MccAsspStream *group, GError **error)
+{
+  return gst_mcc_session_join (receiver->session, stream, group, error);
+}
+
 static void
 on_join (GstAsspSimulcastSrc *self, const MccAsspReceiverAction *action)
 {
   GstMccReceiver *receiver = GST_MCC_RECEIVER (self);
-  GError *error = NULL;
 
   GST_INFO_OBJECT (self, "joining stream %u (%s)", action->stream,
       action->overlap ? "the present one goes on" : "alone");
@@ -205,9 +210,7 @@ on_join (GstAsspSimulcastSrc *self, const MccAsspReceiverAction *action)
   /* what it carries is told next, where that is known */
   apply_caps (receiver, action->stream, NULL);
   gst_mcc_session_follow (receiver->session, action->group.ssrc);
-  if (gst_mcc_session_join (receiver->session, action->stream, &action->group, &error))
-    return;
-  gst_mcc_receiver_tell_join_failed (receiver, "Stream", action->stream, error);
+  gst_mcc_receiver_join (receiver, action->stream, &action->group);
 }
 
 static void
@@ -268,6 +271,7 @@ act (GstMccReceiver *receiver, const MccAsspReceiverAction *action)
       g_mutex_lock (&receiver->lock);
       receiver->extra.leaves++;
       g_mutex_unlock (&receiver->lock);
+      gst_mcc_receiver_forget_join (receiver, action->stream);
       gst_mcc_session_leave (receiver->session, action->stream);
       break;
     case MCC_ASSP_RECEIVER_SWITCHED:
@@ -499,6 +503,8 @@ gst_assp_simulcast_src_class_init (GstAsspSimulcastSrcClass *klass)
   receiver->send_report = send_report;
   receiver->new_source = new_source;
   receiver->apply_caps = apply_caps;
+  receiver->join = join;
+  receiver->join_name = "Stream";
   receiver->act = act;
   receiver->add_stats = add_stats;
   receiver->started = started;

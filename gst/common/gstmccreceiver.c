@@ -10,7 +10,8 @@ GST_DEBUG_CATEGORY_STATIC (gst_mcc_receiver_debug);
 #define GST_CAT_DEFAULT gst_mcc_receiver_debug
 
 #define LATENCY_MAX_MS 60000
-#define SILENCE (5 * MCC_SECOND) /* without a sender: say so */
+#define SILENCE (5 * MCC_SECOND)  /* without a sender: say so */
+#define RETRY_INTERVAL MCC_SECOND /* of joins */
 
 G_DEFINE_ABSTRACT_TYPE (GstMccReceiver, gst_mcc_receiver, GST_TYPE_BIN)
 
@@ -123,19 +124,49 @@ gst_mcc_receiver_tell_other (GstMccReceiver *self, guint32 other, guint32 ours)
 }
 
 void
-gst_mcc_receiver_tell_join_failed (
-    GstMccReceiver *self, const gchar *what, guint number, GError *error)
+gst_mcc_receiver_join (GstMccReceiver *self, guint stream, const MccAsspStream *group)
 {
-  gboolean told;
+  GstMccReceiverClass *klass = GST_MCC_RECEIVER_GET_CLASS (self);
+  GError *error = NULL;
+  gboolean joined = klass->join (self, stream, group, &error), told;
+  MccTime at = gst_mcc_pump_now (self->pump) + RETRY_INTERVAL;
 
   g_mutex_lock (&self->lock);
+  self->retry[stream].wanted = !joined && self->core;
+  self->retry[stream].group = *group;
+  self->retry[stream].at = at;
   told = self->join_told;
-  self->join_told = TRUE;
+  self->join_told = told || !joined;
   g_mutex_unlock (&self->lock);
+  if (joined)
+    return;
+  gst_mcc_pump_wake (self->pump, at);
   if (!told)
     GST_ELEMENT_WARNING (self, RESOURCE, OPEN_READ,
-        ("%s %u cannot be received: %s", what, number, error->message), (NULL));
+        ("%s %u cannot be received: %s; it is tried again every second.", klass->join_name, stream,
+            error->message),
+        (NULL));
   g_error_free (error);
+}
+
+void
+gst_mcc_receiver_forget_join (GstMccReceiver *self, guint stream)
+{
+  g_mutex_lock (&self->lock);
+  self->retry[stream].wanted = FALSE;
+  g_mutex_unlock (&self->lock);
+}
+
+/* Called with the lock: -1: none is due; *next: when one will be. */
+static gint
+due_join_locked (GstMccReceiver *self, MccTime now, MccTime *next)
+{
+  for (gint i = 0; i < GST_MCC_STREAMS_MAX; i++)
+    if (self->retry[i].wanted && self->retry[i].at <= now)
+      return i;
+    else if (self->retry[i].wanted)
+      *next = mcc_time_min (*next, self->retry[i].at);
+  return -1;
 }
 
 GParamSpec *
@@ -176,6 +207,8 @@ on_rate (GstMccReceiver *self, guint64 rate_bps)
 static void
 on_cease (GstMccReceiver *self, MccBreakerVerdict verdict)
 {
+  for (guint i = 0; i < GST_MCC_STREAMS_MAX; i++)
+    gst_mcc_receiver_forget_join (self, i);
   gst_mcc_session_cease (self->session);
   GST_ELEMENT_ERROR (self, RESOURCE, READ,
       ("The network path does not carry the lowest rate that the sender offers (%s); left the "
@@ -215,6 +248,22 @@ act_asmp (GstMccReceiver *self, guint stream, const MccReceiverAction *action)
   }
 }
 
+/* Called with the lock, which it releases meanwhile. */
+static void
+join_again_locked (GstMccReceiver *self)
+{
+  MccTime next = MCC_TIME_NONE;
+  gint stream;
+
+  while ((stream = due_join_locked (self, gst_mcc_pump_now (self->pump), &next)) >= 0) {
+    MccAsspStream group = self->retry[stream].group;
+
+    g_mutex_unlock (&self->lock);
+    gst_mcc_receiver_join (self, (guint)stream, &group);
+    g_mutex_lock (&self->lock);
+  }
+}
+
 /* Called with the lock, which it releases meanwhile. One thread at a time, or a join and a leave of
  * two threads could change places. */
 static void
@@ -233,6 +282,7 @@ act_locked (GstMccReceiver *self)
     g_free (action);
     g_mutex_lock (&self->lock);
   }
+  join_again_locked (self);
   self->actor = NULL;
   g_cond_broadcast (&self->acted);
 }
@@ -483,6 +533,8 @@ on_pump (gpointer owner, MccTime now)
     next = mcc_time_min (todo.next, mcc_key_wait_next_timeout (&self->key_wait));
     silence = silence_locked (self, now, &next);
     unread = unread_locked (self, now, &next);
+    if (due_join_locked (self, now, &next) >= 0)
+      todo.some = TRUE;
     if (self->last_stats.announced_bps != self->told_bps)
       announced = self->told_bps = self->last_stats.announced_bps;
   }
@@ -635,6 +687,7 @@ stop_machine (GstMccReceiver *self)
   }
   /* Nothing is joined behind what follows. */
   g_queue_clear_full (&self->waiting, g_free);
+  memset (self->retry, 0, sizeof self->retry);
   while (self->actor && self->actor != g_thread_self ())
     g_cond_wait (&self->acted, &self->lock);
   g_mutex_unlock (&self->lock);

@@ -64,6 +64,12 @@ typedef struct {
   GQueue waiting; /* of MccAsspReceiverAction */
   GThread *actor; /* who acts on them; NULL: nobody */
   GCond acted;
+  /* Memberships that are wanted and could not be had: tried again. */
+  struct {
+    gboolean wanted;
+    MccAsspStream group;
+    MccTime at;
+  } retry[GST_MCC_STREAMS_MAX];
   guint8 send_time_id[GST_MCC_STREAMS_MAX];
   guint64 dropped[MCC_DROP_COUNT]; /* by the screen */
   MccTime silent_since;            /* MCC_TIME_NONE: a sender was heard or it was said */
@@ -113,6 +119,9 @@ typedef struct {
   void (*new_source) (GstMccReceiver *self, guint stream, guint32 ssrc);
   /* What @stream carries is known, or has changed. */
   void (*apply_caps) (GstMccReceiver *self, guint stream, const MccAppSession *session);
+  /* Joins @stream, of several streams or layers; FALSE: *error says why not. May be NULL. */
+  gboolean (*join) (GstMccReceiver *self, guint stream, const MccAsspStream *group, GError **error);
+  const gchar *join_name; /* what is joined, static */
   /* An action that is not ASMP's; may be NULL. */
   void (*act) (GstMccReceiver *self, const MccAsspReceiverAction *action);
   /* What else stats say; with the lock, the core may be NULL; may be NULL. */
@@ -168,9 +177,11 @@ void gst_mcc_receiver_want_key_unit (GstMccReceiver *self);
 void gst_mcc_receiver_renew_key_unit (GstMccReceiver *self);
 /* Another sender is here than the one that we follow: said once. */
 void gst_mcc_receiver_tell_other (GstMccReceiver *self, guint32 other, guint32 ours);
-/* @what (a stream, a layer) @number cannot be joined: said once. Transfer of @error: full. */
-void gst_mcc_receiver_tell_join_failed (
-    GstMccReceiver *self, const gchar *what, guint number, GError *error);
+/* From _act: joins @stream by the class's _join. A failure is said once, and is tried again every
+ * second until it is a success, or not wanted any more. */
+void gst_mcc_receiver_join (GstMccReceiver *self, guint stream, const MccAsspStream *group);
+/* From _act: that is left. */
+void gst_mcc_receiver_forget_join (GstMccReceiver *self, guint stream);
 /* The property leave-latency, of those that have one. */
 GParamSpec *gst_mcc_receiver_leave_latency_spec (void);
 /* Transfer: full. */

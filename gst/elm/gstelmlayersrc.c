@@ -374,18 +374,23 @@ new_source (GstMccReceiver *receiver, guint stream, guint32 ssrc)
   gst_mcc_receiver_follow_key_unit (receiver);
 }
 
+static gboolean
+join (GstMccReceiver *receiver, guint layer, const MccAsspStream *group, GError **error)
+{
+  MccPlace place = { group->address_offset, group->port_offset };
+
+  return gst_mcc_session_join_layer (receiver->session, layer, place, error);
+}
+
 static void
 on_join (GstElmLayerSrc *self, const MccElmReceiverAction *action)
 {
-  GstMccReceiver *receiver = GST_MCC_RECEIVER (self);
-  MccPlace place = { action->group.address_offset, action->group.port_offset };
-  GError *error = NULL;
+  MccAsspStream group = { .address_offset = action->group.address_offset,
+    .port_offset = action->group.port_offset };
 
   GST_INFO_OBJECT (
       self, "joining layer %u (%s)", action->layer, mcc_elm_reason_name (action->reason));
-  if (gst_mcc_session_join_layer (receiver->session, action->layer, place, &error))
-    return;
-  gst_mcc_receiver_tell_join_failed (receiver, "Layer", action->layer, error);
+  gst_mcc_receiver_join (GST_MCC_RECEIVER (self), action->layer, &group);
 }
 
 static void
@@ -434,6 +439,7 @@ act (GstMccReceiver *receiver, const MccAsspReceiverAction *told)
       break;
     case MCC_ELM_RECEIVER_LEAVE:
       GST_INFO_OBJECT (self, "leaving layer %u", action->layer);
+      gst_mcc_receiver_forget_join (receiver, action->layer);
       gst_mcc_session_leave_layer (receiver->session, action->layer);
       break;
     case MCC_ELM_RECEIVER_LEVEL:
@@ -694,6 +700,8 @@ gst_elm_layer_src_class_init (GstElmLayerSrcClass *klass)
   receiver->send_report = send_report;
   receiver->new_source = new_source;
   receiver->apply_caps = apply_caps;
+  receiver->join = join;
+  receiver->join_name = "Layer";
   receiver->act = act;
   receiver->add_stats = add_stats;
   receiver->started = started;

@@ -548,6 +548,43 @@ test_user_caps (void)
   assp_source_stop (&peer, FALSE);
 }
 
+/* Who has a group's port to itself, so that it cannot be joined. */
+static GSocket *
+occupy (const gchar *address, guint16 on_port)
+{
+  GSocket *socket
+      = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
+  GSocketAddress *place = g_inet_socket_address_new_from_string (address, on_port);
+
+  g_assert_true (g_socket_bind (socket, place, FALSE, NULL));
+  g_object_unref (place);
+  return socket;
+}
+
+/* The lowest stream, which nobody goes back from, cannot be joined at first. */
+static void
+test_join_fails (void)
+{
+  guint last = (guint)atoi (strrchr (group, '.') + 1);
+  gchar *next = g_strdup_printf ("%.*s.%u", (gint)(strrchr (group, '.') - group), group, last + 1);
+  GSocket *other = occupy (next, port);
+  World world;
+  AsspSource peer;
+
+  assp_source_init (&peer, group, port, 0x380);
+  assp_source_start (&peer);
+  world_start (&world, &peer, "");
+  g_usleep (1500000);
+  g_assert_cmpint (shown (&world), ==, -1);
+  g_assert_cmpuint (world.warnings, ==, 1);
+  g_object_unref (other);
+  g_assert_true (comes_to (&world, 0, 5));
+  g_assert_cmpuint (world.warnings, ==, 1);
+  world_stop (&world);
+  assp_source_stop (&peer, FALSE);
+  g_free (next);
+}
+
 /* A stream that does not come: back, and the picture goes on. */
 static void
 test_stream_does_not_come (void)
@@ -734,6 +771,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asspsimulcastsrc/set-under-a-lock", test_set_under_a_lock);
   g_test_add_func ("/asspsimulcastsrc/renamed", test_renamed);
   g_test_add_func ("/asspsimulcastsrc/user-caps", test_user_caps);
+  g_test_add_func ("/asspsimulcastsrc/join-fails-at-first", test_join_fails);
   g_test_add_func ("/asspsimulcastsrc/stream-does-not-come", test_stream_does_not_come);
   g_test_add_func ("/asspsimulcastsrc/stream-dies", test_stream_dies);
   g_test_add_data_func (

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <gio/gio.h>
 #include <gst/gst.h>
 
 #include "claim.h"
@@ -400,6 +401,38 @@ test_announced_at_the_start (void)
   g_type_class_unref (klass);
 }
 
+/* Who has a group's port to itself, so that it cannot be joined. */
+static GSocket *
+occupy (const gchar *address, guint16 on_port)
+{
+  GSocket *socket
+      = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
+  GSocketAddress *place = g_inet_socket_address_new_from_string (address, on_port);
+
+  g_assert_true (g_socket_bind (socket, place, FALSE, NULL));
+  g_object_unref (place);
+  return socket;
+}
+
+/* The base layer, which nobody goes back from, cannot be joined at first. */
+static void
+test_join_fails (void)
+{
+  GSocket *other;
+  World world;
+
+  if (!world_start (&world, X264, ""))
+    return;
+  other = occupy (group, (guint16)port);
+  world_play (&world);
+  g_usleep (2000000);
+  g_assert_cmpint (level (&world), ==, -1);
+  g_object_unref (other);
+  g_assert_true (comes_to (&world, 0, 5));
+  g_assert_cmpfloat (frame_rate (&world, 2), >, 3);
+  world_stop (&world);
+}
+
 /* ---- senders that do wrong ---- */
 
 static GstPadProbeReturn
@@ -579,6 +612,7 @@ main (int argc, char **argv)
   }
   if (!g_str_equal (half, "element")) {
     g_test_add_func ("/elmlayersrc/levels-at-random-break-no-picture", test_random_levels);
+    g_test_add_func ("/elmlayersrc/join-fails-at-first", test_join_fails);
     g_test_add_func ("/elmlayersrc/a-layer-that-never-comes", test_layer_absent);
     g_test_add_func ("/elmlayersrc/packets-of-another-layer", test_layer_order_wrong);
     g_test_add_func ("/elmlayersrc/a-layer-that-takes-another-ssrc", test_collision_above);

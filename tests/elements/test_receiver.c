@@ -194,6 +194,68 @@ test_nothing_new (void)
   gst_object_unref (self);
 }
 
+/* ---- joins that fail ---- */
+
+static gint attempts, fails; /* atomic */
+
+static gboolean
+join (GstMccReceiver *self, guint stream, const MccAsspStream *group, GError **error)
+{
+  g_assert_cmpuint (stream, ==, 2);
+  g_assert_cmpuint (group->ssrc, ==, 77);
+  if (g_atomic_int_add (&attempts, 1) >= fails)
+    return TRUE;
+  g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, "no");
+  return FALSE;
+}
+
+static void
+no_timeout (gpointer core, MccTime now)
+{
+}
+
+static void
+no_stats (gpointer core, MccTime now, MccAsmpReceiverStats *out)
+{
+  memset (out, 0, sizeof *out);
+}
+
+/* Each second, until it is a success or is not wanted any more. */
+static void
+test_join_again (void)
+{
+  static const GstMccMachine machine
+      = { .poll = say, .next_timeout = never, .handle_timeout = no_timeout, .get_stats = no_stats };
+  GstMccReceiver *self = g_object_new (fake_get_type (), NULL);
+  GstMccReceiverClass *klass = GST_MCC_RECEIVER_GET_CLASS (self);
+  MccAsspStream group = { .ssrc = 77 };
+  const GstMccMachine *before = klass->machine;
+  gboolean asked = TRUE;
+
+  gst_object_ref_sink (self);
+  klass->machine = &machine;
+  klass->join = join;
+  klass->join_name = "Thing";
+  self->core = &asked;
+  gst_mcc_pump_start (self->pump);
+  fails = 2;
+  gst_mcc_receiver_join (self, 2, &group);
+  g_assert_cmpint (g_atomic_int_get (&attempts), ==, 1);
+  g_usleep (700000);
+  g_assert_cmpint (g_atomic_int_get (&attempts), ==, 1);
+  g_usleep (2500000);
+  g_assert_cmpint (g_atomic_int_get (&attempts), ==, 3); /* the third is a success */
+  fails = G_MAXINT;
+  gst_mcc_receiver_join (self, 2, &group);
+  gst_mcc_receiver_forget_join (self, 2);
+  g_usleep (1300000);
+  g_assert_cmpint (g_atomic_int_get (&attempts), ==, 4);
+  gst_mcc_pump_stop (self->pump);
+  self->core = NULL;
+  klass->machine = before;
+  gst_object_unref (self);
+}
+
 /* ---- figures ---- */
 
 /* A shorter interval counts at once, without a sender to wake anybody, too. */
@@ -235,6 +297,7 @@ main (int argc, char **argv)
   GST_ELEMENT_REGISTER (asmpsrc, NULL);
   g_test_add_func ("/receiver/actions-keep-their-order", test_order);
   g_test_add_func ("/receiver/nothing-new-does-not-wait", test_nothing_new);
+  g_test_add_func ("/receiver/joins-again", test_join_again);
   g_test_add_data_func (
       "/receiver/stats-interval-shorter", GUINT_TO_POINTER (60000), test_stats_interval);
   g_test_add_data_func (
