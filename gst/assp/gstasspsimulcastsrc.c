@@ -292,6 +292,12 @@ act (GstMccReceiver *receiver, const MccAsspReceiverAction *action)
 }
 
 static void
+settle (GstMccReceiver *receiver, MccTime now)
+{
+  mcc_assp_receiver_set_lock (receiver->core, GST_ASSP_SIMULCAST_SRC (receiver)->lock_stream, now);
+}
+
+static void
 started (GstMccReceiver *receiver)
 {
   for (guint i = 0; i < GST_MCC_STREAMS_MAX; i++)
@@ -507,6 +513,7 @@ gst_assp_simulcast_src_class_init (GstAsspSimulcastSrcClass *klass)
   receiver->join_name = "Stream";
   receiver->act = act;
   receiver->add_stats = add_stats;
+  receiver->settle = settle;
   receiver->started = started;
   receiver->stopped = stopped;
   gst_mcc_receiver_class_install (receiver);

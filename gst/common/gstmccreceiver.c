@@ -658,6 +658,8 @@ start_machine (GstMccReceiver *self)
   mcc_key_wait_init (&self->key_wait);
   self->missing = FALSE;
   self->left_pts = GST_CLOCK_TIME_NONE;
+  if (klass->settle)
+    klass->settle (self, gst_mcc_pump_now (self->pump));
   g_mutex_unlock (&self->lock);
   gst_mcc_session_resume (self->session);
   gst_mcc_pump_start (self->pump);

@@ -126,6 +126,8 @@ typedef struct {
   void (*act) (GstMccReceiver *self, const MccAsspReceiverAction *action);
   /* What else stats say; with the lock, the core may be NULL; may be NULL. */
   void (*add_stats) (GstMccReceiver *self, GstStructure *stats);
+  /* With the lock, the core is new: what may have been set since it was made. May be NULL. */
+  void (*settle) (GstMccReceiver *self, MccTime now);
   /* PLAYING begins, has ended: the core is not there yet, any more; may be NULL. */
   void (*started) (GstMccReceiver *self);
   void (*stopped) (GstMccReceiver *self);

@@ -468,6 +468,13 @@ act (GstMccReceiver *receiver, const MccAsspReceiverAction *told)
 }
 
 static void
+settle (GstMccReceiver *receiver, MccTime now)
+{
+  mcc_elm_receiver_set_max_level (
+      ((Core *)receiver->core)->receiver, GST_ELM_LAYER_SRC (receiver)->max_level, now);
+}
+
+static void
 started (GstMccReceiver *receiver)
 {
   apply_caps (receiver, 0, NULL); /* the user's */
@@ -704,6 +711,7 @@ gst_elm_layer_src_class_init (GstElmLayerSrcClass *klass)
   receiver->join_name = "Layer";
   receiver->act = act;
   receiver->add_stats = add_stats;
+  receiver->settle = settle;
   receiver->started = started;
   receiver->stopped = stopped;
   gst_mcc_receiver_class_install (receiver);

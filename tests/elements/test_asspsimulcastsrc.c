@@ -7,7 +7,7 @@
 
 #include <gst/check/gstcheck.h>
 
-#include "asspsource.h"
+#include "asspworld.h"
 #include "gstasspsimulcastsrc.h"
 #include "gstmccreceiver.h"
 #include "ownport.h"
@@ -15,241 +15,6 @@
 
 static gchar group[32];
 static guint16 port;
-
-/* What came out, and what was said. */
-typedef struct {
-  GMutex lock;
-  guint buffers, caps, stream_starts, segments, eos;
-  guint gaps, back, torn, other_ssrc; /* in numbers, in times, within frames */
-  guint32 ssrc, time, out_packets;
-  guint16 seq;
-  gint64 newest_us, longest_us; /* between packets */
-  guint8 stream;                /* of the newest packet */
-  gint from, to;
-  gchar reason[16];
-  guint switches, warnings, errors;
-  gchar warning[256], error[256];
-  gint notified; /* of `stream` */
-  GstElement *pipeline, *src;
-  AsspSource *peer; /* NULL: none, or not to be told of */
-} World;
-
-static void
-take_packet (World *world, GstBuffer *buffer)
-{
-  guint8 data[16];
-  gint64 now = g_get_monotonic_time ();
-  guint32 time;
-  guint16 seq;
-
-  gst_buffer_extract (buffer, 0, data, sizeof data);
-  seq = GST_READ_UINT16_BE (data + 2);
-  time = GST_READ_UINT32_BE (data + 4);
-  if (world->buffers > 0) {
-    world->gaps += seq != (guint16)(world->seq + 1);
-    world->back += (gint32)(time - world->time) < 0;
-    world->other_ssrc += world->ssrc != GST_READ_UINT32_BE (data + 8);
-    world->longest_us = MAX (world->longest_us, now - world->newest_us);
-    if (time == world->time)
-      world->out_packets++;
-    else {
-      world->torn += world->out_packets != 3;
-      world->out_packets = 1;
-    }
-  } else {
-    world->out_packets = 1;
-  }
-  world->newest_us = now;
-  world->seq = seq;
-  world->time = time;
-  world->ssrc = GST_READ_UINT32_BE (data + 8);
-  world->stream = data[13];
-  world->buffers++;
-}
-
-static GstPadProbeReturn
-on_data (GstPad *pad, GstPadProbeInfo *info, gpointer data)
-{
-  World *world = data;
-
-  g_mutex_lock (&world->lock);
-  if (info->type & GST_PAD_PROBE_TYPE_BUFFER)
-    take_packet (world, GST_PAD_PROBE_INFO_BUFFER (info));
-  else
-    switch (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info))) {
-      case GST_EVENT_STREAM_START:
-        world->stream_starts++;
-        break;
-      case GST_EVENT_CAPS:
-        world->caps++;
-        break;
-      case GST_EVENT_SEGMENT:
-        world->segments++;
-        break;
-      case GST_EVENT_EOS:
-        world->eos++;
-        break;
-      default:
-        break;
-    }
-  g_mutex_unlock (&world->lock);
-  return GST_PAD_PROBE_OK;
-}
-
-static GstBusSyncReply
-on_message (GstBus *bus, GstMessage *message, gpointer data)
-{
-  const GstStructure *s = gst_message_get_structure (message);
-  World *world = data;
-  GError *error = NULL;
-
-  g_mutex_lock (&world->lock);
-  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
-    world->errors++;
-    gst_message_parse_error (message, &error, NULL);
-    g_strlcpy (world->error, error->message, sizeof world->error);
-    g_error_free (error);
-  } else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_WARNING) {
-    world->warnings++;
-    gst_message_parse_warning (message, &error, NULL);
-    g_strlcpy (world->warning, error->message, sizeof world->warning);
-    g_error_free (error);
-  } else if (s && gst_structure_has_name (s, "adaptive-multicast-switch")) {
-    world->switches++;
-    gst_structure_get_int (s, "from", &world->from);
-    gst_structure_get_int (s, "to", &world->to);
-    g_strlcpy (world->reason, gst_structure_get_string (s, "reason"), sizeof world->reason);
-    g_assert_true (gst_structure_has_field_typed (s, "duration", G_TYPE_UINT64));
-  }
-  g_mutex_unlock (&world->lock);
-  gst_message_unref (message);
-  return GST_BUS_DROP;
-}
-
-static void
-on_notify (GObject *object, GParamSpec *pspec, World *world)
-{
-  g_atomic_int_inc (&world->notified);
-}
-
-static void
-world_start (World *world, AsspSource *peer, const gchar *more)
-{
-  gchar *text = g_strdup_printf ("asspsimulcastsrc name=src address=%s port=%u multicast-iface=lo "
-                                 "latency=100 ttl-mc=1 %s ! fakesink name=sink sync=false "
-                                 "async=false",
-      group, port, more);
-  GstElement *sink;
-  GstBus *bus;
-  GstPad *pad;
-
-  memset (world, 0, sizeof *world);
-  world->from = world->to = -2;
-  world->peer = peer;
-  g_mutex_init (&world->lock);
-  world->pipeline = gst_parse_launch (text, NULL);
-  g_assert_nonnull (world->pipeline);
-  g_free (text);
-  world->src = gst_bin_get_by_name (GST_BIN (world->pipeline), "src");
-  g_signal_connect (world->src, "notify::stream", G_CALLBACK (on_notify), world);
-  sink = gst_bin_get_by_name (GST_BIN (world->pipeline), "sink");
-  pad = gst_element_get_static_pad (sink, "sink");
-  gst_pad_add_probe (
-      pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_data, world, NULL);
-  gst_object_unref (pad);
-  gst_object_unref (sink);
-  bus = gst_element_get_bus (world->pipeline);
-  gst_bus_set_sync_handler (bus, on_message, world, NULL);
-  gst_object_unref (bus);
-  g_assert_cmpint (
-      gst_element_set_state (world->pipeline, GST_STATE_PLAYING), !=, GST_STATE_CHANGE_FAILURE);
-}
-
-static void
-world_stop (World *world)
-{
-  g_assert_cmpint (
-      gst_element_set_state (world->pipeline, GST_STATE_NULL), ==, GST_STATE_CHANGE_SUCCESS);
-  g_assert_cmpuint (world->errors, ==, 0);
-  gst_object_unref (world->src);
-  g_assert_cmpint (G_OBJECT (world->pipeline)->ref_count, ==, 1);
-  gst_object_unref (world->pipeline);
-  g_mutex_clear (&world->lock);
-}
-
-static gint
-shown (World *world)
-{
-  gint stream;
-
-  g_object_get (world->src, "stream", &stream, NULL);
-  return stream;
-}
-
-static void
-explain (World *world, gint stream)
-{
-  GstStructure *stats;
-  gchar *text;
-
-  g_object_get (world->src, "stats", &stats, NULL);
-  text = gst_structure_to_string (stats);
-  g_mutex_lock (&world->lock);
-  g_test_message ("stream %d is not shown: %d is, the newest of %u packets is of %u; "
-                  "%u warnings (%s), %u errors (%s)",
-      stream, shown (world), world->buffers, world->stream, world->warnings, world->warning,
-      world->errors, world->error);
-  g_mutex_unlock (&world->lock);
-  if (world->peer)
-    g_test_message ("the sender heard %d requests for key units, %d reports, %d BYEs",
-        g_atomic_int_get (&world->peer->plis), g_atomic_int_get (&world->peer->reports),
-        g_atomic_int_get (&world->peer->byes));
-  g_test_message ("%s", text);
-  g_free (text);
-  gst_structure_free (stats);
-}
-
-/* Within @seconds. */
-static gboolean
-comes_to (World *world, gint stream, gdouble seconds)
-{
-  for (gint64 end = g_get_monotonic_time () + (gint64)(seconds * G_USEC_PER_SEC);
-       g_get_monotonic_time () < end; g_usleep (5000)) {
-    gboolean packets;
-
-    g_mutex_lock (&world->lock);
-    packets = world->stream == stream && world->buffers > 0;
-    g_mutex_unlock (&world->lock);
-    if (shown (world) == stream && packets)
-      return TRUE;
-  }
-  explain (world, stream);
-  return FALSE;
-}
-
-static guint64
-stat_of (World *world, const gchar *name)
-{
-  GstStructure *stats;
-  guint64 value = 0;
-
-  g_object_get (world->src, "stats", &stats, NULL);
-  g_assert_true (gst_structure_get_uint64 (stats, name, &value));
-  gst_structure_free (stats);
-  return value;
-}
-
-static gboolean
-stat_reaches (World *world, const gchar *name, guint64 least, gdouble seconds)
-{
-  for (gint64 end = g_get_monotonic_time () + (gint64)(seconds * G_USEC_PER_SEC);
-       g_get_monotonic_time () < end; g_usleep (10000))
-    if (stat_of (world, name) >= least)
-      return TRUE;
-  return FALSE;
-}
-
-/* ---- tests ---- */
 
 static void
 test_properties (void)
@@ -322,13 +87,13 @@ test_states (void)
   world_start (&world, &peer, "");
   for (guint i = 0; i < 3; i++) {
     gst_element_set_state (world.pipeline, GST_STATE_PLAYING);
-    g_assert_true (comes_to (&world, 0, 5));
+    g_assert_true (world_comes_to (&world, 0, 5));
     g_assert_cmpint (
         gst_element_set_state (world.pipeline, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_NO_PREROLL);
-    g_assert_cmpint (shown (&world), ==, -1);
+    g_assert_cmpint (world_shown (&world), ==, -1);
     world.stream = 99;
     gst_element_set_state (world.pipeline, GST_STATE_PLAYING);
-    g_assert_true (comes_to (&world, 0, 5));
+    g_assert_true (world_comes_to (&world, 0, 5));
     gst_element_set_state (world.pipeline, i % 2 ? GST_STATE_READY : GST_STATE_NULL);
     world.stream = 99;
   }
@@ -349,14 +114,14 @@ test_switches (void)
   assp_source_init (&peer, group, port, 0x200);
   assp_source_start (&peer);
   world_start (&world, &peer, "lock-stream=0");
-  g_assert_true (comes_to (&world, 0, 5));
+  g_assert_true (world_comes_to (&world, 0, 5));
   g_assert_cmpint (world.from, ==, -1);
   g_assert_cmpint (world.to, ==, 0);
   g_assert_cmpstr (world.reason, ==, "start");
   for (guint i = 0; i < G_N_ELEMENTS (order); i++) {
     g_usleep (i == 0 ? 6 * G_USEC_PER_SEC : G_USEC_PER_SEC);
     g_object_set (world.src, "lock-stream", order[i], NULL);
-    g_assert_true (comes_to (&world, order[i], 8));
+    g_assert_true (world_comes_to (&world, order[i], 8));
     g_usleep (300000);
     g_mutex_lock (&world.lock);
     g_assert_cmpint (world.from, ==, before);
@@ -377,9 +142,9 @@ test_switches (void)
   g_assert_cmpuint (world.back, ==, 0);
   g_assert_cmpuint (world.torn, ==, 0);
   g_assert_cmpint (world.notified, >=, 5);
-  g_assert_cmpuint (stat_of (&world, "switches"), ==, 4);
-  g_assert_cmpuint (stat_of (&world, "joins"), ==, 5);
-  g_assert_cmpuint (stat_of (&world, "leaves"), ==, 4);
+  g_assert_cmpuint (world_stat (&world, "switches"), ==, 4);
+  g_assert_cmpuint (world_stat (&world, "joins"), ==, 5);
+  g_assert_cmpuint (world_stat (&world, "leaves"), ==, 4);
   g_assert_cmpint (world.warnings, ==, 0);
   world_stop (&world);
   assp_source_stop (&peer, FALSE);
@@ -429,9 +194,9 @@ test_carried (void)
   peer.carries = TRUE;
   assp_source_start (&peer);
   world_start (&world, &peer, "lock-stream=1");
-  g_assert_true (comes_to (&world, 1, 8));
-  g_assert_true (stat_reaches (&world, "announced-bitrate", 1100000, 5));
-  g_assert_cmpuint (stat_of (&world, "dropped-ssrc-mismatch"), ==, 0);
+  g_assert_true (world_comes_to (&world, 1, 8));
+  g_assert_true (world_stat_reaches (&world, "announced-bitrate", 1100000, 5));
+  g_assert_cmpuint (world_stat (&world, "dropped-ssrc-mismatch"), ==, 0);
   g_assert_cmpuint (world.caps, ==, 1);
   g_assert_cmpint (world.warnings, ==, 0);
   world_stop (&world);
@@ -449,7 +214,7 @@ test_set_under_a_lock (void)
   assp_source_init (&peer, group, port, 0x2c0);
   assp_source_start (&peer);
   world_start (&world, &peer, "lock-stream=0");
-  g_assert_true (comes_to (&world, 0, 5));
+  g_assert_true (world_comes_to (&world, 0, 5));
   g_signal_connect (world.src, "notify::stream", G_CALLBACK (on_stream), &application);
   g_object_set (world.src, "lock-stream", 1, NULL);
   g_mutex_lock (&application.lock);
@@ -463,7 +228,7 @@ test_set_under_a_lock (void)
   g_object_set (world.src, "lock-stream", 2, NULL);
   g_mutex_unlock (&application.lock);
   g_assert_false (g_atomic_int_get (&application.met));
-  g_assert_true (comes_to (&world, 2, 8)); /* told the machine, nevertheless */
+  g_assert_true (world_comes_to (&world, 2, 8)); /* told the machine, nevertheless */
   g_signal_handlers_disconnect_by_data (world.src, &application);
   world_stop (&world);
   g_assert_false (application.met);
@@ -482,7 +247,7 @@ test_renamed (void)
   assp_source_init (&peer, group, port, 0x280);
   assp_source_start (&peer);
   world_start (&world, &peer, "lock-stream=0");
-  g_assert_true (comes_to (&world, 0, 5));
+  g_assert_true (world_comes_to (&world, 0, 5));
   g_atomic_int_set (&peer.renamed, 0x40);
   g_usleep (1500000);
   before = world.buffers;
@@ -525,10 +290,42 @@ test_announced_at_the_start (void)
   assp_source_init (&peer, group, port, 0x2e0);
   assp_source_start (&peer);
   world_start (&world, &peer, "");
-  g_assert_true (comes_to (&world, 0, 5));
+  g_assert_true (world_comes_to (&world, 0, 5));
   world_stop (&world);
   assp_source_stop (&peer, FALSE);
   klass->started = inner_started;
+  g_type_class_unref (klass);
+}
+
+static const GstMccMachine *inner_machine;
+
+static gpointer
+create_and_set (GstMccReceiver *owner, const MccAsmpReceiverConfig *config, MccTime now)
+{
+  gpointer core = inner_machine->create (owner, config, now);
+
+  g_object_set (owner, "lock-stream", 2, NULL); /* as an application's thread may */
+  return core;
+}
+
+static void
+test_set_at_the_start (void)
+{
+  GstMccReceiverClass *klass = g_type_class_ref (GST_TYPE_ASSP_SIMULCAST_SRC);
+  GstMccMachine machine = *klass->machine;
+  World world;
+  AsspSource peer;
+
+  inner_machine = klass->machine;
+  machine.create = create_and_set;
+  klass->machine = &machine;
+  assp_source_init (&peer, group, port, 0x2f0);
+  assp_source_start (&peer);
+  world_start (&world, &peer, "lock-stream=0");
+  g_assert_true (world_comes_to (&world, 2, 5));
+  world_stop (&world);
+  assp_source_stop (&peer, FALSE);
+  klass->machine = inner_machine;
   g_type_class_unref (klass);
 }
 
@@ -542,7 +339,7 @@ test_user_caps (void)
   assp_source_init (&peer, group, port, 0x300);
   assp_source_start (&peer);
   world_start (&world, &peer, "encoding-name=H264 lock-stream=1");
-  g_assert_true (comes_to (&world, 1, 5));
+  g_assert_true (world_comes_to (&world, 1, 5));
   g_assert_cmpuint (world.caps, ==, 1);
   world_stop (&world);
   assp_source_stop (&peer, FALSE);
@@ -575,10 +372,10 @@ test_join_fails (void)
   assp_source_start (&peer);
   world_start (&world, &peer, "");
   g_usleep (1500000);
-  g_assert_cmpint (shown (&world), ==, -1);
+  g_assert_cmpint (world_shown (&world), ==, -1);
   g_assert_cmpuint (world.warnings, ==, 1);
   g_object_unref (other);
-  g_assert_true (comes_to (&world, 0, 5));
+  g_assert_true (world_comes_to (&world, 0, 5));
   g_assert_cmpuint (world.warnings, ==, 1);
   world_stop (&world);
   assp_source_stop (&peer, FALSE);
@@ -596,12 +393,12 @@ test_stream_does_not_come (void)
   peer.alive[2] = FALSE;
   assp_source_start (&peer);
   world_start (&world, &peer, "lock-stream=0");
-  g_assert_true (comes_to (&world, 0, 5));
+  g_assert_true (world_comes_to (&world, 0, 5));
   g_object_set (world.src, "lock-stream", 2, NULL);
-  g_assert_true (stat_reaches (&world, "late-joins", 1, 12));
+  g_assert_true (world_stat_reaches (&world, "late-joins", 1, 12));
   g_object_set (world.src, "lock-stream", 0, NULL);
   world.stream = 99;
-  g_assert_true (comes_to (&world, 0, 5));
+  g_assert_true (world_comes_to (&world, 0, 5));
   g_assert_cmpuint (world.other_ssrc, ==, 0);
   g_assert_cmpuint (world.stream_starts, ==, 1);
   world_stop (&world);
@@ -618,10 +415,10 @@ test_stream_dies (void)
   assp_source_init (&peer, group, port, 0x500);
   assp_source_start (&peer);
   world_start (&world, &peer, "lock-stream=1");
-  g_assert_true (comes_to (&world, 1, 5));
+  g_assert_true (world_comes_to (&world, 1, 5));
   g_object_set (world.src, "lock-stream", -1, NULL);
   g_atomic_int_set (&peer.alive[1], FALSE);
-  g_assert_true (comes_to (&world, 0, 15));
+  g_assert_true (world_comes_to (&world, 0, 15));
   g_assert_cmpuint (world.stream_starts, ==, 1);
   world_stop (&world);
   assp_source_stop (&peer, FALSE);
@@ -639,7 +436,7 @@ test_sender_restarts (gconstpointer data)
   assp_source_init (&peer, group, port, 0x600);
   assp_source_start (&peer);
   world_start (&world, &peer, "lock-stream=2");
-  g_assert_true (comes_to (&world, 2, 5));
+  g_assert_true (world_comes_to (&world, 2, 5));
   ssrc = world.ssrc;
   assp_source_stop (&peer, bye);
   assp_source_init (&peer, group, port, 0x700);
@@ -647,7 +444,7 @@ test_sender_restarts (gconstpointer data)
   peer.time_base = 0x50000000;
   peer.address_offset = 5;
   assp_source_start (&peer);
-  g_assert_true (comes_to (&world, 1, 25));
+  g_assert_true (world_comes_to (&world, 1, 25));
   g_assert_cmpuint (world.ssrc, ==, ssrc);
   g_assert_cmpuint (world.other_ssrc, ==, 0);
   g_assert_cmpuint (world.gaps, ==, 0);
@@ -668,7 +465,7 @@ test_forged (void)
   assp_source_init (&peer, group, port, 0x800);
   assp_source_start (&peer);
   world_start (&world, &peer, "");
-  g_assert_true (comes_to (&world, 0, 5));
+  g_assert_true (world_comes_to (&world, 0, 5));
   assp_source_init (&forger, group, port, 0x800);
   forger.host = "127.0.0.2";
   forger.number = 1000000;
@@ -676,21 +473,21 @@ test_forged (void)
   forger.address_offset = 9;
   memset (forger.alive, 0, sizeof forger.alive);
   assp_source_start (&forger);
-  g_assert_true (stat_reaches (&world, "dropped-address", 10, 8));
+  g_assert_true (world_stat_reaches (&world, "dropped-address", 10, 8));
   assp_source_stop (&forger, FALSE);
   g_assert_cmpuint (world.warnings, ==, 0);
   assp_source_init (&forger, group, port, 0x900); /* a sender of its own */
   forger.host = "127.0.0.2";
   forger.address_offset = 9;
   assp_source_start (&forger);
-  g_assert_true (stat_reaches (&world, "dropped-other-sender", 10, 8));
+  g_assert_true (world_stat_reaches (&world, "dropped-other-sender", 10, 8));
   assp_source_stop (&forger, FALSE);
   g_assert_cmpuint (world.warnings, ==, 1);
   g_assert_nonnull (strstr (world.warning, "Another sender"));
-  g_assert_cmpint (shown (&world), ==, 0);
+  g_assert_cmpint (world_shown (&world), ==, 0);
   g_assert_cmpuint (world.gaps, ==, 0);
   g_assert_cmpuint (world.torn, ==, 0);
-  g_assert_cmpuint (stat_of (&world, "joins"), <=, 3); /* up, as the path has room */
+  g_assert_cmpuint (world_stat (&world, "joins"), <=, 3); /* up, as the path has room */
   world_stop (&world);
   assp_source_stop (&peer, FALSE);
 }
@@ -708,7 +505,7 @@ test_wanted_sender (void)
   second.address_offset = 9;
   assp_source_start (&second);
   world_start (&world, &second, "ssrc=2817"); /* 0xb01 */
-  g_assert_true (comes_to (&world, 0, 5));
+  g_assert_true (world_comes_to (&world, 0, 5));
   g_assert_cmpint (g_atomic_int_get (&first.plis), >=, 0);
   {
     GstStructure *stats;
@@ -738,7 +535,7 @@ test_flush_and_eos (void)
   assp_source_init (&peer, group, port, 0xc00);
   assp_source_start (&peer);
   world_start (&world, &peer, "");
-  g_assert_true (comes_to (&world, 0, 5));
+  g_assert_true (world_comes_to (&world, 0, 5));
   g_assert_true (gst_element_send_event (world.pipeline, gst_event_new_flush_start ()));
   g_assert_true (gst_element_send_event (world.pipeline, gst_event_new_flush_stop (TRUE)));
   before = world.buffers;
@@ -766,6 +563,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asspsimulcastsrc/bad-settings-name-the-property", test_bad_settings);
   g_test_add_func ("/asspsimulcastsrc/states", test_states);
   g_test_add_func ("/asspsimulcastsrc/announced-at-the-start", test_announced_at_the_start);
+  g_test_add_func ("/asspsimulcastsrc/set-at-the-start", test_set_at_the_start);
   g_test_add_func ("/asspsimulcastsrc/switches-are-not-seen", test_switches);
   g_test_add_func ("/asspsimulcastsrc/carried-announcements", test_carried);
   g_test_add_func ("/asspsimulcastsrc/set-under-a-lock", test_set_under_a_lock);

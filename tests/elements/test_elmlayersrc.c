@@ -401,6 +401,40 @@ test_announced_at_the_start (void)
   g_type_class_unref (klass);
 }
 
+static const GstMccMachine *inner_machine;
+
+static gpointer
+create_and_set (GstMccReceiver *owner, const MccAsmpReceiverConfig *config, MccTime now)
+{
+  gpointer core = inner_machine->create (owner, config, now);
+
+  g_object_set (owner, "max-level", 0, NULL); /* as an application's thread may */
+  return core;
+}
+
+static void
+test_set_at_the_start (void)
+{
+  GstMccReceiverClass *klass = g_type_class_ref (GST_TYPE_ELM_LAYER_SRC);
+  GstMccMachine machine = *klass->machine;
+  World world;
+
+  if (world_start (&world, X264, "strategy=naive")) {
+    inner_machine = klass->machine;
+    machine.create = create_and_set;
+    klass->machine = &machine;
+    world_play (&world);
+    g_assert_true (comes_to (&world, 0, 5));
+    for (guint i = 0; i < 80; i++) {
+      g_assert_cmpint (level (&world), ==, 0);
+      g_usleep (100000);
+    }
+    world_stop (&world);
+    klass->machine = inner_machine;
+  }
+  g_type_class_unref (klass);
+}
+
 /* Who has a group's port to itself, so that it cannot be joined. */
 static GSocket *
 occupy (const gchar *address, guint16 on_port)
@@ -613,6 +647,7 @@ main (int argc, char **argv)
   if (!g_str_equal (half, "element")) {
     g_test_add_func ("/elmlayersrc/levels-at-random-break-no-picture", test_random_levels);
     g_test_add_func ("/elmlayersrc/join-fails-at-first", test_join_fails);
+    g_test_add_func ("/elmlayersrc/set-at-the-start", test_set_at_the_start);
     g_test_add_func ("/elmlayersrc/a-layer-that-never-comes", test_layer_absent);
     g_test_add_func ("/elmlayersrc/packets-of-another-layer", test_layer_order_wrong);
     g_test_add_func ("/elmlayersrc/a-layer-that-takes-another-ssrc", test_collision_above);
