@@ -404,6 +404,21 @@ take_turn (GstMccEncoder *self)
   return g_weak_ref_get (&self->encoder);
 }
 
+/* Notes what @encoder has got, unless another one has been adopted meanwhile, which has not. */
+static void
+note_applied (GstMccEncoder *self, GstElement *encoder, guint64 bps)
+{
+  GstElement *current;
+
+  g_mutex_lock (&self->lock);
+  current = g_weak_ref_get (&self->encoder);
+  if (current == encoder)
+    self->applied = bps;
+  self->working = FALSE;
+  g_mutex_unlock (&self->lock);
+  gst_clear_object (&current); /* its last reference may go: not under a lock */
+}
+
 /* Sets what is pending until nothing is; one thread at a time. */
 static void
 work (GstMccEncoder *self)
@@ -428,10 +443,7 @@ work (GstMccEncoder *self)
       GST_WARNING_OBJECT (self->owner, "%s of %" GST_PTR_FORMAT " is no number", property, encoder);
     if (changes)
       gst_mcc_encoder_share_rate (encoder, bps);
-    g_mutex_lock (&self->lock);
-    self->applied = bps;
-    self->working = FALSE;
-    g_mutex_unlock (&self->lock);
+    note_applied (self, encoder, bps);
     if (changes && self->changed)
       self->changed (self->owner, encoder, bps);
     g_free (property);

@@ -456,6 +456,87 @@ test_encoder_goes (void)
   teardown (&f);
 }
 
+/* ---- an encoder that takes its time ---- */
+
+typedef struct {
+  GstElement parent;
+  guint rate;
+  gboolean slow;
+} Slow;
+typedef struct {
+  GstElementClass parent;
+} SlowClass;
+
+static GType slow_get_type (void);
+G_DEFINE_TYPE (Slow, slow, GST_TYPE_ELEMENT)
+
+static gint setting, go_on; /* atomic */
+
+static void
+slow_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  Slow *self = (Slow *)object;
+
+  g_atomic_int_set (&setting, TRUE);
+  while (self->slow && !g_atomic_int_get (&go_on))
+    g_usleep (1000);
+  self->rate = g_value_get_uint (value);
+}
+
+static void
+slow_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  g_value_set_uint (value, ((Slow *)object)->rate);
+}
+
+static void
+slow_class_init (SlowClass *klass)
+{
+  G_OBJECT_CLASS (klass)->set_property = slow_set_property;
+  G_OBJECT_CLASS (klass)->get_property = slow_get_property;
+  g_object_class_install_property (G_OBJECT_CLASS (klass), 1,
+      g_param_spec_uint ("rate", "rate", "rate", 0, G_MAXUINT, 0, G_PARAM_READWRITE));
+}
+
+static void
+slow_init (Slow *self)
+{
+}
+
+static void
+drive (Fixture *f, GstElement *encoder)
+{
+  GstMccEncoderSettings settings
+      = { .encoder = encoder, .property = "rate", .unit = GST_MCC_UNIT_BIT };
+
+  g_assert_true (gst_mcc_encoder_set_settings (f->control, &settings));
+  g_assert_cmpint (gst_mcc_encoder_find (f->control, f->pad, FALSE), ==, GST_MCC_ENCODER_FOUND);
+}
+
+/* What the old encoder got at last the new one has not. */
+static void
+test_replaced_while_set (void)
+{
+  GstElement *old = gst_object_ref_sink (g_object_new (slow_get_type (), NULL));
+  GstElement *fresh = gst_object_ref_sink (g_object_new (slow_get_type (), NULL));
+  Fixture f;
+
+  ((Slow *)old)->slow = TRUE;
+  g_assert_true (setup (&f, "fakesrc ! fakesink name=sink"));
+  drive (&f, old);
+  setting = go_on = FALSE;
+  gst_mcc_encoder_set_bitrate (f.control, 500000); /* by a worker, who stands in it */
+  for (guint i = 0; i < 5000 && !g_atomic_int_get (&setting); i++)
+    g_usleep (1000);
+  g_assert_true (g_atomic_int_get (&setting));
+  drive (&f, fresh);
+  g_atomic_int_set (&go_on, TRUE);
+  wait_for (fresh, "rate", 500000);
+  teardown (&f);
+  gst_object_unref (old);
+  gst_object_unref (fresh);
+}
+
 /* Every row that is installed here has what it names, and every setting is understood. */
 static void
 test_table (void)
@@ -542,6 +623,7 @@ main (int argc, char **argv)
   g_test_add_func ("/encoder/bitrate/latest-wins", test_latest_wins);
   g_test_add_func ("/encoder/bitrate/key-frame-interval", test_key_frame_interval);
   g_test_add_func ("/encoder/bitrate/encoder-goes", test_encoder_goes);
+  g_test_add_func ("/encoder/bitrate/replaced-while-set", test_replaced_while_set);
   g_test_add_func ("/encoder/refuses/avenc", test_refuses);
   g_test_add_func ("/encoder/refuses/mpeg2enc", test_refuses_mpeg2enc);
   g_test_add_func ("/encoder/refuses/unknown", test_refuses_unknown);
