@@ -419,9 +419,49 @@ note_applied (GstMccEncoder *self, GstElement *encoder, guint64 bps)
   gst_clear_object (&current); /* its last reference may go: not under a lock */
 }
 
+typedef struct {
+  GstMccEncoderChanged changed;
+  GstElement *encoder;
+  guint64 bps;
+} Change;
+
+static void
+change_free (gpointer data)
+{
+  Change *change = data;
+
+  gst_object_unref (change->encoder);
+  g_free (change);
+}
+
+static void
+tell_change (GstElement *owner, gpointer data)
+{
+  Change *change = data;
+
+  change->changed (owner, change->encoder, change->bps);
+}
+
+/* @here: we are a worker, whose thread is nobody's. */
+static void
+tell_changed (GstMccEncoder *self, GstElement *encoder, guint64 bps, gboolean here)
+{
+  Change change = { self->changed, encoder, bps };
+
+  if (!self->changed)
+    return;
+  if (here) {
+    tell_change (self->owner, &change);
+    return;
+  }
+  gst_object_ref (encoder);
+  gst_element_call_async (
+      self->owner, tell_change, g_memdup2 (&change, sizeof change), change_free);
+}
+
 /* Sets what is pending until nothing is; one thread at a time. */
 static void
-work (GstMccEncoder *self)
+work (GstMccEncoder *self, gboolean worker)
 {
   GstElement *encoder;
 
@@ -444,8 +484,8 @@ work (GstMccEncoder *self)
     if (changes)
       gst_mcc_encoder_share_rate (encoder, bps);
     note_applied (self, encoder, bps);
-    if (changes && self->changed)
-      self->changed (self->owner, encoder, bps);
+    if (changes)
+      tell_changed (self, encoder, bps, worker);
     g_free (property);
     gst_object_unref (encoder);
     g_mutex_lock (&self->lock);
@@ -456,7 +496,7 @@ work (GstMccEncoder *self)
 static void
 work_async (GstElement *owner, gpointer data)
 {
-  work (data);
+  work (data, TRUE);
 }
 
 static void
@@ -720,7 +760,7 @@ gst_mcc_encoder_find (GstMccEncoder *self, GstPad *pad, gboolean expected)
     if (is_running (encoder))
       schedule (self);
     else
-      work (self); /* its first frame has the right rate; nothing blocks before it runs */
+      work (self, FALSE); /* its first frame has the right rate; nothing blocks before it runs */
   }
 out:
   gst_clear_object (&encoder);

@@ -6,12 +6,23 @@
 
 #include "gstmccencoder.h"
 
-static gint changes; /* atomic */
+static gint changes, own_changes; /* atomic */
+static GThread *self_thread;
 
 static void
 on_changed (gpointer owner, GstElement *encoder, guint64 bitrate)
 {
+  if (g_thread_self () == self_thread)
+    g_atomic_int_inc (&own_changes);
   g_atomic_int_inc (&changes);
+}
+
+static void
+wait_for_changes (gint n)
+{
+  for (guint i = 0; i < 2000 && g_atomic_int_get (&changes) < n; i++)
+    g_usleep (1000);
+  g_assert_cmpint (g_atomic_int_get (&changes), ==, n);
 }
 
 /* A pipeline with a sink named "sink"; skips the test when an element is missing. */
@@ -185,6 +196,9 @@ test_configures_defaults_only (void)
   /* At once: the encoder does not run yet. */
   g_assert_cmpint (get_int (f.encoder, "bitrate"), ==, 345);
   g_assert_cmpuint (gst_mcc_encoder_get_applied (f.control), ==, 345678);
+  /* ... but it is told by a worker, as always: who calls us may hold locks */
+  wait_for_changes (1);
+  g_assert_cmpint (g_atomic_int_get (&own_changes), ==, 0);
   teardown (&f);
 }
 
@@ -327,7 +341,7 @@ test_key_frame_interval (void)
     gst_test_clock_advance_time (GST_TEST_CLOCK (clock), 1);
     gst_clock_id_unref (gst_test_clock_process_next_clock_id (GST_TEST_CLOCK (clock)));
     wait_for (f.encoder, "bitrate", 600);
-    g_assert_cmpint (g_atomic_int_get (&changes), ==, 2);
+    wait_for_changes (2);
     teardown (&f);
   }
   gst_system_clock_set_default (NULL);
@@ -611,6 +625,7 @@ main (int argc, char **argv)
 {
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
+  self_thread = g_thread_self ();
   g_test_add_func ("/encoder/search/through-everything", test_search);
   g_test_add_func ("/encoder/search/video-first", test_search_video_first);
   g_test_add_func ("/encoder/search/none", test_search_none);
