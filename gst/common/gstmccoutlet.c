@@ -126,8 +126,10 @@ outlet_event (GstPad *pad, GstObject *parent, GstEvent *event)
     g_mutex_unlock (&self->stream_lock);
   } else if (GST_EVENT_TYPE (event) == GST_EVENT_CUSTOM_DOWNSTREAM
              && gst_event_has_name (event, "GstRTPPacketLost")) {
-    if (self->funcs.lost)
+    g_mutex_lock (&self->stream_lock);
+    if (stream->serial >= self->active && self->funcs.lost) /* else nobody misses it any more */
       self->funcs.lost (self->owner, 1);
+    g_mutex_unlock (&self->stream_lock);
   }
   gst_event_unref (event);
   return TRUE;

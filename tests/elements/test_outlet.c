@@ -4,7 +4,7 @@
 #include "gstmccoutlet.h"
 
 static const GstMccOutletFuncs no_funcs;
-static guint received;
+static guint received, lost;
 
 static GstFlowReturn
 count (GstPad *pad, GstObject *parent, GstBuffer *buffer)
@@ -65,11 +65,72 @@ test_caps_change (void)
   gst_object_unref (src);
 }
 
+static void
+on_lost (gpointer owner, guint packets)
+{
+  lost += packets;
+}
+
+static GstPad *
+add_source (GstMccOutlet *outlet, guint32 ssrc)
+{
+  GstPad *src = gst_object_ref_sink (gst_pad_new (NULL, GST_PAD_SRC));
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_set_active (src, TRUE);
+  gst_mcc_outlet_add (outlet, src, ssrc);
+  g_assert_true (gst_pad_push_event (src, gst_event_new_stream_start ("x")));
+  push_caps (src, "application/x-rtp, media=video");
+  g_assert_true (gst_pad_push_event (src, gst_event_new_segment (&segment)));
+  return src;
+}
+
+static void
+push_lost (GstPad *src)
+{
+  gst_pad_push_event (src, gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM,
+                               gst_structure_new_empty ("GstRTPPacketLost")));
+}
+
+/* What a sender lost whom another has replaced nobody misses. */
+static void
+test_lost_of_replaced (void)
+{
+  static const GstMccOutletFuncs funcs = { .lost = on_lost };
+  GstMccOutlet *outlet = gst_mcc_outlet_new (&funcs, NULL, "stream", 0);
+  GstPad *sink = gst_object_ref_sink (gst_pad_new ("sink", GST_PAD_SINK)), *src[2];
+
+  GST_PAD_SET_ACCEPT_TEMPLATE (sink);
+  gst_pad_set_chain_function (sink, count);
+  gst_pad_set_active (sink, TRUE);
+  gst_mcc_outlet_start (outlet);
+  g_assert_cmpint (gst_pad_link (gst_mcc_outlet_get_src (outlet), sink), ==, GST_PAD_LINK_OK);
+  src[0] = add_source (outlet, 7);
+  src[1] = add_source (outlet, 8);
+  push_packet (src[0]);
+  push_lost (src[0]);
+  g_assert_cmpuint (lost, ==, 1);
+  push_packet (src[1]);
+  push_lost (src[0]);
+  g_assert_cmpuint (lost, ==, 1);
+  push_lost (src[1]);
+  g_assert_cmpuint (lost, ==, 2);
+  gst_mcc_outlet_stop (outlet);
+  for (guint i = 0; i < 2; i++) {
+    gst_mcc_outlet_remove (outlet, src[i]);
+    gst_object_unref (src[i]);
+  }
+  gst_mcc_outlet_free (outlet);
+  gst_object_unref (sink);
+}
+
 int
 main (int argc, char **argv)
 {
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/outlet/caps-change", test_caps_change);
+  g_test_add_func ("/outlet/lost-of-who-was-replaced", test_lost_of_replaced);
   return g_test_run ();
 }
