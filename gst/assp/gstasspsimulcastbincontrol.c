@@ -598,6 +598,7 @@ add_figures (Figures *sum, const Figures *one)
     sum->stats.target_bps += one->stats.target_bps;
   sum->stats.sent_bps += one->stats.sent_bps;
   sum->stats.receivers += one->stats.receivers;
+  sum->stats.quarantined += one->stats.quarantined;
   sum->stats.reports += one->stats.reports;
   sum->stats.rtt_max = mcc_time_max (sum->stats.rtt_max, one->stats.rtt_max);
   for (guint i = 0; i < MCC_DROP_COUNT; i++)
