@@ -191,27 +191,42 @@ install_rate (GObjectClass *klass, guint id, const gchar *name, const gchar *nic
       klass, id, g_param_spec_uint64 (name, nick, blurb, 0, G_MAXUINT64, preset, flags));
 }
 
+/* What the rates are of. */
+static const struct {
+  const gchar *min, *max, *start, *target;
+  GParamFlags flags;
+} rate_words[] = {
+  [GST_MCC_RATES_OF_ONE] = { "Never send less than this, bit/s on the wire (1000 or more)",
+      "Never send more than this, bit/s on the wire",
+      "Target until receivers report, bit/s on the wire (unset: the default, within the bounds)",
+      "What the network allows now, bit/s on the wire", LIVE },
+  [GST_MCC_RATES_OF_STREAMS] = { "Where the lowest stream begins, bit/s on the wire (1000 or more)",
+      "What the highest stream reaches up to, bit/s on the wire",
+      "Without effect here: each stream starts at its lower bound",
+      "What the network allows now of all streams that run, bit/s on the wire", STOPPED },
+  [GST_MCC_RATES_OF_LAYERS]
+  = { "Without effect here: the encoder's rate never falls below what was "
+      "set on it, bit/s on the wire (1000 or more)",
+      "How far the rate of the encoder of all layers may rise, bit/s on the wire",
+      "Announced of all layers until they have been measured, bit/s on the wire",
+      "What the encoder of all layers should make, once that has moved; before, what all layers "
+      "have, "
+      "bit/s on the wire",
+      STOPPED },
+};
+
 static void
-install_rates (GObjectClass *klass, gboolean several)
+install_rates (GObjectClass *klass, GstMccRatesOf of)
 {
   install_rate (klass, GST_MCC_SENDER_PROPERTY_MIN_BITRATE, "min-bitrate", "Lowest rate",
-      several ? "Where the lowest stream begins, bit/s on the wire (1000 or more)"
-              : "Never send less than this, bit/s on the wire (1000 or more)",
-      DEFAULT_MIN_BPS, several ? STOPPED : LIVE);
+      rate_words[of].min, DEFAULT_MIN_BPS, rate_words[of].flags);
   install_rate (klass, GST_MCC_SENDER_PROPERTY_MAX_BITRATE, "max-bitrate", "Highest rate",
-      several ? "What the highest stream reaches up to, bit/s on the wire"
-              : "Never send more than this, bit/s on the wire",
-      DEFAULT_MAX_BPS, several ? STOPPED : LIVE);
+      rate_words[of].max, DEFAULT_MAX_BPS, rate_words[of].flags);
   install_rate (klass, GST_MCC_SENDER_PROPERTY_START_BITRATE, "start-bitrate", "Rate at the start",
-      several ? "Without effect here: each stream starts at its lower bound"
-              : "Target until receivers report, bit/s on the wire (unset: the default, within the "
-                "bounds)",
-      DEFAULT_START_BPS, READY);
+      rate_words[of].start, DEFAULT_START_BPS, READY);
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_TARGET_BITRATE,
-      g_param_spec_uint64 ("target-bitrate", "Target",
-          several ? "What the network allows now of all streams that run, bit/s on the wire"
-                  : "What the network allows now, bit/s on the wire",
-          0, G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+      g_param_spec_uint64 ("target-bitrate", "Target", rate_words[of].target, 0, G_MAXUINT64, 0,
+          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_NO_FEEDBACK,
       g_param_spec_enum ("no-feedback", "Without feedback",
           "What happens when no receiver reports (any more)", GST_TYPE_MCC_NO_FEEDBACK,
@@ -283,9 +298,9 @@ install_encoder (GObjectClass *klass)
 }
 
 void
-gst_mcc_sender_properties_install (GObjectClass *klass, gboolean several)
+gst_mcc_sender_properties_install (GObjectClass *klass, GstMccRatesOf of)
 {
-  install_rates (klass, several);
+  install_rates (klass, of);
   install_sending (klass);
   install_encoder (klass);
   gst_type_mark_as_plugin_api (GST_TYPE_MCC_NO_FEEDBACK, 0);
