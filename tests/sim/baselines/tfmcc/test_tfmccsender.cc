@@ -351,17 +351,17 @@ echo_priority ()
       1e-3);
 }
 
-/* 3.6: X moves to the lowest X_r over one R_max; anybody's first loss ends it. */
+/* 3.6: X moves to the lowest X_r over one RTT of that receiver, not over R_max. */
 void
 slow_start_moves_over_one_rtt ()
 {
   Sender sender (80e3);
 
-  sender.Report (0.1, 1, 160e3, 0.1, RTT);
-  double t = sender.MaxRtt ();
-  sender.Run (0.1 + t / 4);
+  sender.Report (0.1, 1, 160e3, 0.2, RTT);
+  check_near (sender.MaxRtt (), 0.5);
+  sender.Run (0.15);
   check_near (sender.machine.RateBps (), 100e3, 1e-3);
-  sender.Run (0.1 + t);
+  sender.Run (0.3);
   check_near (sender.machine.RateBps (), 160e3, 1e-3);
   sender.Report (1, 2, 300e3, 0.1, RTT); /* not the lowest */
   sender.Run (2);

@@ -118,8 +118,8 @@ private:
   void UpdateMaxRtt (MccTime sample);
   void MakeClr (std::uint32_t receiver, MccTime now);
   void LoseClr (MccTime now);
-  void LimitTo (const TfmccReport &report, double rate, MccTime now);
-  void SlowStartTo (double rate, MccTime now);
+  void LimitTo (const TfmccReport &report, double rate, MccTime rtt, MccTime now);
+  void SlowStartTo (double rate, MccTime rtt, MccTime now);
   void RiseTo (double rate, MccTime now);
   void Queue (const TfmccReport &report, double rate, bool new_clr, MccTime now);
   void FillEcho (TfmccData *out, MccTime now);
@@ -127,8 +127,8 @@ private:
   Config m_config;
   double m_rate;                     /* X */
   bool m_slow_start = true;          /* until the first loss of anyone (3.6) */
-  double m_ramp_from = 0, m_ramp_to; /* X moves over one R_max in slow start */
-  MccTime m_ramp_start;
+  double m_ramp_from = 0, m_ramp_to; /* X moves over one RTT in slow start */
+  MccTime m_ramp_start, m_ramp_length = 1;
   MccTime m_last_rise; /* up to here the rise is spent (3.3) */
 
   std::uint32_t m_clr = TFMCC_NOBODY;

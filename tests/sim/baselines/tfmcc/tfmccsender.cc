@@ -81,7 +81,7 @@ TfmccSender::MoveRate (MccTime now)
 {
   if (m_rate >= m_ramp_to)
     return;
-  double part = static_cast<double> (now - m_ramp_start) / static_cast<double> (MaxRtt ());
+  double part = static_cast<double> (now - m_ramp_start) / static_cast<double> (m_ramp_length);
   m_rate = part >= 1 ? m_ramp_to : m_ramp_from + (m_ramp_to - m_ramp_from) * part;
 }
 
@@ -219,7 +219,7 @@ TfmccSender::HandleReport (const TfmccReport &report, MccTime now)
     rate *= static_cast<double> (MaxRtt ()) / static_cast<double> (sample);
 
   bool was_clr = report.receiver == m_clr;
-  LimitTo (report, rate, now);
+  LimitTo (report, rate, sample, now);
   if (report.receiver == m_clr)
     m_clr_report = now;
   Queue (report, rate, !was_clr && report.receiver == m_clr, now);
@@ -235,7 +235,7 @@ TfmccSender::HandleReport (const TfmccReport &report, MccTime now)
 
 /* 3.3 (1)-(4), 3.6 */
 void
-TfmccSender::LimitTo (const TfmccReport &report, double rate, MccTime now)
+TfmccSender::LimitTo (const TfmccReport &report, double rate, MccTime rtt, MccTime now)
 {
   if (m_slow_start && (report.flags & TFMCC_HAVE_LOSS)) {
     m_slow_start = false;
@@ -252,20 +252,21 @@ TfmccSender::LimitTo (const TfmccReport &report, double rate, MccTime now)
   if (rate <= m_rate)
     SetRate (rate, now);
   else if (m_slow_start)
-    SlowStartTo (rate, now);
+    SlowStartTo (rate, rtt, now);
   else
     RiseTo (rate, now);
 }
 
-/* 3.6: to the lowest X_r over one RTT; R_max, as everywhere at the sender [ours]. */
+/* 3.6: to the lowest X_r over one RTT, that to the receiver whose X_r it is. */
 void
-TfmccSender::SlowStartTo (double rate, MccTime now)
+TfmccSender::SlowStartTo (double rate, MccTime rtt, MccTime now)
 {
   if (m_no_rise_round && m_rounds <= *m_no_rise_round)
     return;
   m_ramp_from = m_rate;
   m_ramp_to = std::min (rate, m_config.max_bps);
   m_ramp_start = now;
+  m_ramp_length = rtt;
   m_last_rise = now;
 }
 
