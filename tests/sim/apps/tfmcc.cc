@@ -5,8 +5,7 @@
  * A media packet is packet_bytes IP bytes, as everybody's: IP and UDP 28, the TFMCC header 28, the
  * rest media. A report is 48 IP bytes: IP and UDP 28, TFMCC 20. Reports go to the sender by
  * unicast; option `overhear` sends them to the group (RFC 4654 4.5, ASM). Other options:
- * `discounting` (5.5), `rfc_start`: false starts at the flow's start rate in place of one packet
- * per R_max (3.1).
+ * `discounting` (5.5), `rfc_start`: one packet per R_max at first (3.1), not the flow's start rate.
  */
 #include <algorithm>
 #include <cstring>
@@ -52,7 +51,7 @@ public:
     config.packet_bytes = m_config.packet_bytes;
     config.min_bps = static_cast<double> (m_config.min_bps);
     config.max_bps = static_cast<double> (m_config.max_bps);
-    if (!m_config.options.value ("rfc_start", true))
+    if (!m_config.options.value ("rfc_start", false))
       config.start_bps = static_cast<double> (m_config.start_bps);
     m_sender.emplace (config, m_port.Now ());
     if (m_overhear)

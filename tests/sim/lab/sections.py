@@ -139,7 +139,7 @@ OPTIONS = {
     "rtt": (Word("timestamps", "packets"), ("pgmcc",)),  # the acker is elected by; draft 2.5
     "model": (Word("full", "simple"), ("pgmcc",)),  # draft 2.4; RTT sqrt(p), as in ASMP 2009
     "nak_backoff": (SPAN, ("pgmcc",)),  # a NAK waits up to that (50 ms)
-    "rfc_start": (Flag(), ("tfmcc",)),  # false: the flow's start_rate, not RFC 4654 3.1's (on)
+    "rfc_start": (Flag(), ("tfmcc",)),  # RFC 4654 3.1's, not the flow's start_rate (off)
     "reduce_oscillations": (Flag(), ("tfrc",)),  # RFC 5348 4.5 (off)
 }
 
