@@ -143,10 +143,10 @@ measures_rtt_between_two_clocks ()
 
   g_assert_true (receiver.Echo (7.1, 0.2, true, &report)); /* CLR: it reports at once */
   receiver.Echo (7.2, 0.25, true, &report);
-  check_near (receiver.machine.Rtt (), 0.9 * 0.15 + 0.1 * 0.25, 0.01);
+  check_near (receiver.machine.Rtt (), 0.9 * 0.15 + 0.1 * 0.25);
 }
 
-/* 4.3: R' = D_r + now - ts_j follows the one-way delay. */
+/* 4.3.3: R' = D_r + now - ts_j is used instead of R until the next sample, which discards it. */
 void
 follows_one_way_delay_between_samples ()
 {
@@ -158,10 +158,17 @@ follows_one_way_delay_between_samples ()
   receiver.Expire ();
   receiver.Echo (at, 0.1, false, &report, 0.05);
   check_near (receiver.machine.Rtt (), 0.1);
-  TfmccData data = receiver.Empty ();
-  for (int i = 0; i < 1000; i++)
-    receiver.Data (at += 0.01, 0.09, data, &report); /* 40 ms more on the way */
-  check_near (receiver.machine.Rtt (), 0.14, 0.01);
+  receiver.round++;
+  receiver.Data (at += 0.01, 0.09, receiver.Empty (), &report); /* 40 ms more on the way */
+  check_near (receiver.machine.Rtt (), 0.14);
+  receiver.Data (at += 0.1, 0.03, receiver.Empty (), &report);
+  check_near (receiver.machine.Rtt (), 0.08);
+  /* D_r is of the newest sample, not of R. */
+  receiver.Expire ();
+  receiver.Echo (at = 8, 0.2, false, &report, 0.05);
+  check_near (receiver.machine.Rtt (), 0.5 * 0.1 + 0.5 * 0.2);
+  receiver.Data (at += 0.01, 0.06, receiver.Empty (), &report);
+  check_near (receiver.machine.Rtt (), 0.21);
 }
 
 /* 5.6: l_0 = (X_recv R / (sqrt (3/2) 8 s))^2, with R_max for R; times (R / R_max)^2 later. */
@@ -178,8 +185,9 @@ seeds_the_first_interval_and_rescales_it ()
   at += 0.02;
   for (int i = 0; i < 3; i++, at += 0.02)
     receiver.Plain (at);
-  double l0 = std::pow (400e3 * MAX_RTT / (std::sqrt (1.5) * 8 * S), 2);
-  check_near (1 / receiver.machine.History ().LossEventRate (), l0, 0.05);
+  /* Of the 25 packets of the last R_max one is missing. */
+  double l0 = std::pow (24.0 / 25 * 400e3 * MAX_RTT / (std::sqrt (1.5) * 8 * S), 2);
+  check_near (1 / receiver.machine.History ().LossEventRate (), l0, 1e-3);
   /* The rate is about what was received: the simple equation has no time-outs. */
   g_assert_cmpfloat (receiver.machine.RateBps (receiver.Time (at)), <, 400e3);
   g_assert_cmpfloat (receiver.machine.RateBps (receiver.Time (at)), >, 300e3);
@@ -198,6 +206,24 @@ seeds_the_first_interval_and_rescales_it ()
   double before = receiver.machine.History ().LossEventRate ();
   receiver.Echo (8, 0.05, false, &report);
   check_near (receiver.machine.History ().LossEventRate (), before);
+}
+
+/* 5.6: X_recv is the rate of the last RTT. */
+void
+first_interval_is_of_the_last_rtt ()
+{
+  Receiver receiver;
+  double at = 0;
+
+  for (; at < 2; at += 0.02)
+    receiver.Plain (at);
+  for (; at < 2 + 1.1 * MAX_RTT; at += 0.01)
+    receiver.Plain (at);
+  receiver.seq++;
+  for (int i = 0; i < 3; i++)
+    receiver.Plain (at += 0.01);
+  double l0 = std::pow (49.0 / 50 * 800e3 * MAX_RTT / (std::sqrt (1.5) * 8 * S), 2);
+  check_near (1 / receiver.machine.History ().LossEventRate (), l0, 1e-3);
 }
 
 /* 4.5: P (wait <= t) = N^(t/T - 1), T = 6 R_max, N = 10 000. */
@@ -380,6 +406,8 @@ main (int argc, char **argv)
       follows_one_way_delay_between_samples);
   g_test_add_func ("/tfmcc/receiver/seeds-the-first-interval-and-rescales-it",
       seeds_the_first_interval_and_rescales_it);
+  g_test_add_func (
+      "/tfmcc/receiver/first-interval-is-of-the-last-rtt", first_interval_is_of_the_last_rtt);
   g_test_add_func ("/tfmcc/receiver/timers-are-exponential", timers_are_exponential);
   g_test_add_func ("/tfmcc/receiver/cancel-rule", cancel_rule);
   g_test_add_func ("/tfmcc/receiver/new-round-starts-a-new-timer", new_round_starts_a_new_timer);

@@ -178,7 +178,7 @@ public:
   void NewSession ();
 
   double RateBps (MccTime now) const; /* X_r; 0 = not known yet */
-  double Rtt () const;                /* R, s */
+  double Rtt () const;                /* R or R', s */
   bool HaveRtt () const
   {
     return m_have_rtt;
@@ -203,8 +203,9 @@ private:
   LossHistory m_history;
   RateMeter m_meter;
 
-  double m_rtt = 0;     /* R, s */
-  double m_max_rtt = 0; /* R_max, s, as announced last */
+  double m_rtt = 0;                     /* R, s */
+  std::optional<double> m_adjusted_rtt; /* R', s, since the last sample */
+  double m_max_rtt = 0;                 /* R_max, s, as announced last */
   bool m_have_rtt = false;
   bool m_sample_due = false;        /* no echo of the newest report yet */
   std::uint32_t m_delay_offset = 0; /* D_r, us modulo 2^32, between two clocks */

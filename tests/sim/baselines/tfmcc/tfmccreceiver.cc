@@ -11,12 +11,9 @@ namespace sim
 namespace
 {
 
-constexpr double N = 10000;        /* upper bound of the group's size, 4.5 */
-constexpr double SMOOTH_CLR = 0.9; /* q, 4.3 */
-constexpr double SMOOTH = 0.5;     /* q of the others, 4.3 */
-/* Of the one-way adjustments, which come with every packet: 0.005 in Widmer and Handley, "Extending
- * equation-based congestion control to multicast applications", 2001; from memory. */
-constexpr double SMOOTH_ONE_WAY = 0.995;
+constexpr double N = 10000;           /* upper bound of the group's size, 4.5 */
+constexpr double SMOOTH_CLR = 0.9;    /* q, 4.3 */
+constexpr double SMOOTH = 0.5;        /* q of the others, 4.3 */
 constexpr double RECEIVE_RTTS = 3;    /* X_recv over 2 to 4 RTT, 4.3.4, 3.6 */
 constexpr double SLOW_START_GAIN = 2; /* X_r = 2 X_recv, 3.6 */
 constexpr double DISCOUNT_MIN = 0.5;  /* 5.5 */
@@ -46,7 +43,9 @@ TfmccReceiver::TfmccReceiver (const Config &config, MccTime)
 double
 TfmccReceiver::Rtt () const
 {
-  return m_have_rtt ? m_rtt : m_max_rtt; /* 4.3: R_max at first */
+  if (!m_have_rtt)
+    return m_max_rtt; /* 4.1 */
+  return m_adjusted_rtt.value_or (m_rtt);
 }
 
 /* 4.3.4: 2 X_recv before the first loss, else the equation's (2.1). */
@@ -60,7 +59,7 @@ TfmccReceiver::RateBps (MccTime now) const
   return SLOW_START_GAIN * m_meter.Between (mcc_time_from_seconds (RECEIVE_RTTS * Rtt ()), now);
 }
 
-/* 4.3 */
+/* 4.3.2, 4.3.3: R' stands for R until the next sample, and leaves no trace in R. */
 void
 TfmccReceiver::UpdateRtt (const TfmccData &data, MccTime now)
 {
@@ -79,13 +78,13 @@ TfmccReceiver::UpdateRtt (const TfmccData &data, MccTime now)
       m_rtt = q * m_rtt + (1 - q) * sample;
     }
     m_have_rtt = true;
+    m_adjusted_rtt.reset ();
     /* The way back, plus the clocks' difference: R' - (now - ts_i). The printed D_r = tr_r' - ts_i
      * has the other sign. */
     m_delay_offset = data.timestamp_us - data.echo_us;
   } else if (m_have_rtt) {
     /* R' = D_r + now - ts_j */
-    double adjusted = Seconds (m_delay_offset + now_us - data.timestamp_us);
-    m_rtt = SMOOTH_ONE_WAY * m_rtt + (1 - SMOOTH_ONE_WAY) * std::max (adjusted, RTT_MIN);
+    m_adjusted_rtt = std::max (Seconds (m_delay_offset + now_us - data.timestamp_us), RTT_MIN);
   }
 }
 
@@ -136,10 +135,10 @@ TfmccReceiver::HandleData (const TfmccData &data, std::uint32_t ip_bytes, bool c
 
   MccTime rtt = mcc_time_from_seconds (Rtt ());
   m_meter.Add (ip_bytes, now, mcc_time_from_seconds (2 * RECEIVE_RTTS * Rtt ()));
-  double received = m_meter.Between (mcc_time_from_seconds (RECEIVE_RTTS * Rtt ()), now);
   if (m_history.HandlePacket (data.seq, ce, now, rtt) && m_history.Events () == 1) {
-    /* 5.6: l_0 = (X_recv R / (sqrt (3/2) 8 s))^2 */
-    double packets = received * Rtt () / (std::sqrt (1.5) * 8 * m_config.packet_bytes);
+    /* 5.6: l_0 = (X_recv R / (sqrt (3/2) 8 s))^2, X_recv of the last RTT */
+    double packets
+        = m_meter.Between (rtt, now) * Rtt () / (std::sqrt (1.5) * 8 * m_config.packet_bytes);
     m_history.SetFirstInterval (packets * packets);
   }
 
