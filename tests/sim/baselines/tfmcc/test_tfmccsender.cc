@@ -320,6 +320,40 @@ suppression_rate ()
   g_assert_cmpuint (sender.packets.back ().suppress_bps, ==, TFMCC_RATE_MAX); /* a new round */
 }
 
+/* 3.4: X_r as it was reported, though it chooses the CLR by the real RTT; and of this round. */
+void
+suppression_takes_reports_as_they_are ()
+{
+  Steady sender (800e3);
+  auto next = [&] (double at) {
+    sender.Run (at);
+    return sender.packets.back ().suppress_bps;
+  };
+
+  sender.Run (3.01);
+  sender.Report (3.1, 2, 1e6, 0.1, LOSS); /* 5 Mb/s with the real RTT */
+  check_near (next (3.2), 0.9e6);
+  sender.Report (3.3, 3, 100e3, 0.1, LOSS);
+  g_assert_cmpuint (sender.machine.Clr (), ==, 3);
+  check_near (sender.machine.RateBps (), 450e3); /* R_max is .45 s since the first round */
+  check_near (next (3.4), 90e3);
+
+  std::uint16_t round = sender.machine.Round ();
+  for (double at = 3.4; sender.machine.Round () == round; at += 0.05)
+    sender.Run (at);
+  double at = mcc_time_to_seconds (sender.now - START);
+  TfmccReport late = {};
+  late.receiver = 4;
+  late.rate_bps = 2000000;
+  late.echo_us = static_cast<std::uint32_t> (sender.now / 1000 - 100000);
+  late.round = round;
+  late.flags = BOTH;
+  sender.machine.HandleReport (late, sender.now);
+  g_assert_cmpuint (next (at + 0.1), ==, TFMCC_RATE_MAX);
+  sender.Report (at + 0.2, 5, 2.5e6, 0.1, BOTH);
+  check_near (next (at + 0.3), 2.25e6);
+}
+
 /* 3.5 */
 void
 echo_priority ()
@@ -414,6 +448,8 @@ main (int argc, char **argv)
       leaving_clr_is_replaced_without_a_rise_for_one_round);
   g_test_add_func ("/tfmcc/sender/rounds-end-with-feedback", rounds_end_with_feedback);
   g_test_add_func ("/tfmcc/sender/suppression-rate", suppression_rate);
+  g_test_add_func (
+      "/tfmcc/sender/suppression-takes-reports-as-they-are", suppression_takes_reports_as_they_are);
   g_test_add_func ("/tfmcc/sender/echo-priority", echo_priority);
   g_test_add_func ("/tfmcc/sender/slow-start-moves-over-one-rtt", slow_start_moves_over_one_rtt);
   g_test_add_func ("/tfmcc/sender/slow-start-ends-at-the-first-loss-of-anyone",

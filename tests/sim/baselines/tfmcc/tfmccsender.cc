@@ -224,11 +224,12 @@ TfmccSender::HandleReport (const TfmccReport &report, MccTime now)
     m_clr_report = now;
   Queue (report, rate, !was_clr && report.receiver == m_clr, now);
 
-  /* 3.4; the CLR's neither suppresses nor counts (4.5) */
+  /* 3.4; the CLR's neither suppresses nor counts (4.5). X_supp is of this round's X_r as they are,
+   * not corrected to the RTT: receivers without one compare theirs as they are, too. */
   if (!was_clr) {
     m_round_heard = true;
-    if (rate < m_suppress)
-      m_suppress = (1 - SUPPRESSION) * rate;
+    if (report.round == m_round && report.rate_bps < m_suppress)
+      m_suppress = (1 - SUPPRESSION) * report.rate_bps;
     CheckRound (now);
   }
 }
