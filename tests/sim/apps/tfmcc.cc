@@ -53,7 +53,11 @@ public:
     config.max_bps = static_cast<double> (m_config.max_bps);
     if (!m_config.options.value ("rfc_start", false))
       config.start_bps = static_cast<double> (m_config.start_bps);
-    m_sender.emplace (config, m_port.Now ());
+    if (m_sender)
+      m_sender->Restart (m_port.Now ());
+    else
+      m_sender.emplace (config, m_port.Now ());
+    m_running = true;
     if (m_overhear)
       m_port.Join (0);
     m_clr = TFMCC_NOBODY;
@@ -64,7 +68,7 @@ public:
   void Stop () override
   {
     m_timer.Cancel ();
-    m_sender.reset ();
+    m_running = false;
     if (m_overhear)
       m_port.Leave (0);
   }
@@ -74,7 +78,7 @@ private:
   {
     TfmccReport report;
 
-    if (!m_sender || datagram.size != sizeof report)
+    if (!m_running || datagram.size != sizeof report)
       return;
     std::memcpy (&report, datagram.data, sizeof report);
     m_record.reports.Add (1);
@@ -106,7 +110,7 @@ private:
   Port &m_port;
   MulticastConfig m_config;
   SenderRecord &m_record;
-  bool m_overhear;
+  bool m_overhear, m_running = false;
   std::optional<TfmccSender> m_sender;
   std::uint32_t m_clr = TFMCC_NOBODY;
   ns3::EventId m_timer;

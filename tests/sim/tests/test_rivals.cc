@@ -41,6 +41,24 @@ tfmcc_starts_at_the_start_rate ()
   assert_near (Sender (sim::RunScenario (scenario)).at ("target_bps")[0][1], 1e5, 1e-9);
 }
 
+/* After a pause of the sender its receiver takes what comes, and asks for more. */
+void
+tfmcc_goes_on_after_a_pause ()
+{
+  json scenario = Alone ("tfmcc", 5e5);
+
+  scenario["duration"] = 40;
+  scenario["flows"][0]["stop"] = 10;
+  scenario["flows"][0]["again"] = json::array ({ { 20, 40 } });
+  const json result = sim::RunScenario (scenario);
+  const json &receiver = result.at ("flows").at ("m").at ("receivers").at ("r");
+  g_assert_cmpfloat (lab::Rate (receiver.at ("bytes"), 5, 10), >, 1e6);
+  g_assert_cmpfloat (lab::Sum (receiver.at ("bytes"), 10.5, 20), ==, 0);
+  g_assert_cmpfloat (lab::Sum (receiver.at ("reports"), 20, 25), >, 20);
+  g_assert_cmpfloat (lab::Rate (receiver.at ("bytes"), 25, 40), >, 1e6);
+  g_assert_cmpfloat (lab::Sum (receiver.at ("lost"), 20, 20.5), ==, 0);
+}
+
 } // namespace
 
 int
@@ -48,5 +66,6 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/sim/rivals/tfmcc-starts-at-the-start-rate", tfmcc_starts_at_the_start_rate);
+  g_test_add_func ("/sim/rivals/tfmcc-goes-on-after-a-pause", tfmcc_goes_on_after_a_pause);
   return g_test_run ();
 }

@@ -392,6 +392,39 @@ clr_reports_once_per_rtt ()
   g_assert_cmpuint (report.flags & TFMCC_LEAVE, ==, TFMCC_LEAVE);
 }
 
+/* 4.3.1, 4.4: 10 RTT without data clear have_loss; until the next loss it asks for 2 X_recv. */
+void
+pause_clears_have_loss ()
+{
+  for (double pause : { 9.9 * MAX_RTT, 10.1 * MAX_RTT }) {
+    Receiver receiver;
+    double at = 0;
+    bool paused = pause > 10 * MAX_RTT;
+    for (; at < 2; at += 0.02)
+      receiver.Plain (at);
+    receiver.seq++;
+    for (int i = 0; i < 3; i++)
+      receiver.Plain (at += 0.02);
+    g_assert_cmpuint (receiver.Expire ().flags, ==, TFMCC_HAVE_LOSS);
+
+    receiver.round++;
+    receiver.Plain (at += pause);
+    /* One packet tells no rate. */
+    g_assert_cmpint (receiver.machine.NextTimeout () == MCC_TIME_NONE, ==, paused);
+    receiver.Plain (at += 0.04);
+    double rate = TfrcRate (S, MAX_RTT, receiver.machine.History ().LossEventRate ());
+    check_near (receiver.machine.RateBps (receiver.Time (at)), paused ? 2 * 8000 / 0.04 : rate);
+    g_assert_cmpuint (receiver.Expire ().flags, ==, paused ? 0 : TFMCC_HAVE_LOSS);
+
+    receiver.seq++;
+    for (int i = 0; i < 3; i++)
+      receiver.Plain (at += 0.04);
+    g_assert_cmpuint (receiver.machine.History ().Events (), ==, 2);
+    check_near (receiver.machine.RateBps (receiver.Time (at)),
+        TfrcRate (S, MAX_RTT, receiver.machine.History ().LossEventRate ()));
+  }
+}
+
 } // namespace
 
 int
@@ -413,5 +446,6 @@ main (int argc, char **argv)
   g_test_add_func ("/tfmcc/receiver/new-round-starts-a-new-timer", new_round_starts_a_new_timer);
   g_test_add_func ("/tfmcc/receiver/overheard-report-cancels", overheard_report_cancels);
   g_test_add_func ("/tfmcc/receiver/clr-reports-once-per-rtt", clr_reports_once_per_rtt);
+  g_test_add_func ("/tfmcc/receiver/pause-clears-have-loss", pause_clears_have_loss);
   return g_test_run ();
 }

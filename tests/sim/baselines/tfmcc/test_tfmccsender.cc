@@ -426,6 +426,25 @@ slow_start_ends_at_the_first_loss_of_anyone ()
   check_near (lower.machine.RateBps (), 100e3);
 }
 
+/* After a pause: as at first, but receivers must not take its packets for old ones. */
+void
+restarts_with_numbers_that_go_on ()
+{
+  Steady sender (800e3);
+
+  sender.Run (2);
+  TfmccData last = sender.packets.back ();
+  sender.now = Sender::Time (30);
+  sender.machine.Restart (sender.now);
+  check_near (sender.machine.RateBps (), 800e3);
+  g_assert_true (sender.machine.SlowStart ());
+  g_assert_cmpuint (sender.machine.Clr (), ==, TFMCC_NOBODY);
+  sender.packets.clear ();
+  sender.Run (30.1);
+  g_assert_cmpuint (sender.packets[0].seq, ==, last.seq + 1);
+  g_assert_cmpuint (sender.packets[0].round, ==, last.round + 1);
+}
+
 } // namespace
 
 int
@@ -454,5 +473,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tfmcc/sender/slow-start-moves-over-one-rtt", slow_start_moves_over_one_rtt);
   g_test_add_func ("/tfmcc/sender/slow-start-ends-at-the-first-loss-of-anyone",
       slow_start_ends_at_the_first_loss_of_anyone);
+  g_test_add_func (
+      "/tfmcc/sender/restarts-with-numbers-that-go-on", restarts_with_numbers_that_go_on);
   return g_test_run ();
 }

@@ -71,6 +71,9 @@ public:
   };
 
   TfmccSender (const Config &config, MccTime now);
+  /* After a pause: as at first, but numbers of packets and rounds go on, for receivers take what
+   * falls back for old. 3.6 would begin at half of X for each 10 RTT of the pause [ours]. */
+  void Restart (MccTime now);
 
   void HandleReport (const TfmccReport &report, MccTime now);
   void HandleTimeout (MccTime now);
@@ -195,6 +198,7 @@ public:
 private:
   void UpdateRtt (const TfmccData &data, MccTime now);
   void StartRound (const TfmccData &data, MccTime now);
+  void Resume ();
   bool Suppressed (MccTime now) const;
   void Report (std::uint8_t flags, MccTime now);
 
@@ -207,7 +211,8 @@ private:
   std::optional<double> m_adjusted_rtt; /* R', s, since the last sample */
   double m_max_rtt = 0;                 /* R_max, s, as announced last */
   bool m_have_rtt = false;
-  bool m_sample_due = false;        /* no echo of the newest report yet */
+  bool m_have_loss = false;  /* not before a loss, nor after a pause until the next (4.3.1) */
+  bool m_sample_due = false; /* no echo of the newest report yet */
   std::uint32_t m_delay_offset = 0; /* D_r, us modulo 2^32, between two clocks */
 
   bool m_any = false; /* a packet has come */

@@ -17,6 +17,7 @@ constexpr double SMOOTH = 0.5;        /* q of the others, 4.3 */
 constexpr double RECEIVE_RTTS = 3;    /* X_recv over 2 to 4 RTT, 4.3.4, 3.6 */
 constexpr double SLOW_START_GAIN = 2; /* X_r = 2 X_recv, 3.6 */
 constexpr double DISCOUNT_MIN = 0.5;  /* 5.5 */
+constexpr double PAUSE_RTTS = 10;     /* have_loss is cleared, 4.3.1 */
 constexpr double RTT_MIN = 1e-6;      /* s: the timestamps' resolution */
 
 std::uint32_t
@@ -48,14 +49,13 @@ TfmccReceiver::Rtt () const
   return m_adjusted_rtt.value_or (m_rtt);
 }
 
-/* 4.3.4: 2 X_recv before the first loss, else the equation's (2.1). */
+/* 4.3.4, 4.4: 2 X_recv before the first loss, and before the first one after a pause; else the
+ * equation's (2.1). */
 double
 TfmccReceiver::RateBps (MccTime now) const
 {
-  double p = m_history.LossEventRate ();
-
-  if (p > 0)
-    return TfrcRate (m_config.packet_bytes, Rtt (), p);
+  if (m_have_loss)
+    return TfrcRate (m_config.packet_bytes, Rtt (), m_history.LossEventRate ());
   return SLOW_START_GAIN * m_meter.Between (mcc_time_from_seconds (RECEIVE_RTTS * Rtt ()), now);
 }
 
@@ -114,14 +114,27 @@ TfmccReceiver::Suppressed (MccTime now) const
   return m_suppress < rate && m_max_rtt >= Rtt ();
 }
 
+/* 4.3.1, after 10 RTT without data. How much is received begins anew, too; the loss intervals stay
+ * for when there is a loss again [ours]. */
+void
+TfmccReceiver::Resume ()
+{
+  m_have_loss = m_is_clr = m_in_round = false;
+  m_clr = TFMCC_NOBODY;
+  m_timer = MCC_TIME_NONE;
+  m_meter = {};
+}
+
 void
 TfmccReceiver::HandleData (const TfmccData &data, std::uint32_t ip_bytes, bool ce, MccTime now)
 {
+  /* In R_max: a packet per R_max is no row of pauses, and by then the sender has no CLR. */
+  if (m_any && mcc_time_to_seconds (now - m_last_arrival) > PAUSE_RTTS * m_max_rtt)
+    Resume ();
   m_any = true;
   m_max_rtt = std::max (data.max_rtt_us * 1e-6, RTT_MIN);
   m_last_timestamp = data.timestamp_us;
   m_last_arrival = now;
-  m_fresh = true;
   m_suppress = data.suppress_bps;
   if (data.is_clr) {
     if (!m_is_clr && data.echo_receiver == m_config.id) {
@@ -135,15 +148,19 @@ TfmccReceiver::HandleData (const TfmccData &data, std::uint32_t ip_bytes, bool c
 
   MccTime rtt = mcc_time_from_seconds (Rtt ());
   m_meter.Add (ip_bytes, now, mcc_time_from_seconds (2 * RECEIVE_RTTS * Rtt ()));
-  if (m_history.HandlePacket (data.seq, ce, now, rtt) && m_history.Events () == 1) {
-    /* 5.6: l_0 = (X_recv R / (sqrt (3/2) 8 s))^2, X_recv of the last RTT */
-    double packets
-        = m_meter.Between (rtt, now) * Rtt () / (std::sqrt (1.5) * 8 * m_config.packet_bytes);
-    m_history.SetFirstInterval (packets * packets);
+  if (m_history.HandlePacket (data.seq, ce, now, rtt)) {
+    m_have_loss = true;
+    if (m_history.Events () == 1) {
+      /* 5.6: l_0 = (X_recv R / (sqrt (3/2) 8 s))^2, X_recv of the last RTT */
+      double packets
+          = m_meter.Between (rtt, now) * Rtt () / (std::sqrt (1.5) * 8 * m_config.packet_bytes);
+      m_history.SetFirstInterval (packets * packets);
+    }
   }
 
   /* With one packet it has no rate to report, nor to compare [ours]. */
-  if (RateBps (now) > 0 && (!m_in_round || data.round != m_round))
+  m_fresh = RateBps (now) > 0;
+  if (m_fresh && (!m_in_round || data.round != m_round))
     StartRound (data, now);
   if (m_timer != MCC_TIME_NONE && Suppressed (now))
     m_timer = MCC_TIME_NONE;
@@ -185,7 +202,7 @@ TfmccReceiver::Report (std::uint8_t flags, MccTime now)
 
   if (m_have_rtt)
     flags |= TFMCC_HAVE_RTT;
-  if (m_history.Events () > 0)
+  if (m_have_loss)
     flags |= TFMCC_HAVE_LOSS;
   report.receiver = m_config.id;
   report.timestamp_us = Microseconds (now);

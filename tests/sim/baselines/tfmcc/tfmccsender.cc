@@ -42,6 +42,17 @@ TfmccSender::TfmccSender (const Config &config, MccTime now)
   StartRound (now);
 }
 
+void
+TfmccSender::Restart (MccTime now)
+{
+  std::uint32_t seq = m_seq;
+  std::uint16_t round = m_round;
+
+  *this = TfmccSender (m_config, now);
+  m_seq = seq;
+  m_round = static_cast<std::uint16_t> (round + 1);
+}
+
 double
 TfmccSender::PacketBits () const
 {
