@@ -59,6 +59,23 @@ tfmcc_goes_on_after_a_pause ()
   g_assert_cmpfloat (lab::Sum (receiver.at ("lost"), 20, 20.5), ==, 0);
 }
 
+/* The record's losses are packets that did not come, not marks. */
+void
+pgmcc_marks_are_no_losses ()
+{
+  json scenario = Alone ("pgmcc", 5e5);
+  scenario["duration"] = 30;
+  scenario["flows"][0]["ecn"] = true;
+  scenario["links"][0]["queue"] = { { "type", "red" }, { "size", { { "packets", 100 } } },
+    { "min", { { "packets", 5 } } }, { "max", { { "packets", 15 } } }, { "ecn", true } };
+  const json result = sim::RunScenario (scenario);
+  const json &link = result.at ("links").at ("l");
+  const json &receiver = result.at ("flows").at ("m").at ("receivers").at ("r");
+  g_assert_cmpfloat (lab::Sum (link.at ("marks")), >, 5);
+  g_assert_cmpfloat (lab::Sum (link.at ("queue_drops")), ==, 0);
+  g_assert_cmpfloat (lab::Sum (receiver.at ("lost")), ==, 0);
+}
+
 } // namespace
 
 int
@@ -67,5 +84,6 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/sim/rivals/tfmcc-starts-at-the-start-rate", tfmcc_starts_at_the_start_rate);
   g_test_add_func ("/sim/rivals/tfmcc-goes-on-after-a-pause", tfmcc_goes_on_after_a_pause);
+  g_test_add_func ("/sim/rivals/pgmcc-marks-are-no-losses", pgmcc_marks_are_no_losses);
   return g_test_run ();
 }

@@ -16,7 +16,6 @@ void
 Receiver::Lose (std::uint64_t seq)
 {
   Count (true);
-  m_lost++;
   m_to_nak.push_back (seq);
 }
 
@@ -71,6 +70,7 @@ Receiver::HandleData (const Data &data, bool ce, MccTime now)
       missing.later++;
   while (!m_missing.empty () && m_missing.front ().later >= LATER_ACKS) {
     Lose (m_missing.front ().seq);
+    m_lost++;
     m_missing.pop_front ();
   }
   if (ce && !counted) {

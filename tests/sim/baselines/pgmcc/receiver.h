@@ -56,7 +56,7 @@ public:
   {
     return m_loss_ratio;
   }
-  /* Packets lost so far (or marked). */
+  /* Packets that did not come; those that came marked are in p alone. */
   std::uint64_t Lost () const
   {
     return m_lost;
