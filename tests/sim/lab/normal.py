@@ -35,8 +35,10 @@ def queue(link, rate_bps):
 def link(entry):
     out = dict(entry, queue=queue(entry, entry["rate"]), loss=entry.get("loss"))
     back = dict(entry.get("reverse") or {})
-    rate = back.setdefault("rate", entry["rate"])
+    if back.get("rate") is None:
+        back.pop("rate", None)  # it follows the link's
     back.setdefault("queue", sections.DEFAULT_QUEUE)
+    rate = back.get("rate", entry["rate"])
     out["reverse"] = dict(back, queue=queue(back, rate), loss=back.get("loss"))
     return out
 

@@ -154,6 +154,39 @@ test_changes ()
   g_assert_cmpfloat (lab::Sum (flow.at ("bytes"), 35.2, 40), ==, 0);
 }
 
+/* The way back follows the link's rate until it has one of its own, be it the same. */
+static void
+test_reverse_rate ()
+{
+  struct {
+    json reverse;         /* of the link */
+    json changes;         /* of it at 10 s, besides its rate */
+    double then, at_last; /* bit/s on the way back, after 10 and 20 s */
+  } cases[] = {
+    { json::object (), nullptr, 4e6, 2e6 },
+    { { { "rate", 8e6 } }, nullptr, 8e6, 8e6 },
+    { json::object (), { { "rate", 6e6 } }, 6e6, 6e6 },
+  };
+  for (const auto &c : cases) {
+    json back = lab::Udp ("u", 9e6, 0, 30);
+    std::swap (back["from"], back["to"]);
+    json scenario = lab::Scenario (
+        30, { lab::Link ("l", "a", "b", 8e6, 0.02, lab::DropTail (20)) }, { back });
+    json reverse = c.reverse;
+    reverse["queue"] = lab::DropTail (20);
+    scenario["links"][0]["reverse"] = reverse;
+    json first = { { "at", 10 }, { "link", "l" }, { "rate", 4e6 } };
+    if (!c.changes.is_null ())
+      first["reverse"] = c.changes;
+    scenario["changes"] = { first, { { "at", 20 }, { "link", "l" }, { "rate", 2e6 } } };
+    const json result = sim::RunScenario (scenario);
+    const json &bytes = result.at ("flows").at ("u").at ("bytes");
+    assert_near (lab::Rate (bytes, 5, 10), 8e6, 0.005);
+    assert_near (lab::Rate (bytes, 11, 20), c.then, 0.005);
+    assert_near (lab::Rate (bytes, 21, 30), c.at_last, 0.005);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -162,6 +195,7 @@ main (int argc, char **argv)
   g_test_add_func ("/link/saturated/tcp", test_saturated_tcp);
   g_test_add_func ("/link/bernoulli-by-link-and-host", test_bernoulli);
   g_test_add_func ("/link/changes-and-ramps", test_changes);
+  g_test_add_func ("/link/reverse-rate", test_reverse_rate);
   g_test_add_func ("/codel/drains-a-standing-queue", test_codel_overload);
   g_test_add_func ("/codel/holds-tcp-near-target", test_codel_tcp);
   g_test_add_func ("/red/drops-by-its-definition", test_red_definition);

@@ -120,6 +120,7 @@ Network::AddLink (const json &link)
   const double rate = link.at ("rate");
   const json reverse = link.value ("reverse", json::object ());
   const double back_rate = reverse.value ("rate", rate);
+  pair.one_rate = !reverse.contains ("rate");
   pair.forward->SetRecord (&pair.record);
   pair.forward->SetRate (rate);
   pair.back->SetRate (back_rate);
@@ -247,7 +248,8 @@ Network::AddChange (const json &change)
   Simulator::Schedule (ns3::Seconds (change.at ("at").get<double> ()), [this, &pair, change, ramp] {
     const json reverse = change.value ("reverse", json::object ());
     std::vector<Ptr<Link>> both = { pair.forward };
-    if (pair.back->Rate () == pair.forward->Rate ())
+    pair.one_rate = pair.one_rate && !reverse.contains ("rate");
+    if (pair.one_rate)
       both.push_back (pair.back);
     if (change.contains ("rate"))
       ChangeRate (both, change.at ("rate"), ramp);

@@ -6,8 +6,8 @@
  * A link has one rate and one delay for both directions, unless "reverse" says otherwise; queue,
  * loss and records belong to the data direction from -> to. Links of hosts are drop tail, 1000
  * packets; their loss strikes towards the host, their jitter what the host sends. "changes" of
- * delay apply to both directions, of rate too while both have the same, of loss to the data
- * direction; a ramp moves in steps of at most 100 ms and 1 % of its length.
+ * delay apply to both directions, of rate too unless "reverse" gives or has changed one, of loss to
+ * the data direction; a ramp moves in steps of at most 100 ms and 1 % of its length.
  */
 #pragma once
 
@@ -63,6 +63,7 @@ private:
   struct Pair {
     ns3::Ptr<Link> forward, back;
     LinkRecord record;
+    bool one_rate = true; /* for both directions */
   };
 
   Place &FindPlace (const std::string &name);
