@@ -8,7 +8,7 @@ these differences.
 import math
 
 from . import measure
-from .stats import is_certain, paired
+from .stats import is_certain, paired, summarise
 from .table import mean_text, pick
 from .units import significant
 
@@ -22,14 +22,20 @@ def behind(what, own, other):
     """Whether the mean @own is behind @other, in a measure of this kind."""
     if what in LESS:
         return own > other
-    if what in SHARES:
-        return own < min(other, FAIR)
-    return what in MORE and own < other
+    return what in MORE | SHARES and own < other
+
+
+def judged_values(outcome, entry, variant):
+    """By seed: "never" counts as the time that was measured, more than the fair share as that."""
+    values = outcome.finite_values(entry, variant)
+    if entry["what"] not in SHARES:
+        return values
+    return [None if value is None else min(value, FAIR) for value in values]
 
 
 def difference(outcome, entry, own, other):
-    """Summary of @own - @other by seed; "never" counts as the time that was measured."""
-    return paired(outcome.finite_values(entry, own), outcome.finite_values(entry, other))
+    """Summary of @own - @other by seed, of what is judged."""
+    return paired(judged_values(outcome, entry, own), judged_values(outcome, entry, other))
 
 
 def difference_text(summary, unit):
@@ -50,7 +56,7 @@ def compared(outcomes, own, other):
         for entry in outcome.measures:
             if entry["what"] not in LESS | MORE | SHARES:
                 continue
-            means = [outcome.summary(entry, variant).mean for variant in (own, other)]
+            means = [summarise(judged_values(outcome, entry, v)).mean for v in (own, other)]
             if any(math.isnan(mean) for mean in means):
                 continue
             apart = difference(outcome, entry, own, other)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy
 import tap
-from lab import measure, paired, scenario, stats
+from lab import measure, page, paired, scenario, stats
 from lab.outcome import Outcome, Plan
 from lab.runner import Job
 from lab.series import Run, weighted_quantile
@@ -472,6 +472,20 @@ def test_differences_are_taken_seed_by_seed():
     out = Fake(share=([1.3, 1.4], [1.1, 1.2]), cov=same, throughput=None, reach=same)
     assert [side for *_, side in paired.compared([out], *VARIANTS)] == [0, 0, 0]
     assert paired.table([out]).startswith("In none of 3 figures")
+
+    # ... nor does it widen what is missing.
+    out = Fake(share=([1.3, 1.4, 1.2], [0.9, 0.95, 0.85]), cov=same, throughput=None, reach=same)
+    (_, _, apart, side), *_ = paired.compared([out], *VARIANTS)
+    assert side == -1
+    near(apart.mean, -0.1)
+
+
+def test_losses_differ_by_their_ratio():
+    loss, share = {"what": "loss"}, {"what": "share"}
+    assert page.is_far(loss, 0.0033, 0.0008) and page.is_far(loss, 0.0008, 0.0033)
+    assert not page.is_far(loss, 0.0010, 0.0008)
+    assert not page.is_far(loss, 0.0004, 0.0001)  # a packet more or less
+    assert page.is_far(share, 0.62, 0.75) and not page.is_far(share, 0.70, 0.75)
 
 
 def test_json_is_json():
