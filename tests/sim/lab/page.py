@@ -153,8 +153,8 @@ def section(outcome, picture):
         lines += [f"*Differs from the paper*: {data['differs']}", ""]
     apart = difference_lines(outcome)
     if apart:
-        far = "More than 10 points (a tenth, of rates and times; 1.5 times, of losses) from the paper:"
-        lines += [far, ""]
+        far = "10 points (a tenth, of rates and times; 1.5 times, of losses)"
+        lines += [f"More than {far} from the paper:", ""]
         lines += [*apart, ""]
     if picture:
         figures = [plot["figure"] for plot in data["plots"] if plot.get("figure")]
