@@ -5,11 +5,12 @@
 #include "assp.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include <ns3/abort.h>
 #include <ns3/simulator.h>
+
+#include "frames.h"
 
 namespace sim
 {
@@ -58,7 +59,6 @@ private:
   void HandleMedia (const Datagram &datagram, MccTime now);
   void HandleRtcp (const Datagram &datagram, MccTime now);
   void CountMedia (const Datagram &datagram, const AsspMedia &media, unsigned stream);
-  void CountFrames (double from, double to, std::uint32_t lost);
   void Timeout ();
   void Drain ();
   void Act (const MccAsspReceiverAction &action);
@@ -83,7 +83,7 @@ private:
   unsigned m_joined = MCC_ASSP_NO_STREAM; /* waits for its key unit */
   std::vector<Arrivals> m_arrivals;
   unsigned m_counted = MCC_ASSP_NO_STREAM; /* the stream that counts: shown, else joined */
-  double m_damaged = -1;                   /* the last frame that was */
+  Frames m_frames;
   std::uint64_t m_block_lost = 0, m_block_received = 0;
   std::uint32_t m_highest_seq = 0;
 };
@@ -91,7 +91,7 @@ private:
 AsspReceiver::AsspReceiver (
     MccVariant variant, Port &port, const MulticastConfig &config, ReceiverRecord &record)
     : m_variant (variant), m_port (port), m_config (config), m_record (record),
-      m_timer (port, [this] { Timeout (); }), m_arrivals (config.streams.size ())
+      m_timer (port, [this] { Timeout (); }), m_arrivals (config.streams.size ()), m_frames (record)
 {
   mcc_rng_init (&m_rng, config.seed);
   m_port.SetHandler ([this] (const Datagram &datagram) { Handle (datagram); });
@@ -313,22 +313,7 @@ AsspReceiver::CountMedia (const Datagram &datagram, const AsspMedia &media, unsi
   m_record.delay.Add (datagram.delay);
   if (lost > 0)
     m_record.lost.Add (lost);
-  CountFrames (before, arrivals.sent, lost);
-}
-
-/* Frames by their time of sending; @lost packets left between @from and @to. */
-void
-AsspReceiver::CountFrames (double from, double to, std::uint32_t lost)
-{
-  double frames = std::floor (to * FRAME_RATE) - std::floor (from * FRAME_RATE);
-  if (frames > 0)
-    m_record.frames.Add (frames);
-  for (std::uint32_t i = 1; i <= lost; i++) {
-    double frame = std::floor ((from + (to - from) * i / (lost + 1)) * FRAME_RATE);
-    if (frame > m_damaged)
-      m_record.frames_damaged.Add (1);
-    m_damaged = std::max (m_damaged, frame);
-  }
+  m_frames.Add (before, arrivals.sent, lost);
 }
 
 void

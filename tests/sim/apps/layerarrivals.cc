@@ -2,7 +2,6 @@
 #include "layerarrivals.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <ns3/simulator.h>
 
@@ -13,7 +12,7 @@ void
 LayerArrivals::BeginAll ()
 {
   std::fill (m_layers.begin (), m_layers.end (), Layer{});
-  m_frame = m_damaged = -1;
+  m_frames.Begin ();
   m_top = NO_STREAM;
 }
 
@@ -59,25 +58,9 @@ LayerArrivals::Add (const Datagram &datagram, unsigned number, std::uint16_t seq
     m_record.lost.Add (lost);
   if (old)
     return;
-  layer.any = true;
-  layer.next = static_cast<std::uint16_t> (seq + 1);
-  CountFrame (ns3::Simulator::Now ().GetSeconds () - datagram.delay, lost);
-}
-
-/* A picture needs all layers that are taken: with a packet lost in any it is damaged. The picture
- * is that of the packet which showed the loss. */
-void
-LayerArrivals::CountFrame (double sent, std::uint32_t lost)
-{
-  double frame = std::floor (sent * FRAME_RATE);
-  if (m_frame >= 0 && frame > m_frame)
-    m_record.frames.Add (frame - m_frame);
-  m_frame = std::max (m_frame, frame);
-  if (lost == 0)
-    return;
-  if (frame > m_damaged)
-    m_record.frames_damaged.Add (1);
-  m_damaged = std::max (m_damaged, frame);
+  double sent = ns3::Simulator::Now ().GetSeconds () - datagram.delay;
+  m_frames.Add (layer.any ? layer.sent : sent, sent, lost);
+  layer = { true, static_cast<std::uint16_t> (seq + 1), sent };
 }
 
 } // namespace sim

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "frames.h"
 #include "port.h"
 #include "record.h"
 
@@ -16,7 +17,8 @@ namespace sim
 class LayerArrivals
 {
 public:
-  LayerArrivals (unsigned layers, ReceiverRecord &record) : m_layers (layers), m_record (record)
+  LayerArrivals (unsigned layers, ReceiverRecord &record)
+      : m_layers (layers), m_record (record), m_frames (record)
   {
   }
   /* What is sent before the next packet of @layer is no loss. */
@@ -34,14 +36,14 @@ private:
   struct Layer {
     bool any = false;
     std::uint16_t next = 0;
+    double sent = 0; /* s, when the newest left */
   };
   void Trace (const Datagram &datagram, unsigned number, bool taken);
-  void CountFrame (double sent, std::uint32_t lost);
 
   std::vector<Layer> m_layers;
   ReceiverRecord &m_record;
   int m_top = NO_STREAM; /* the highest layer that has come */
-  double m_frame = -1, m_damaged = -1;
+  Frames m_frames;       /* which need all layers that are taken */
 };
 
 } // namespace sim

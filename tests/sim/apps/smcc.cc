@@ -7,12 +7,12 @@
  * TFMCC's 48 bytes, by unicast. Options: base_rate, B_0.
  */
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <optional>
 
 #include <ns3/simulator.h>
 
+#include "frames.h"
 #include "multicast.h"
 #include "smcc/smcc.h"
 
@@ -122,7 +122,7 @@ class SmccReceiverApp : public MulticastReceiver
 {
 public:
   SmccReceiverApp (Port &port, const MulticastConfig &config, ReceiverRecord &record)
-      : m_port (port), m_config (config), m_record (record)
+      : m_port (port), m_config (config), m_record (record), m_frames (record)
   {
     port.SetHandler ([this] (const Datagram &datagram) { Handle (datagram); });
   }
@@ -142,7 +142,8 @@ public:
     m_layers = SmccLayers (config.base_bps, config.max_bps);
     m_receiver.emplace (config, m_port.Now ());
     m_lost = 0;
-    m_frame = m_damaged = -1;
+    m_frames.Begin ();
+    m_sent.assign (m_layers, -1);
     m_record.member.Set (1);
     Pump ();
   }
@@ -186,7 +187,9 @@ private:
     if (!m_receiver || datagram.size != sizeof data)
       return;
     std::memcpy (&data, datagram.data, sizeof data);
-    if (data.tfmcc.reserved <= m_receiver->Layer ()) {
+    unsigned layer = data.tfmcc.reserved;
+    bool taken = layer <= m_receiver->Layer ();
+    if (taken) {
       m_record.packets.Add (1);
       m_record.bytes.Add (datagram.ip_bytes);
       m_record.delay.Add (datagram.delay);
@@ -194,25 +197,21 @@ private:
       m_record.other_bytes.Add (datagram.ip_bytes);
     }
     m_receiver->HandleData (data, datagram.ip_bytes, datagram.ecn == MCC_ECN_CE, now);
-    CountLost (std::floor ((ns3::Simulator::Now ().GetSeconds () - datagram.delay) * FRAME_RATE));
+    if (taken)
+      CountLost (m_sent[layer], ns3::Simulator::Now ().GetSeconds () - datagram.delay);
     Pump ();
   }
 
-  /* A picture needs all layers: with a packet lost in any it is damaged. @frame: that of the packet
-   * that showed the loss, or of which this one is. */
-  void CountLost (double frame)
+  /* A picture needs all layers: with a packet lost in any it is damaged. @before: when the one
+   * before this one of its layer left, < 0: there was none. */
+  void CountLost (double &before, double sent)
   {
-    std::uint64_t lost = m_receiver->Lost ();
-    if (m_frame >= 0 && frame > m_frame)
-      m_record.frames.Add (frame - m_frame);
-    m_frame = std::max (m_frame, frame);
-    if (lost > m_lost) {
-      m_record.lost.Add (static_cast<double> (lost - m_lost));
-      if (frame > m_damaged)
-        m_record.frames_damaged.Add (1);
-      m_damaged = std::max (m_damaged, frame);
-    }
-    m_lost = lost;
+    auto lost = static_cast<std::uint32_t> (m_receiver->Lost () - m_lost);
+    if (lost > 0)
+      m_record.lost.Add (lost);
+    m_frames.Add (before < 0 ? sent : before, sent, lost);
+    before = std::max (before, sent);
+    m_lost += lost;
   }
 
   void Act (SmccReceiver::Action action, unsigned number)
@@ -222,6 +221,7 @@ private:
     double now = ns3::Simulator::Now ().GetSeconds ();
     if (action == Action::JOIN_LAYER) {
       JoinGroup (1 + number);
+      m_sent[number] = -1;
       m_record.switches.push_back ({ now, layer - 1, layer, number == 0 ? "start" : "up", 0 });
     } else if (action == Action::LEAVE_LAYER) {
       LeaveGroup (1 + number);
@@ -270,7 +270,8 @@ private:
   std::vector<unsigned> m_groups;
   unsigned m_layers = 0;
   std::uint64_t m_lost = 0, m_starts = 0;
-  double m_frame = -1, m_damaged = -1;
+  Frames m_frames;
+  std::vector<double> m_sent; /* s, when the newest packet of each layer left; < 0: none came */
   ns3::EventId m_timer;
 };
 
