@@ -163,6 +163,8 @@ public:
     std::uint64_t seed;
     bool discounting = false; /* 5.5, optional; off as in NORM and UFTP */
     double round_rtts = 6;    /* as the sender's */
+    /* Of R' in R, each packet. 1: R' stands for R until the next sample, 4.3.3. */
+    double one_way_gain = 1;
   };
 
   TfmccReceiver (const Config &config, MccTime now);

@@ -84,7 +84,11 @@ TfmccReceiver::UpdateRtt (const TfmccData &data, MccTime now)
     m_delay_offset = data.timestamp_us - data.echo_us;
   } else if (m_have_rtt) {
     /* R' = D_r + now - ts_j */
-    m_adjusted_rtt = std::max (Seconds (m_delay_offset + now_us - data.timestamp_us), RTT_MIN);
+    double adjusted = std::max (Seconds (m_delay_offset + now_us - data.timestamp_us), RTT_MIN);
+    if (m_config.one_way_gain < 1)
+      m_rtt += m_config.one_way_gain * (adjusted - m_rtt);
+    else
+      m_adjusted_rtt = adjusted;
   }
 }
 
