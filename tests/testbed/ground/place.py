@@ -197,13 +197,18 @@ class Place:
     def changes(self):
         """(time, LINK>NODE, settings) of the changes in time."""
         links = {link["id"]: dict(link) for link in self.given["links"]}
+        one_rate = {name for name, link in links.items() if "rate" not in link["reverse"]}
         out = []
         for change in self.given["changes"]:
             link = links[change["link"]]
+            if "rate" in (change.get("reverse") or {}):
+                one_rate.discard(link["id"])
             for key in ("rate", "delay"):
                 if key in change:
+                    both = key == "delay" or link["id"] in one_rate
                     for at, value in ramp(change, link[key], change[key]):
-                        out.append((at, link["id"], forward(link), {key: plain(value)}))
+                        for towards in (forward, backward) if both else (forward,):
+                            out.append((at, link["id"], towards(link), {key: plain(value)}))
                     link[key] = change[key]
             if "loss" in change:
                 settings = loss_settings(change["loss"])
@@ -288,7 +293,7 @@ def link_lines(link):
     back = link["reverse"]
     ends = f"{router(link['from'])} {router(link['to'])}"
     there = {"rate": plain(link["rate"]), "trace": 1} | queue_settings(link["queue"])
-    here = {"rate": plain(back["rate"])} | queue_settings(back["queue"])
+    here = {"rate": plain(back.get("rate", link["rate"]))} | queue_settings(back["queue"])
     if link["loss"]:
         there |= loss_settings(link["loss"])
     if back["loss"]:
