@@ -205,6 +205,31 @@ test_reports (void)
   bin_teardown (&f);
 }
 
+/* One that claims far less than all that it gets without a loss: in the totals, too. */
+static void
+test_quarantined (void)
+{
+  GstStructure *stats;
+  guint total = 99, one = 0;
+  BinFixture f;
+
+  if (!bin_setup (&f, SOURCE "@" LADDER))
+    return;
+  bin_play (&f);
+  bin_meet (&f, 2);
+  for (guint i = 0; i < 300 && one == 0; i++) {
+    assp_peer_report (&f.peer, 1, 20000, 0);
+    assp_peer_run (&f.peer, 100);
+    one = bin_stream_uint (&f, 1, "num-quarantined");
+  }
+  g_assert_cmpuint (one, ==, 1);
+  g_object_get (f.bin, "stats", &stats, NULL);
+  g_assert_true (gst_structure_get_uint (stats, "num-quarantined", &total));
+  g_assert_cmpuint (total, ==, 1);
+  gst_structure_free (stats);
+  bin_teardown (&f);
+}
+
 static void
 test_decides (void)
 {
@@ -495,6 +520,7 @@ main (int argc, char **argv)
   ADD ("announces-what-it-sends", test_announces_what_it_sends);
   ADD ("one-time-base", test_time_base);
   ADD ("reports", test_reports);
+  ADD ("quarantined-in-the-totals", test_quarantined);
   ADD ("decides-each-round", test_decides);
   ADD ("key-units", test_key_units);
   ADD ("idle-and-return", test_idle);
