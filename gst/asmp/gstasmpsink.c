@@ -215,7 +215,7 @@ gst_asmp_sink_class_init (GstAsmpSinkClass *klass)
   sender_class->apply = gst_asmp_sink_apply;
   sender_class->get_target = gst_asmp_sink_get_target;
   sender_class->get_stats = gst_asmp_sink_get_stats;
-  gst_mcc_sender_class_install (sender_class, GST_MCC_RATES_OF_ONE);
+  gst_mcc_sender_class_install (sender_class, GST_MCC_SENDS_STREAM);
   gst_mcc_sender_properties_install_ecn (G_OBJECT_CLASS (klass));
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);

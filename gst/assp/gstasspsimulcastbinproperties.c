@@ -292,7 +292,7 @@ gst_assp_simulcast_bin_install_properties (GstMccSenderClass *sender_class)
 {
   GObjectClass *klass = G_OBJECT_CLASS (sender_class);
 
-  gst_mcc_sender_class_install (sender_class, GST_MCC_RATES_OF_STREAMS);
+  gst_mcc_sender_class_install (sender_class, GST_MCC_SENDS_STREAMS);
   gst_mcc_sender_properties_install_ecn (klass);
   klass->set_property = gst_assp_simulcast_bin_set_property;
   klass->get_property = gst_assp_simulcast_bin_get_property;

@@ -665,7 +665,7 @@ gst_mcc_sender_class_init (GstMccSenderClass *klass)
 }
 
 void
-gst_mcc_sender_class_install (GstMccSenderClass *klass, GstMccRatesOf of)
+gst_mcc_sender_class_install (GstMccSenderClass *klass, GstMccSends what)
 {
   GObjectClass *object = G_OBJECT_CLASS (klass);
 
@@ -673,7 +673,7 @@ gst_mcc_sender_class_install (GstMccSenderClass *klass, GstMccRatesOf of)
   object->set_property = gst_mcc_sender_set_property;
   object->get_property = gst_mcc_sender_get_property;
   gst_mcc_properties_install (object, klass->scheme);
-  gst_mcc_sender_properties_install (object, of);
+  gst_mcc_sender_properties_install (object, what);
 }
 
 static void

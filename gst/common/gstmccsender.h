@@ -164,8 +164,8 @@ GType gst_mcc_sender_get_type (void);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstMccSender, gst_object_unref)
 
 /* From a class's class_init, behind scheme: the properties, which are to be the class's own for
- * URIs. @of: see gst_mcc_sender_properties_install(). */
-void gst_mcc_sender_class_install (GstMccSenderClass *klass, GstMccRatesOf of);
+ * URIs. */
+void gst_mcc_sender_class_install (GstMccSenderClass *klass, GstMccSends what);
 /* From an instance's init. */
 void gst_mcc_sender_setup (GstMccSender *self);
 void gst_mcc_sender_set_property (

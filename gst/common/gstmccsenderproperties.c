@@ -191,46 +191,53 @@ install_rate (GObjectClass *klass, guint id, const gchar *name, const gchar *nic
       klass, id, g_param_spec_uint64 (name, nick, blurb, 0, G_MAXUINT64, preset, flags));
 }
 
-/* What the rates are of. */
+/* What differs between senders, by GstMccSends. */
 static const struct {
-  const gchar *min, *max, *start, *target;
-  GParamFlags flags;
-} rate_words[] = {
-  [GST_MCC_RATES_OF_ONE] = { "Never send less than this, bit/s on the wire (1000 or more)",
+  const gchar *min, *max, *start, *target, *no_feedback, *configure;
+} blurbs[] = {
+  [GST_MCC_SENDS_STREAM] = { "Never send less than this, bit/s on the wire (1000 or more)",
       "Never send more than this, bit/s on the wire",
       "Target until receivers report, bit/s on the wire (unset: the default, within the bounds)",
-      "What the network allows now, bit/s on the wire", LIVE },
-  [GST_MCC_RATES_OF_STREAMS] = { "Where the lowest stream begins, bit/s on the wire (1000 or more)",
+      "What the network allows now, bit/s on the wire",
+      "What happens when no receiver reports (any more)",
+      "Give encoder and payloader settings that follow the network quickly, on properties still at "
+      "their default" },
+  [GST_MCC_SENDS_STREAMS] = { "Where the lowest stream begins, bit/s on the wire (1000 or more)",
       "What the highest stream reaches up to, bit/s on the wire",
       "Without effect here: each stream starts at its lower bound",
-      "What the network allows now of all streams that run, bit/s on the wire", STOPPED },
-  [GST_MCC_RATES_OF_LAYERS]
-  = { "Without effect here: the encoder's rate never falls below what was "
-      "set on it, bit/s on the wire (1000 or more)",
-      "How far the rate of the encoder of all layers may rise, bit/s on the wire",
-      "Announced of all layers until they have been measured, bit/s on the wire",
+      "What the network allows now of all streams that run, bit/s on the wire",
+      "What happens when no receiver reports (any more)",
+      "Give encoder and payloader settings that follow the network quickly, on properties still at "
+      "their default" },
+  [GST_MCC_SENDS_LAYERS]
+  = { "Without effect here: the rate of all layers never falls below what the encoder was set to",
+      "Of all layers together: how far their encoder's rate may rise, bit/s on the wire",
+      "Announced for all layers together until they have been measured, bit/s on the wire",
       "What the encoder of all layers should make, once that has moved; before, what all layers "
-      "have, "
-      "bit/s on the wire",
-      STOPPED },
+      "together have, bit/s on the wire",
+      "What happens when no receiver reports (any more): stop sends nothing meanwhile, the others "
+      "are without effect here",
+      "Give the payloader the settings that late joiners and tunnels need, on properties still at "
+      "their default; the encoder's are the user's" },
 };
 
 static void
-install_rates (GObjectClass *klass, GstMccRatesOf of)
+install_rates (GObjectClass *klass, GstMccSends what)
 {
+  GParamFlags flags = what == GST_MCC_SENDS_STREAM ? LIVE : STOPPED;
+
   install_rate (klass, GST_MCC_SENDER_PROPERTY_MIN_BITRATE, "min-bitrate", "Lowest rate",
-      rate_words[of].min, DEFAULT_MIN_BPS, rate_words[of].flags);
+      blurbs[what].min, DEFAULT_MIN_BPS, flags);
   install_rate (klass, GST_MCC_SENDER_PROPERTY_MAX_BITRATE, "max-bitrate", "Highest rate",
-      rate_words[of].max, DEFAULT_MAX_BPS, rate_words[of].flags);
+      blurbs[what].max, DEFAULT_MAX_BPS, flags);
   install_rate (klass, GST_MCC_SENDER_PROPERTY_START_BITRATE, "start-bitrate", "Rate at the start",
-      rate_words[of].start, DEFAULT_START_BPS, READY);
+      blurbs[what].start, DEFAULT_START_BPS, READY);
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_TARGET_BITRATE,
-      g_param_spec_uint64 ("target-bitrate", "Target", rate_words[of].target, 0, G_MAXUINT64, 0,
+      g_param_spec_uint64 ("target-bitrate", "Target", blurbs[what].target, 0, G_MAXUINT64, 0,
           G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_NO_FEEDBACK,
-      g_param_spec_enum ("no-feedback", "Without feedback",
-          "What happens when no receiver reports (any more)", GST_TYPE_MCC_NO_FEEDBACK,
-          MCC_NO_FEEDBACK_MINIMUM, LIVE));
+      g_param_spec_enum ("no-feedback", "Without feedback", blurbs[what].no_feedback,
+          GST_TYPE_MCC_NO_FEEDBACK, MCC_NO_FEEDBACK_MINIMUM, LIVE));
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_MAX_RECEIVERS,
       g_param_spec_uint ("max-receivers", "Receivers",
           "Receivers that are kept; reports of more are dropped and counted", 1, 1000000,
@@ -271,7 +278,7 @@ gst_mcc_sender_properties_install_ecn (GObjectClass *klass)
 }
 
 static void
-install_encoder (GObjectClass *klass)
+install_encoder (GObjectClass *klass, GstMccSends what)
 {
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_ENCODER,
       g_param_spec_object ("encoder", "Encoder", "The encoder to drive (unset: the one upstream)",
@@ -284,10 +291,8 @@ install_encoder (GObjectClass *klass)
       g_param_spec_enum ("encoder-control", "Encoder control", "Who sets the encoder's bitrate",
           GST_TYPE_MCC_ENCODER_CONTROL, GST_MCC_ENCODER_CONTROL_AUTO, LIVE));
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_CONFIGURE_ENCODER,
-      g_param_spec_boolean ("configure-encoder", "Configure the encoder",
-          "Give encoder and payloader settings that follow the network quickly, on properties "
-          "still at their default",
-          TRUE, LIVE));
+      g_param_spec_boolean (
+          "configure-encoder", "Configure the encoder", blurbs[what].configure, TRUE, LIVE));
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_ENCODER_BITRATE_PROPERTY,
       g_param_spec_string ("encoder-bitrate-property", "Bitrate property",
           "Property of the encoder that takes its bitrate (unset: from the table of encoders)",
@@ -298,11 +303,11 @@ install_encoder (GObjectClass *klass)
 }
 
 void
-gst_mcc_sender_properties_install (GObjectClass *klass, GstMccRatesOf of)
+gst_mcc_sender_properties_install (GObjectClass *klass, GstMccSends what)
 {
-  install_rates (klass, of);
+  install_rates (klass, what);
   install_sending (klass);
-  install_encoder (klass);
+  install_encoder (klass, what);
   gst_type_mark_as_plugin_api (GST_TYPE_MCC_NO_FEEDBACK, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_MCC_ENCODER_CONTROL, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_MCC_ENCODER_UNIT, 0);

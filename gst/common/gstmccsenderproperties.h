@@ -64,14 +64,12 @@ typedef struct {
 #define GST_TYPE_MCC_NO_FEEDBACK (gst_mcc_no_feedback_get_type ())
 GType gst_mcc_no_feedback_get_type (void);
 
-typedef enum {
-  GST_MCC_RATES_OF_ONE,
-  GST_MCC_RATES_OF_STREAMS, /* bounds of all of them */
-  GST_MCC_RATES_OF_LAYERS   /* of their one encoder */
-} GstMccRatesOf;
+/* What is sent: one stream; several, whose rates are bounds of all of them; the layers of one,
+ * whose rate only rises. */
+typedef enum { GST_MCC_SENDS_STREAM, GST_MCC_SENDS_STREAMS, GST_MCC_SENDS_LAYERS } GstMccSends;
 
-/* In class_init, behind gst_mcc_properties_install(). @of: what the rates are of. */
-void gst_mcc_sender_properties_install (GObjectClass *klass, GstMccRatesOf of);
+/* In class_init, behind gst_mcc_properties_install(). */
+void gst_mcc_sender_properties_install (GObjectClass *klass, GstMccSends what);
 /* Of those whose receivers heed marks: layers are joined and left by losses. */
 void gst_mcc_sender_properties_install_ecn (GObjectClass *klass);
 void gst_mcc_sender_settings_init (GstMccSenderSettings *self);

@@ -318,7 +318,7 @@ gst_elm_layer_sink_class_init (GstElmLayerSinkClass *klass)
   sender_class->apply = gst_elm_layer_sink_apply;
   sender_class->get_target = gst_elm_layer_sink_get_target;
   sender_class->get_stats = gst_elm_layer_sink_get_stats;
-  gst_mcc_sender_class_install (sender_class, GST_MCC_RATES_OF_LAYERS);
+  gst_mcc_sender_class_install (sender_class, GST_MCC_SENDS_LAYERS);
   object_class->set_property = gst_elm_layer_sink_set_property;
   object_class->get_property = gst_elm_layer_sink_get_property;
   g_object_class_install_property (object_class, PROP_LAYERS,

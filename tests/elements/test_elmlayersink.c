@@ -588,6 +588,31 @@ test_states (void)
   world_stop (&world);
 }
 
+/* What gst-inspect says of what is a layers' sender's own. */
+static void
+test_blurbs (void)
+{
+  static const gchar *const words[][2]
+      = { { "min-bitrate", "Without effect here" }, { "max-bitrate", "all layers" },
+          { "start-bitrate", "all layers" }, { "target-bitrate", "all layers" },
+          { "no-feedback", "without effect here" }, { "configure-encoder", "payloader" } };
+  GObjectClass *klass = g_type_class_ref (GST_TYPE_ELM_LAYER_SINK);
+  guint n;
+  GParamSpec **specs = g_object_class_list_properties (klass, &n);
+
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++) {
+    const gchar *blurb = g_param_spec_get_blurb (g_object_class_find_property (klass, words[i][0]));
+
+    g_test_message ("%s: %s", words[i][0], blurb);
+    g_assert_nonnull (strstr (blurb, words[i][1]));
+  }
+  for (guint i = 0; i < n; i++)
+    if (specs[i]->owner_type == GST_TYPE_ELM_LAYER_SINK)
+      g_assert_null (strstr (g_param_spec_get_blurb (specs[i]), "lowest stream"));
+  g_free (specs);
+  g_type_class_unref (klass);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -606,5 +631,6 @@ main (int argc, char **argv)
   g_test_add_func ("/elmlayersink/a-layers-ssrc-that-another-one-has", test_collision);
   g_test_add_func ("/elmlayersink/an-encoder-whose-rate-moves", test_encoder);
   g_test_add_func ("/elmlayersink/every-state", test_states);
+  g_test_add_func ("/elmlayersink/blurbs-are-its-own", test_blurbs);
   return g_test_run ();
 }

@@ -102,7 +102,7 @@ fake_class_init (FakeClass *klass)
   klass->parent.start = start;
   klass->parent.poll_locked = poll_locked;
   klass->parent.act = act;
-  gst_mcc_sender_class_install (&klass->parent, FALSE);
+  gst_mcc_sender_class_install (&klass->parent, GST_MCC_SENDS_STREAM);
 }
 
 static void
