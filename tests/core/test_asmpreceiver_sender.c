@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the sender of an ASMP receiver announces, what others say in its place, its end and its return.
+ * What the sender of an ASMP receiver announces, what others say in its place, its end and its
+ * return.
  */
 #include "asmp_receiver_fixture.h"
 

@@ -68,7 +68,8 @@ test_another_clock (gconstpointer data)
   mcc_assp_receiver_free (self.receiver);
 }
 
-/* The host was away in the middle of a switch: that the new stream did not come is its own affair. */
+/* The host was away in the middle of a switch: that the new stream did not come is its own affair.
+ */
 static void
 test_absence_in_a_switch (void)
 {

@@ -4,7 +4,8 @@
  */
 #include "splicefixture.h"
 
-/* The stream comes back after half a turn of its timestamps and more: its frames do not share one. */
+/* The stream comes back after half a turn of its timestamps and more: its frames do not share one.
+ */
 static void
 test_half_a_turn_later (gconstpointer data)
 {
@@ -36,8 +37,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_data_func (
-      "/splice/half-a-turn-later", GUINT_TO_POINTER (0), test_half_a_turn_later);
+  g_test_add_data_func ("/splice/half-a-turn-later", GUINT_TO_POINTER (0), test_half_a_turn_later);
   g_test_add_data_func ("/splice/half-a-turn-later/another-base", GUINT_TO_POINTER (0x70000000),
       test_half_a_turn_later);
   return g_test_run ();
