@@ -99,7 +99,7 @@ void mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc,
     const MccAppSession *session, bool fresh, MccTime now);
 /* Another sender: nothing that was measured from the old one holds. */
 void mcc_asmp_receiver_forget (MccAsmpReceiver *self);
-/* The stream that we followed has ended, and nothing has come since. */
+/* The stream that we followed has ended, and has not come back. */
 bool mcc_asmp_receiver_is_lost (const MccAsmpReceiver *self);
 /* Whether the sender may wait for our next report: in a large group who does not limit may leave
  * the stream for another one without a word, and is heard there. */
