@@ -144,8 +144,8 @@ typedef struct {
   /* ... once it does; may be NULL. */
   void (*started) (GstMccSender *self);
 
-  /* With the lock, the core is there: the next thing to do, if any. What
-   * else is to be noted under the lock is noted here. */
+  /* With the lock, the core is there: the next thing to do, if any. What else is to be noted under
+   * the lock is noted here. */
   gboolean (*poll_locked) (GstMccSender *self, GstMccSenderTodo *out);
   /* Without a lock; one thread at a time. */
   void (*act) (GstMccSender *self, GstMccSenderTodo *todo);

@@ -191,6 +191,11 @@ install_rate (GObjectClass *klass, guint id, const gchar *name, const gchar *nic
       klass, id, g_param_spec_uint64 (name, nick, blurb, 0, G_MAXUINT64, preset, flags));
 }
 
+#define NO_FEEDBACK "What happens when no receiver reports (any more)"
+#define CONFIGURE                                                                                  \
+  "Give encoder and payloader settings that follow the network quickly, on properties still at "   \
+  "their default"
+
 /* What differs between senders, by GstMccSends. */
 static const struct {
   const gchar *min, *max, *start, *target, *no_feedback, *configure;
@@ -198,25 +203,19 @@ static const struct {
   [GST_MCC_SENDS_STREAM] = { "Never send less than this, bit/s on the wire (1000 or more)",
       "Never send more than this, bit/s on the wire",
       "Target until receivers report, bit/s on the wire (unset: the default, within the bounds)",
-      "What the network allows now, bit/s on the wire",
-      "What happens when no receiver reports (any more)",
-      "Give encoder and payloader settings that follow the network quickly, on properties still at "
-      "their default" },
+      "What the network allows now, bit/s on the wire", NO_FEEDBACK, CONFIGURE },
   [GST_MCC_SENDS_STREAMS] = { "Where the lowest stream begins, bit/s on the wire (1000 or more)",
       "What the highest stream reaches up to, bit/s on the wire",
       "Without effect here: each stream starts at its lower bound",
-      "What the network allows now of all streams that run, bit/s on the wire",
-      "What happens when no receiver reports (any more)",
-      "Give encoder and payloader settings that follow the network quickly, on properties still at "
-      "their default" },
+      "What the network allows now of all streams that run, bit/s on the wire", NO_FEEDBACK,
+      CONFIGURE },
   [GST_MCC_SENDS_LAYERS]
   = { "Without effect here: the rate of all layers never falls below what the encoder was set to",
       "Of all layers together: how far their encoder's rate may rise, bit/s on the wire",
       "Announced for all layers together until they have been measured, bit/s on the wire",
       "What the encoder of all layers should make, once that has moved; before, what all layers "
       "together have, bit/s on the wire",
-      "What happens when no receiver reports (any more): stop sends nothing meanwhile, the others "
-      "are without effect here",
+      NO_FEEDBACK ": stop sends nothing meanwhile, the others are without effect here",
       "Give the payloader the settings that late joiners and tunnels need, on properties still at "
       "their default; the encoder's are the user's" },
 };
