@@ -12,6 +12,7 @@
 #include "gstmccreceiver.h"
 #include "ownport.h"
 #include "settings.h"
+#include "startlate.h"
 
 static gchar group[32];
 static guint16 port;
@@ -261,23 +262,6 @@ test_renamed (void)
   assp_source_stop (&peer, FALSE);
 }
 
-static void (*inner_started) (GstMccReceiver *receiver);
-
-/* As where the thread that starts is slow and the sender's word comes meanwhile. */
-static void
-started_late (GstMccReceiver *receiver)
-{
-  gboolean announced = FALSE;
-
-  for (guint ms = 0; ms < 500 && !announced; ms += 5) {
-    g_usleep (5000);
-    g_mutex_lock (&receiver->lock);
-    announced = receiver->has_announced[0];
-    g_mutex_unlock (&receiver->lock);
-  }
-  inner_started (receiver);
-}
-
 static void
 test_announced_at_the_start (void)
 {
@@ -285,15 +269,14 @@ test_announced_at_the_start (void)
   World world;
   AsspSource peer;
 
-  inner_started = klass->started;
-  klass->started = started_late;
+  start_late (klass);
   assp_source_init (&peer, group, port, 0x2e0);
   assp_source_start (&peer);
   world_start (&world, &peer, "");
   g_assert_true (world_comes_to (&world, 0, 5));
   world_stop (&world);
   assp_source_stop (&peer, FALSE);
-  klass->started = inner_started;
+  start_in_time (klass);
   g_type_class_unref (klass);
 }
 

@@ -14,6 +14,7 @@
 #include "gstmccreceiver.h"
 #include "mcclayerorder.h"
 #include "settings.h"
+#include "startlate.h"
 
 #define X264                                                                                       \
   "x264enc bframes=3 b-pyramid=true b-adapt=false rc-lookahead=0 sync-lookahead=0 mb-tree=false "  \
@@ -366,23 +367,6 @@ test_sender_restarts (void)
   world_stop (&world);
 }
 
-static void (*inner_started) (GstMccReceiver *receiver);
-
-/* As where the thread that starts is slow and the sender's word comes meanwhile. */
-static void
-started_late (GstMccReceiver *receiver)
-{
-  gboolean announced = FALSE;
-
-  for (guint ms = 0; ms < 500 && !announced; ms += 5) {
-    g_usleep (5000);
-    g_mutex_lock (&receiver->lock);
-    announced = receiver->has_announced[0];
-    g_mutex_unlock (&receiver->lock);
-  }
-  inner_started (receiver);
-}
-
 static void
 test_announced_at_the_start (void)
 {
@@ -390,13 +374,12 @@ test_announced_at_the_start (void)
   World world;
 
   if (world_start (&world, X264, "encoding-name=H264")) {
-    inner_started = klass->started;
-    klass->started = started_late;
+    start_late (klass);
     world_play (&world);
     g_assert_true (comes_to (&world, 0, 5));
     g_assert_cmpfloat (frame_rate (&world, 3), >, 3);
     world_stop (&world);
-    klass->started = inner_started;
+    start_in_time (klass);
   }
   g_type_class_unref (klass);
 }
