@@ -73,8 +73,8 @@ def load(text=SCENARIO):
         return scenario.load(file.name)
 
 
-def placed(seed=1):
-    return place.Place(normal.normalise(load(), "enhanced", seed))
+def placed(seed=1, text=SCENARIO):
+    return place.Place(normal.normalise(load(text), "enhanced", seed))
 
 
 def describe(text):
@@ -142,6 +142,8 @@ def test_changes():
         assert [row[0] for row in ramp] == [4.25, 4.5, 4.75, 5.0], ramp
         assert [float(row[3]["rate"]) for row in ramp] == [875e3, 750e3, 625e3, 500e3], ramp
     assert rows[-1] == (6.0, "up", "up>r-a", {"loss": "1"})
+    given = SCENARIO.replace("delay: 10 ms,", "delay: 10 ms, reverse: {rate: 1 Mb/s},")
+    assert [row[2] for row in placed(text=given).changes() if "rate" in row[3]] == ["up>r-b"] * 4
 
 
 # -- a trace written by hand --
