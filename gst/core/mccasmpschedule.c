@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "mccasmpschedule.h"
 
-#include <math.h>
+#include <string.h>
 
 #define OUR_SHARE (MCC_RTCP_RECEIVER_SHARE * (1.0 - MCC_RTCP_REGULAR_SHARE))
 #define OTHERS_SHARE (OUR_SHARE - MCC_RTCP_LIMITING_SHARE)
@@ -12,14 +12,16 @@
 #define JOIN_ALLOWANCE 3                 /* first reports beyond the budget that are no crowd */
 #define NEWCOMER_TIME (5 * MCC_SECOND)   /* few are new for so long after their first report */
 #define JOIN_TIME (60 * MCC_SECOND)
-#define PUBLISHED_INTERVAL MCC_SECOND      /* eq. 13 adds P/RTT a report: more often is not fair */
-#define JOIN_MAX (1 * MCC_SECOND)          /* the first report is not later, if the budget allows */
-#define HEARD_AGE (1 * MCC_SECOND)         /* a heard report covers so long, or 4 RTT */
-#define FALL 0.95                          /* of the reported rate: worth an early report */
-#define DEBT_INTERVALS 2                   /* of debt, then early reports are rare */
-#define DEBT_SPACING (5 * MCC_SECOND)      /* ... but come so often */
-#define CLAIM_MAX (5 * MCC_SECOND)         /* no announcement at all: the sender is gone */
-#define COVER 0.1                          /* RFC 4654 3.4, g */
+#define PUBLISHED_INTERVAL MCC_SECOND /* eq. 13 adds P/RTT a report: more often is not fair */
+#define JOIN_MAX (1 * MCC_SECOND)     /* the first report is not later, if the budget allows */
+#define HEARD_AGE (1 * MCC_SECOND)    /* a heard report covers so long, or 4 RTT */
+#define ANSWER_AGES 2                 /* ... and so often: by then the sender has answered it */
+#define DEAF_TIME (300 * MCC_SECOND)  /* to others, after reports that the sender did not heed */
+#define FALL 0.95                     /* of the reported rate: worth an early report */
+#define DEBT_INTERVALS 2              /* of debt, then early reports are rare */
+#define DEBT_SPACING (5 * MCC_SECOND) /* ... but come so often */
+#define CLAIM_MAX (5 * MCC_SECOND)    /* no announcement at all: the sender is gone */
+#define COVER 0.1                     /* RFC 4654 3.4, g */
 #define BELOW (1.0 - MCC_SUPPRESS_SIMILAR) /* of the target: what differs less is the same */
 
 void
@@ -33,8 +35,15 @@ mcc_asmp_schedule_init (MccAsmpSchedule *self, MccVariant variant, bool hears_gr
   self->least = PUBLISHED_INTERVAL;
   self->compound_bytes = compound_bytes;
   mcc_rng_init (&self->rng, seed);
-  self->last = self->next = self->early = self->claimed = MCC_TIME_NONE;
+  self->last = self->next = self->early = self->claimed = self->withheld = MCC_TIME_NONE;
   self->heard_bps = self->reported_bps = UINT64_MAX;
+}
+
+/* Others' reports, and believes them. */
+static bool
+hears (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
+{
+  return self->hears_group && input->now >= self->deaf_until;
 }
 
 static unsigned
@@ -42,8 +51,9 @@ members (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
 {
   unsigned n = input->members > 0 ? input->members : 1;
   /* Many join at once: the sender cannot know them all yet. */
-  if ((self->last == MCC_TIME_NONE || input->now - self->joined < JOIN_TIME) && self->joiners >= n)
-    n = self->joiners + 1;
+  if ((self->last == MCC_TIME_NONE || input->now - self->joined < JOIN_TIME)
+      && self->joiners.count >= n)
+    n = self->joiners.count + 1;
   return n;
 }
 
@@ -95,7 +105,7 @@ static MccTime
 suppression_wait (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
 {
   MccTime delay = input->rtt_max;
-  if (!self->hears_group)
+  if (!hears (self, input))
     delay = mcc_time_max (delay, mcc_time_min (input->announce_interval, ANNOUNCE_MAX));
   return mcc_suppress_wait (&self->rng, members (self, input), delay);
 }
@@ -160,7 +170,7 @@ postpone_first (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
 {
   unsigned grown
       = input->members > self->members_before ? input->members - self->members_before : 0;
-  unsigned joiners = self->joiners > grown ? self->joiners : grown;
+  unsigned joiners = self->joiners.count > grown ? self->joiners.count : grown;
   MccTime one = interval_of (self, input, 1, limits (self, input));
   double affordable = (double)(input->now - self->counted) / (double)one + JOIN_ALLOWANCE;
   if (self->fixed > 0 || (double)joiners <= affordable)
@@ -170,8 +180,7 @@ postpone_first (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
   self->postponed = true;
   self->counted = input->now;
   self->members_before = input->members;
-  memset (self->heard, 0, sizeof self->heard);
-  self->heard_bits = self->joiners = 0;
+  mcc_distinct_clear (&self->joiners);
   return true;
 }
 
@@ -199,11 +208,10 @@ mcc_asmp_schedule_start (MccAsmpSchedule *self, const MccAsmpScheduleInput *inpu
   self->members_before = input->members;
   self->counts_members = input->announced != 0;
   self->sent = 0;
-  self->early = self->claimed = MCC_TIME_NONE;
+  self->early = self->claimed = self->withheld = MCC_TIME_NONE;
   self->waiting = self->skipped = self->unconfirmed = self->alone = self->postponed = false;
   self->debt = 0;
-  memset (self->heard, 0, sizeof self->heard);
-  self->heard_bits = self->joiners = 0;
+  mcc_distinct_clear (&self->joiners);
   self->heard_bps = self->reported_bps = UINT64_MAX;
   self->interval = regular_interval (self, input);
   plan_first (self, input);
@@ -236,13 +244,44 @@ covers (const MccAsmpSchedule *self, uint64_t heard_bps, const MccAsmpScheduleIn
   return mcc_suppress_covers (heard_bps, input->rate_bps, enhanced);
 }
 
+static MccTime
+heard_age (const MccAsmpScheduleInput *input)
+{
+  return mcc_time_max (HEARD_AGE, 4 * input->rtt_max);
+}
+
+static bool
+covered_by_sender (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
+{
+  return self->variant == MCC_VARIANT_ENHANCED && covers (self, input->suppress_bps, input);
+}
+
 static bool
 covered (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
 {
-  MccTime age = mcc_time_max (HEARD_AGE, 4 * input->rtt_max);
-  if (input->now - self->heard_time <= age && covers (self, self->heard_bps, input))
-    return true;
-  return self->variant == MCC_VARIANT_ENHANCED && covers (self, input->suppress_bps, input);
+  bool heard = hears (self, input) && input->now - self->heard_time <= heard_age (input);
+  return (heard && covers (self, self->heard_bps, input)) || covered_by_sender (self, input);
+}
+
+/* Others' reports keep an early one of ours back, but the sender, heard since, does not follow them
+ * (forged, or lost on their way): from then on only what it announces counts, as for one who hears
+ * nobody. */
+static void
+doubt_heard (MccAsmpSchedule *self, const MccAsmpScheduleInput *input, bool wants, bool is_covered)
+{
+  if (!wants || self->variant != MCC_VARIANT_ENHANCED || covered_by_sender (self, input)
+      || covers (self, input->target_bps, input)) {
+    self->withheld = MCC_TIME_NONE;
+  } else if (!is_covered) {
+    return; /* for a moment: a new round */
+  } else if (self->withheld == MCC_TIME_NONE) {
+    self->withheld = input->now;
+  } else if (input->announced >= self->withheld + ANSWER_AGES * heard_age (input)) {
+    self->withheld = MCC_TIME_NONE;
+    self->deaf_until = input->now + DEAF_TIME;
+    self->heard_bps = UINT64_MAX;
+    mcc_distinct_clear (&self->joiners);
+  }
 }
 
 /* Two reports make a receiver (the sender's probation): as long as the sender has nobody who limits
@@ -337,12 +376,14 @@ mcc_asmp_schedule_update (MccAsmpSchedule *self, const MccAsmpScheduleInput *inp
     plan_regular (self, input);
     self->next = mcc_time_min (next, self->next);
   }
-  if (!wants_early (self, input)) {
+  bool wants = wants_early (self, input);
+  bool must = input->limiting || wants_confirmation (self, input);
+  doubt_heard (self, input, wants && !must, covered (self, input));
+  if (!wants) {
     self->early = MCC_TIME_NONE;
     return MCC_SCHEDULE_WAIT;
   }
-  bool is_covered = !input->limiting && !wants_confirmation (self, input) && covered (self, input);
-  if (is_covered) {
+  if (!must && covered (self, input)) {
     bool planned = self->early != MCC_TIME_NONE;
     self->early = MCC_TIME_NONE;
     return planned ? MCC_SCHEDULE_SUPPRESSED : MCC_SCHEDULE_WAIT;
@@ -360,31 +401,18 @@ mcc_asmp_schedule_update (MccAsmpSchedule *self, const MccAsmpScheduleInput *inp
   return MCC_SCHEDULE_WAIT;
 }
 
-/* Linear counting (Whang et al. 1990): distinct reporters from the share of bits still clear. */
-static void
-count_joiner (MccAsmpSchedule *self, uint32_t ssrc)
-{
-  uint32_t bit = (ssrc * UINT32_C (2654435761)) >> (32 - 10);
-  uint64_t mask = UINT64_C (1) << (bit % 64);
-  if ((self->heard[bit / 64] & mask) != 0)
-    return;
-  self->heard[bit / 64] |= mask;
-  self->heard_bits++;
-  double share = fmax (MCC_ASMP_HEARD_BITS - self->heard_bits, 1.0) / MCC_ASMP_HEARD_BITS;
-  self->joiners = (unsigned)(-MCC_ASMP_HEARD_BITS * log (share) + 0.5);
-}
-
 MccScheduleVerdict
 mcc_asmp_schedule_handle_heard (MccAsmpSchedule *self, uint32_t ssrc, uint64_t rate_bps,
     bool no_limit, const MccAsmpScheduleInput *input)
 {
+  if (!hears (self, input))
+    return MCC_SCHEDULE_WAIT;
   if (is_first (self))
-    count_joiner (self, ssrc);
+    mcc_distinct_add (&self->joiners, ssrc);
   if (no_limit)
     return MCC_SCHEDULE_WAIT;
-  MccTime age = mcc_time_max (HEARD_AGE, 4 * input->rtt_max);
   if (self->heard_bps == UINT64_MAX || rate_bps <= self->heard_bps || ssrc == self->heard_ssrc
-      || input->now - self->heard_time > age) {
+      || input->now - self->heard_time > heard_age (input)) {
     self->heard_bps = rate_bps;
     self->heard_ssrc = ssrc;
     self->heard_time = input->now;
@@ -443,10 +471,10 @@ mcc_asmp_schedule_sent (MccAsmpSchedule *self, const MccAsmpScheduleInput *input
     self->claimed = input->now;
   self->sent += self->sent < 2;
   self->unconfirmed = self->sent == 1 && (early || is_below (self, input));
-  self->alone = self->sent == 1 && !self->postponed && !self->moves && self->hears_group
+  self->alone = self->sent == 1 && !self->postponed && !self->moves && hears (self, input)
                 && input->members > MCC_ASMP_FEW_RECEIVERS;
   self->last = input->now;
-  self->early = MCC_TIME_NONE;
+  self->early = self->withheld = MCC_TIME_NONE;
   self->skipped = false;
   self->reported_bps = input->no_limit ? UINT64_MAX : input->rate_bps;
   plan_regular (self, input);

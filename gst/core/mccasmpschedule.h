@@ -18,17 +18,18 @@
  *    reconsideration, RFC 3550 6.3.3). So do many who move from one stream to another together.
  *  - Early (enhanced): the rate fell below the announced target. At once in a small group and in
  *    the first seconds of one who came alone, else after mcc_suppress_wait(), and not at all when a
- *    heard report, or the round's suppressing rate that the sender announces, covers it.
+ *    heard report, or the round's suppressing rate that the sender announces, covers it. Heard
+ *    reports that the sender, heard since, does not follow cover nothing any more.
  *  - Regular reports with an interval above MCC_SUPPRESS_INTERVAL wait likewise and may be covered,
  *    but never two in a row.
  */
 #pragma once
 
+#include "mccdistinct.h"
 #include "mccrtcp.h"
 #include "mccsuppress.h"
 #include "mcctypes.h"
 
-#define MCC_ASMP_HEARD_BITS 1024
 #define MCC_ASMP_FEW_RECEIVERS 16            /* early reports of so few need no suppression */
 #define MCC_ASMP_MANY_TIME (30 * MCC_SECOND) /* in which each of more has reported; ours */
 
@@ -59,33 +60,33 @@ typedef struct {
   MccRng rng;
   bool active;
   MccTime joined;
-  MccTime last;     /* last report; MCC_TIME_NONE before the first */
-  MccTime next;     /* regular; MCC_TIME_NONE while inactive */
-  MccTime early;    /* MCC_TIME_NONE = none planned */
-  MccTime interval; /* that the regular report was planned with */
-  MccTime debt;     /* intervals that early reports saved */
-  bool waiting;     /* a regular report is in its suppression wait */
-  bool skipped;     /* the previous regular one was covered */
-  unsigned sent;    /* reports since the start, at most 2 */
-  bool unconfirmed; /* the first report said less than the target: the next need not wait */
-  bool postponed;   /* the first report had to make room for others' */
-  bool alone;       /* ... it had not to, and was the only one so far */
-  MccTime claimed;  /* reported less than the target then; MCC_TIME_NONE: no, or answered */
-  bool limiting;    /* the regular report is planned as the limiting receiver's */
-  uint64_t heard[MCC_ASMP_HEARD_BITS / 64]; /* who reported before we did, hashed */
-  unsigned heard_bits;                      /* ... bits set */
-  unsigned joiners;                         /* ... about so many */
-  MccTime counted;                          /* ... since then */
-  unsigned members_before;                  /* announced then, or by the first announcement */
-  bool counts_members;                      /* ... which was heard */
-  bool wary;             /* several streams: whoever joins does so with everybody */
-  bool uncounted;        /* ... and joined before a sender counted anybody */
-  bool crowd;            /* the first report waits as if many joined */
-  bool moves;            /* ... from another stream */
-  uint64_t reported_bps; /* UINT64_MAX: no limit */
-  uint64_t heard_bps;    /* lowest lately heard; UINT64_MAX none */
+  MccTime last;            /* last report; MCC_TIME_NONE before the first */
+  MccTime next;            /* regular; MCC_TIME_NONE while inactive */
+  MccTime early;           /* MCC_TIME_NONE = none planned */
+  MccTime interval;        /* that the regular report was planned with */
+  MccTime debt;            /* intervals that early reports saved */
+  bool waiting;            /* a regular report is in its suppression wait */
+  bool skipped;            /* the previous regular one was covered */
+  unsigned sent;           /* reports since the start, at most 2 */
+  bool unconfirmed;        /* the first report said less than the target: the next need not wait */
+  bool postponed;          /* the first report had to make room for others' */
+  bool alone;              /* ... it had not to, and was the only one so far */
+  MccTime claimed;         /* reported less than the target then; MCC_TIME_NONE: no, or answered */
+  bool limiting;           /* the regular report is planned as the limiting receiver's */
+  MccDistinct joiners;     /* who reported before we did */
+  MccTime counted;         /* ... since then */
+  unsigned members_before; /* announced then, or by the first announcement */
+  bool counts_members;     /* ... which was heard */
+  bool wary;               /* several streams: whoever joins does so with everybody */
+  bool uncounted;          /* ... and joined before a sender counted anybody */
+  bool crowd;              /* the first report waits as if many joined */
+  bool moves;              /* ... from another stream */
+  uint64_t reported_bps;   /* UINT64_MAX: no limit */
+  uint64_t heard_bps;      /* lowest lately heard; UINT64_MAX none */
   uint32_t heard_ssrc;
   MccTime heard_time;
+  MccTime withheld;   /* heard reports keep an early one back since; MCC_TIME_NONE: no */
+  MccTime deaf_until; /* the sender does not heed what is heard: nor do we */
   uint32_t round;
 } MccAsmpSchedule;
 

@@ -232,6 +232,76 @@ debt (void)
   }
 }
 
+typedef enum { NOT_HEEDED, HEEDED, HEEDED_LATE } Sender;
+
+/* Somebody else claims a quarter of the target every 300 ms, each time in a new name, while our
+ * rate is half of it; the sender announces twice a second. When our first report after the fall
+ * left. */
+static MccTime
+report_beside_claims (Fixture *f, MccTime time, Sender sender)
+{
+  MccTime start = f->input.now, announced = 0;
+  f->input.rate_bps = TARGET / 2;
+  count (f);
+  for (guint32 name = 1; f->reports == 0 && f->input.now < start + time; name++) {
+    MccTime heeded = start + (sender == HEEDED_LATE ? 1500 : 200) * MCC_MSECOND;
+    mcc_asmp_schedule_handle_heard (&f->schedule, 0x5000 + name % 3, TARGET / 4, false, &f->input);
+    if (f->input.now >= announced + 500 * MCC_MSECOND) {
+      announced = f->input.now;
+      f->input.round++;
+      f->input.suppress_bps = UINT64_MAX;
+      if (sender != NOT_HEEDED && f->input.now >= heeded) {
+        f->input.target_bps = f->input.suppress_bps = TARGET / 4;
+      }
+      announce (f, false);
+    }
+    run (f, 300 * MCC_MSECOND);
+  }
+  return f->input.now - start;
+}
+
+/* Forged reports, or such as the sender does not get, do not silence who is in trouble for longer
+ * than the sender would have needed to answer them. */
+static void
+heard_in_vain (void)
+{
+  static const guint sizes[] = { 6, 16, 100, 1000, 10000 };
+  for (guint row = 0; row < G_N_ELEMENTS (sizes); row++) {
+    /* An announcement a second, taken for the largest RTT; of six nobody waits. */
+    MccTime wait = sizes[row] > 6 ? mcc_time_from_seconds (mcc_suppress_factor (sizes[row])) : 0;
+    for (guint64 seed = 1; seed <= SEEDS; seed++) {
+      Fixture f;
+      init (&f, seed, sizes[row]);
+      run (&f, 10 * MCC_SECOND); /* no newcomer any more */
+      MccTime took = report_beside_claims (&f, MCC_SECOND * 60, NOT_HEEDED);
+      g_assert_cmpuint (took, <=, 3 * MCC_SECOND + wait);
+      /* ... nor later, but for what it owes by then. */
+      f.input.rate_bps = 2 * TARGET;
+      run (&f, 10 * MCC_SECOND);
+      took = report_beside_claims (&f, MCC_SECOND * 60, NOT_HEEDED);
+      MccTime owed = MIN (group_share (sizes[row]), 5 * MCC_SECOND);
+      g_assert_cmpuint (took, <=, owed + wait + 500 * MCC_MSECOND);
+    }
+  }
+}
+
+/* ... but where the sender follows them, be it a moment later, they do for all: that is no lie. */
+static void
+heard_for_all (void)
+{
+  guint reports = 0;
+  for (Sender sender = HEEDED; sender <= HEEDED_LATE; sender++)
+    for (guint64 seed = 1; seed <= SEEDS; seed++) {
+      Fixture f;
+      init (&f, seed, 10000);
+      run (&f, 10 * MCC_SECOND);
+      report_beside_claims (&f, 20 * MCC_SECOND, sender);
+      reports += f.reports;
+      g_assert_cmpuint (f.schedule.deaf_until, ==, 0);
+    }
+  g_assert_cmpuint (reports, <=, SEEDS / 10);
+}
+
 /* A newcomer hears the stream before an announcement: those that were there are no joiners. */
 static void
 joins_a_large_group (void)
@@ -329,6 +399,8 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpschedule/claim/until-answered", claims_until_answered);
   g_test_add_func ("/asmpschedule/claim/ends", claims_end);
   g_test_add_func ("/asmpschedule/debt/delays-but-does-not-silence", debt);
+  g_test_add_func ("/asmpschedule/heard/in-vain-does-not-silence", heard_in_vain);
+  g_test_add_func ("/asmpschedule/heard/for-all-where-the-sender-follows", heard_for_all);
   g_test_add_func ("/asmpschedule/first/members-are-no-joiners", joins_a_large_group);
   g_test_add_func ("/asmpschedule/first/loss-of-a-crowd", first_loss_of_a_crowd);
   g_test_add_func ("/asmpschedule/second/at-once-of-one-who-came-alone", second_report);
