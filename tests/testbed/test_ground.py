@@ -31,6 +31,7 @@ from ground import (  # noqa: E402
     page,
     place,
     quality,
+    rivalry,
     rivals,
     runner,
     streams,
@@ -668,6 +669,26 @@ def test_partners():
     assert page.partner("asmp-reno", variants) == "simulated-reno"
     assert page.partner("elm", variants) == "simulated elm"
     assert page.partner("assp", variants) is None and page.partner("norm", variants) is None
+
+
+def test_rivals_are_beside_ours():
+    own = placed()
+    text = SCENARIO + (
+        "measures:\n"
+        "  - {id: x, what: share, flow: m, receiver: near, fair: 72 kb/s}\n"
+        "  - {id: y, what: loss, flow: m, receiver: near}\n"
+    )
+
+    def run_of(flow, part):
+        packets = stream(own)[: int(len(stream(own)) * part)]
+        return (flow, "", 1, result_of(own, packets) | {"ground": None})
+
+    rows = [run_of("asmp", 1.0), run_of("norm", 0.5)]
+    cases = [(outcome.measured(load(text), rows), rows)]
+    said = rivalry.overview(cases)
+    assert "nearest to the fair share in 1 of 1" in said, said
+    assert "| [two-links](#two-links) | **100** / 50.0 / - %" in said, said
+    assert rivalry.overview([(outcome.measured(load(text), rows[:1]), rows)]).startswith("No rival")
 
 
 def test_who_shows_more_than_the_best_fixed_rate_is_said():

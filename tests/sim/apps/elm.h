@@ -3,9 +3,8 @@
  * elm: the hosts of ELM around the core's machines, as gst/elm hosts them in the elements. RTCP is
  * group 0, layer k is group 1 + k.
  *
- * The source is ideal: each layer sends full packets, evenly spaced at its rate, all the time;
- * every layer has a phase of its own. Each packet carries the layers' order (mcclayerorder.h) as on
- * the wire.
+ * The source is ideal, evenly spaced or in whole pictures (layersource.h). Each packet carries the
+ * layers' order (mcclayerorder.h) as on the wire.
  *
  * Options (MulticastConfig::options): strategy: naive, skeptical or lazy; loss: lip, lap or window;
  * history: intervals; smoothed_by: percentiles, ewma or none; slow_start_interval, join_delay,

@@ -8,6 +8,8 @@
 
 #include <ns3/abort.h>
 
+#include "layersource.h"
+
 extern "C" {
 #include "mccjitter.h"
 #include "mccseq.h"
@@ -40,18 +42,14 @@ public:
 
 private:
   struct Layer {
-    std::unique_ptr<MediaSource> source;
-    std::uint64_t rate_bps = 0;
     std::uint32_t ssrc = 0;
     std::uint16_t seq = 0;
     MccSeq sent_seq{};
-    ns3::EventId start;
   };
 
   MccElmSenderConfig CoreConfig ();
   void AnnounceCaps ();
-  void StartLayers ();
-  void SendMedia (unsigned k, std::uint32_t ip_bytes);
+  void SendMedia (unsigned k, bool first);
   void SendCompound (const AsmpCompound &compound);
   void SendRegular (bool bye);
   void Announce (const MccElmSenderAction &action);
@@ -68,6 +66,8 @@ private:
   MccRng m_rng;
   std::unique_ptr<MccElmSender, FreeSender> m_core;
   std::vector<Layer> m_layers;
+  std::vector<std::uint64_t> m_rates_bps; /* of each alone */
+  std::unique_ptr<LayerSource> m_source;
   MccLayerOrder m_order{};
   CoreTimer m_timer;
   AsmpRegular m_regular;
@@ -85,13 +85,13 @@ ElmSender::ElmSender (
   mcc_rng_init (&m_rng, config.seed);
   record.streams.resize (m_layers.size ());
   std::uint64_t below = 0;
-  for (unsigned k = 0; k < m_layers.size (); k++) {
-    m_layers[k].rate_bps = config.layers[k] - below;
-    below = config.layers[k];
-    m_layers[k].source
-        = NewCbrSource (port, { config.packet_bytes, ASMP_MEDIA_HEADERS, config.source },
-            [this, k] (std::uint32_t bytes) { SendMedia (k, bytes); });
+  for (std::uint64_t cumulative : config.layers) {
+    m_rates_bps.push_back (cumulative - below);
+    below = cumulative;
   }
+  m_source = NewLayerSource (port,
+      { config.packet_bytes, ASMP_MEDIA_HEADERS, m_rates_bps, config.source },
+      [this] (unsigned k, bool first) { SendMedia (k, first); });
   m_port.SetHandler ([this] (const Datagram &datagram) { Handle (datagram); });
 }
 
@@ -154,24 +154,11 @@ ElmSender::Start ()
   AnnounceCaps ();
   m_regular.Update (m_config.layers.front (), m_config.layers.front (), 1);
   m_regular.Start ();
-  StartLayers ();
-  Drain ();
-}
-
-/* Each somewhere within its first packet's time. */
-void
-ElmSender::StartLayers ()
-{
-  for (unsigned k = 0; k < m_layers.size (); k++) {
-    Layer &layer = m_layers[k];
-    double spacing = 8.0 * m_config.packet_bytes / static_cast<double> (layer.rate_bps);
-    MccTime at = m_port.Now () + mcc_time_from_seconds (mcc_rng_uniform (&m_rng) * spacing);
-    layer.source->SetTarget (layer.rate_bps);
-    MediaSource *source = layer.source.get ();
-    layer.start = m_port.At (at, [source] { source->Start (); });
-    m_record.streams[k].target_bps.Set (static_cast<double> (layer.rate_bps));
-  }
+  for (unsigned k = 0; k < m_layers.size (); k++)
+    m_record.streams[k].target_bps.Set (static_cast<double> (m_rates_bps[k]));
   m_record.target_bps.Set (static_cast<double> (m_config.layers.back ()));
+  m_source->Start (&m_rng);
+  Drain ();
 }
 
 void
@@ -179,10 +166,7 @@ ElmSender::Stop ()
 {
   if (!m_core)
     return;
-  for (Layer &layer : m_layers) {
-    layer.start.Cancel ();
-    layer.source->Stop ();
-  }
+  m_source->Stop ();
   m_timer.Cancel ();
   m_regular.Stop ();
   SendRegular (true);
@@ -191,12 +175,13 @@ ElmSender::Stop ()
 }
 
 void
-ElmSender::SendMedia (unsigned k, std::uint32_t ip_bytes)
+ElmSender::SendMedia (unsigned k, bool first)
 {
   Layer &layer = m_layers[k];
+  std::uint32_t ip_bytes = m_config.packet_bytes;
   MccTime now = m_port.Now ();
   m_order.layer = static_cast<std::uint8_t> (k);
-  m_order.flags = MCC_LAYER_FIRST;
+  m_order.flags = first ? MCC_LAYER_FIRST : 0;
   mcc_layer_order_next (&m_order);
   ElmRtp rtp = MakeElmRtp (layer.ssrc, layer.seq, mcc_abs_send_time (now), m_order);
   mcc_seq_extend16 (&layer.sent_seq, layer.seq++);

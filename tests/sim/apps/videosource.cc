@@ -23,8 +23,6 @@ namespace sim
 namespace
 {
 
-constexpr MccTime WAKE = 5 * MCC_MSECOND; /* GST_MCC_PACER_WAKE */
-
 std::vector<Trace>
 ReadTraces (const std::string &name)
 {
@@ -194,7 +192,7 @@ private:
   void PlanRelease ()
   {
     MccTime next = mcc_pacer_next_timeout (m_pacer.get ());
-    m_timer.Set (next == MCC_TIME_NONE ? next : mcc_time_max (next, m_released + WAKE));
+    m_timer.Set (next == MCC_TIME_NONE ? next : mcc_time_max (next, m_released + PACER_WAKE));
   }
 
   void Release ()

@@ -275,8 +275,11 @@ class Check:
             self.say(flow, "layers", f"at most {sections.LAYERS_MAX} layers are allowed")
         if any(one >= other for one, other in zip(rates, rates[1:], strict=False)):
             self.say(flow, "layers", "the rates of layers are cumulative and must rise")
-        if rates and (flow.get("source") or {}).get("type") == "video":
-            self.say(flow, "layers", "layers have a 'cbr' source")
+        source = (flow.get("source") or {}).get("type")
+        if rates and source == "video":
+            self.say(flow, "layers", "layers have a 'cbr' or a 'pictures' source")
+        if source == "pictures" and not rates:
+            self.say(flow, "source", "'pictures' are of layers, and this flow has none")
         both = bool(rates and flow.get("streams"))
         able = (*sections.LAYERED, "asmp", "elm", sections.CONTROL)
         for name in self.protocols(flow):

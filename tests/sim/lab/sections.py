@@ -243,6 +243,14 @@ SOURCES = Tagged(
     "type",
     {
         "cbr": Section("a CBR source", {"type": (Word("cbr"), REQUIRED)}),
+        "pictures": Section(
+            "whole pictures of layers",
+            {
+                "type": (Word("pictures"), REQUIRED),
+                "fps": (Quantity("number", 1, 240), 25.0),
+                "paced": (Word("stream", "layers"), "stream"),
+            },
+        ),
         "video": Section(
             "a video source",
             {

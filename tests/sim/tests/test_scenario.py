@@ -463,6 +463,15 @@ def test_layers():
     assert any("'tfmcc' has no layers" in message for _, message in found), found
     found = load(LAYERS.replace("    layers: [1 Mb/s]\n", ""))
     assert any("'rlc' needs 'layers'" in message for _, message in found), found
+    # Pictures are of layers, and layers have no trace.
+    layers = "layers: [128 kb/s, 256 kb/s]"
+    pictures = "source: {type: pictures, paced: layers}"
+    flow = normal.normalise(load(LAYERS.replace(layers, f"{layers}, {pictures}")), "naive", 1)
+    assert flow["flows"][0]["source"] == {"type": "pictures", "fps": 25.0, "paced": "layers"}
+    found = load(LAYERS.replace(layers, pictures))
+    assert any("'pictures' are of layers" in message for _, message in found), found
+    found = load(LAYERS.replace(layers, f"{layers}, source: {{type: video, trace: news}}"))
+    assert any("have a 'cbr' or a 'pictures' source" in message for _, message in found), found
 
 
 FORMS = """

@@ -11,7 +11,7 @@ from lab.outcome import Job
 from lab.table import pick
 from lab.units import significant
 
-from . import outcome
+from . import outcome, rivalry
 
 APART = 0.15  # between reality and simulation: to be explained
 SIMULATED = "simulated"
@@ -30,6 +30,11 @@ def simulate(scenario, flow, tcp, seeds, builddir, jobs, duration):
         for entry in scenario.data["flows"]:
             if entry["type"] == "tcp":
                 entry["congestion"] = tcp
+    if flow == "elm":  # elmlayersink sends whole pictures
+        scenario = copy.deepcopy(scenario)
+        for entry in scenario.data["flows"]:
+            if entry.get("layers"):
+                entry["source"] = {"type": "pictures", "fps": 25.0}
     rows = []
     # Of what has streams and layers each takes its own.
     several = [each for each in scenario.data["flows"] if each.get("streams") and each["layers"]]
@@ -210,5 +215,6 @@ def fill(template, cases, reasons, pictures, commands):
         for measured, rows in cases
     ]
     text = template.replace("@COMMANDS@", "\n".join(f"    {line}" for line in commands))
+    text = text.replace("@RIVALS@", rivalry.overview(cases))
     text = text.replace("@SCENARIOS@", "\n".join(sections).rstrip())
     return SLOT.sub(lambda match: slot(cases, match), text)

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Ours beside the real rivals in all scenarios: a row each, and a sentence that counts them."""
+
+import math
+from dataclasses import dataclass
+
+from lab import measure
+from lab import page as labpage
+from lab.table import pick
+from lab.units import significant
+
+OURS, RIVALS = "asmp", ("norm", "uftp")
+TITLES = {
+    "share": "share",
+    "cov": "CoV",
+    "loss": "loss",
+    "queue_delay": "queue",
+    "reach": "time to reach",
+}
+BEST = {
+    "share": "nearest to the fair share",
+    "cov": "lowest CoV",
+    "loss": "least loss",
+    "queue_delay": "shortest queue",
+    "reach": "soonest",
+}
+
+
+@dataclass
+class Row:
+    name: str
+    means: dict  # kind -> {flow: mean over the scenario's measures of that kind}
+    apart: dict  # the same of what is best when least: of a share the distance from 1
+
+
+def entries(measured, kind):
+    """The multicast flows' measures of this kind; of queues all."""
+    flows = measured.plan.scenario.data["flows"]
+    multicast = {flow["id"] for flow in flows if flow["type"] == "multicast"}
+    return [
+        entry
+        for entry in measured.measures
+        if entry["what"] == kind
+        and measured.arguments[entry["id"]][0] is not None
+        and (kind == "queue_delay" or entry.get("flow") in multicast)
+    ]
+
+
+def mean(values):
+    return sum(values) / len(values)
+
+
+def row_of(measured, name, variants):
+    """@variants: {flow: variant}."""
+    row = Row(name, {}, {})
+    for kind in TITLES:
+        found = {
+            flow: [measured.summary(entry, variant).mean for entry in entries(measured, kind)]
+            for flow, variant in variants.items()
+        }
+        found = {
+            flow: values
+            for flow, values in found.items()
+            if values and not any(math.isnan(value) for value in values)
+        }
+        if OURS not in found or len(found) < 2:
+            continue
+        row.means[kind] = {flow: mean(values) for flow, values in found.items()}
+        row.apart[kind] = {
+            flow: mean([abs(value - (kind == "share")) for value in values])
+            for flow, values in found.items()
+        }
+    return row
+
+
+def rows_of(cases):
+    rows = []
+    for measured, _ in cases:
+        there = measured.plan.variants
+        for own in there:
+            flow, _, tcp = own.partition("-")
+            if flow != OURS:
+                continue
+            suffix = f"-{tcp}" if tcp else ""
+            variants = {each: each + suffix for each in (OURS, *RIVALS) if each + suffix in there}
+            if len(variants) > 1:
+                name = measured.plan.scenario.id
+                shown = f"[{name}](#{name})" + (f", {tcp}" if tcp else "")
+                rows.append(row_of(measured, shown, variants))
+    return rows
+
+
+def best(row, kind):
+    """Who is; several where they are equal."""
+    least = min(row.apart[kind].values())
+    return {flow for flow, value in row.apart[kind].items() if value <= least * (1 + 1e-9)}
+
+
+def cell(row, kind):
+    if kind not in row.means:
+        return ""
+    means = row.means[kind]
+    factor, suffix = pick(measure.KINDS[kind].unit, max(means.values(), key=abs))
+    texts = []
+    for flow in (OURS, *RIVALS):
+        text = significant(means[flow] * factor) if flow in means else "-"
+        texts.append(f"**{text}**" if flow in means and flow in best(row, kind) else text)
+    return " / ".join(texts) + suffix
+
+
+def sentence(rows):
+    parts = []
+    for kind, words in BEST.items():
+        of_kind = [row for row in rows if kind in row.means]
+        if of_kind:
+            ahead = sum(OURS in best(row, kind) for row in of_kind)
+            parts.append(f"{words} in {ahead} of {len(of_kind)}")
+    return "asmpsink and asmpsrc are " + ", ".join(parts) + " rows."
+
+
+def overview(cases):
+    rows = rows_of(cases)
+    if not rows:
+        return "No rival was run beside ours."
+    head = ["ours / NORM / UFTP", *TITLES.values()]
+    lines = [labpage.row(head), "|" + "---|" * len(head)]
+    for row in sorted(rows, key=lambda row: row.name):
+        lines.append(labpage.row([row.name, *(cell(row, kind) for kind in TITLES)]))
+    note = "*Each cell is the mean of what the scenario's own table says of that kind of the "
+    note += "multicast flow; **bold**: the best. A rival that has nothing there was not run: it "
+    note += "cannot (UFTP admits nobody later), or did not end the run.*"
+    return "\n".join([sentence(rows), "", *lines, "", note])
