@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * mccdistinct: about how many different SSRCs were seen, in 128 bytes (linear counting, Whang et al.
- * 1990: their number follows from the share of a hashed map's bits that are still clear).
+ * mccdistinct: about how many different SSRCs were seen, in 128 bytes (linear counting, Whang et
+ * al. 1990: their number follows from the share of a hashed map's bits that are still clear).
  */
 #pragma once
 

@@ -2,8 +2,8 @@
  *
  * bench_scale: feedback of groups of 100 to 100 000 receivers on paper, by the core's own rules:
  * how often each reports at 300 kb/s, what all of RTCP is then, and who reports when all meet the
- * same trouble at once, drawn EVENTS times. RTTs are spread evenly up to 500 ms; who reports is heard
- * by another one after half of both RTTs.
+ * same trouble at once, drawn EVENTS times. RTTs are spread evenly up to 500 ms; who reports is
+ * heard by another one after half of both RTTs.
  *
  * Prints the table of docs/results/asmp.md. Fails where RTCP is above 5 %, where more than 3
  * report, or where the first of them does so after more than 5 s.
