@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "layersource.h"
 
-#include <deque>
-
-#include "coretimer.h"
 #include "mediasource.h"
-
-extern "C" {
-#include "mccpacer.h"
-}
+#include "pacedqueue.h"
 
 namespace sim
 {
@@ -57,74 +51,9 @@ private:
   std::vector<ns3::EventId> m_starts;
 };
 
-struct FreePacer {
-  void operator() (MccPacer *self) const
-  {
-    mcc_pacer_free (self);
-  }
-};
-
-/* A MccPacer and what waits behind it. */
-class Paced
-{
-public:
-  using Sink = std::function<void (unsigned layer, bool first)>;
-
-  Paced (Port &port, std::uint64_t target_bps, const MccPacerConfig *config, Sink sink)
-      : m_port (port), m_sink (std::move (sink)), m_pacer (mcc_pacer_new (config)),
-        m_timer (port, [this] { Release (); })
-  {
-    mcc_pacer_set_target (m_pacer.get (), target_bps);
-  }
-
-  /* A picture of layer @layer. */
-  void Add (unsigned layer, std::uint32_t packets, std::uint32_t packet_bytes)
-  {
-    for (std::uint32_t i = 0; i < packets; i++)
-      m_queue.push_back ({ layer, i == 0 });
-    mcc_pacer_enqueue (m_pacer.get (), packets, packets * packet_bytes, m_port.Now ());
-    Plan ();
-  }
-
-  void Clear ()
-  {
-    m_timer.Cancel ();
-    mcc_pacer_clear (m_pacer.get ());
-    m_queue.clear ();
-  }
-
-private:
-  struct Packet {
-    unsigned layer;
-    bool first;
-  };
-
-  void Plan ()
-  {
-    MccTime next = mcc_pacer_next_timeout (m_pacer.get ());
-    m_timer.Set (next == MCC_TIME_NONE ? next : mcc_time_max (next, m_released + PACER_WAKE));
-  }
-
-  void Release ()
-  {
-    MccTime now = m_port.Now ();
-    std::uint32_t packets = mcc_pacer_release (m_pacer.get (), now);
-    if (packets > 0)
-      m_released = now;
-    for (; packets > 0 && !m_queue.empty (); packets--) {
-      Packet packet = m_queue.front ();
-      m_queue.pop_front ();
-      m_sink (packet.layer, packet.first);
-    }
-    Plan ();
-  }
-
-  Port &m_port;
-  Sink m_sink;
-  std::unique_ptr<MccPacer, FreePacer> m_pacer;
-  CoreTimer m_timer;
-  MccTime m_released = 0;
-  std::deque<Packet> m_queue;
+struct LayerPacket {
+  unsigned layer;
+  bool first;
 };
 
 class PictureLayers : public LayerSource
@@ -140,9 +69,13 @@ public:
       m_layers.push_back ({ static_cast<double> (rate) / 8.0 / m_bytes * m_picture_s, 0.0, {} });
       all += rate;
     }
-    for (std::uint64_t rate : config.rates_bps)
-      if (m_apart || m_paced.empty ())
-        m_paced.push_back (std::make_unique<Paced> (port, m_apart ? rate : all, nullptr, sink));
+    for (std::uint64_t rate : config.rates_bps) {
+      if (!m_apart && !m_paced.empty ())
+        break;
+      m_paced.push_back (std::make_unique<Paced> (
+          port, [sink] (const LayerPacket &packet) { sink (packet.layer, packet.first); }));
+      m_paced.back ()->SetTarget (m_apart ? rate : all);
+    }
   }
   ~PictureLayers () override
   {
@@ -167,6 +100,7 @@ public:
   }
 
 private:
+  using Paced = PacedQueue<LayerPacket>;
   struct Layer {
     double packets; /* of a picture */
     double rest;    /* of a packet, left over */
@@ -187,8 +121,11 @@ private:
     layer.rest += layer.packets;
     auto packets = static_cast<std::uint32_t> (layer.rest);
     layer.rest -= packets;
-    if (packets > 0)
-      m_paced[m_apart ? k : 0]->Add (k, packets, m_bytes);
+    if (packets == 0)
+      return;
+    std::deque<LayerPacket> picture (packets, { k, false });
+    picture.front ().first = true;
+    m_paced[m_apart ? k : 0]->Add (picture, packets * m_bytes);
   }
 
   Port &m_port;

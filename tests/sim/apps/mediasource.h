@@ -14,8 +14,6 @@
 namespace sim
 {
 
-constexpr MccTime PACER_WAKE = 5 * MCC_MSECOND; /* GST_MCC_PACER_WAKE */
-
 class MediaSource
 {
 public:

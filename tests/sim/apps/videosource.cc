@@ -4,18 +4,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <deque>
 #include <fstream>
 #include <map>
 #include <sstream>
 #include <stdexcept>
 
-#include "coretimer.h"
 #include "mediasource.h"
+#include "pacedqueue.h"
 
 extern "C" {
 #include "mccencoding.h"
-#include "mccpacer.h"
 }
 
 namespace sim
@@ -94,21 +92,14 @@ TracedEncoder::Encode (double bps)
 namespace
 {
 
-struct FreePacer {
-  void operator() (MccPacer *self) const
-  {
-    mcc_pacer_free (self);
-  }
-};
-
 class VideoSource : public MediaSource
 {
 public:
   VideoSource (Port &port, const MediaSourceConfig &config, Sink sink)
-      : m_port (port), m_config (config), m_sink (std::move (sink)),
+      : m_port (port), m_config (config),
         m_encoder (LoadTraces (config.source.value ("trace", "news"))),
         m_frame_time (mcc_time_from_seconds (1.0 / config.source.value ("fps", 25.0))),
-        m_pacer (mcc_pacer_new (nullptr)), m_timer (port, [this] { Release (); })
+        m_paced (port, [sink] (std::uint32_t ip_bytes) { sink (ip_bytes); })
   {
     mcc_encoding_init (&m_encoding);
   }
@@ -129,20 +120,16 @@ public:
   {
     m_running = false;
     m_frames.Cancel ();
-    m_timer.Cancel ();
-    mcc_pacer_clear (m_pacer.get ());
-    m_queue.clear ();
+    m_paced.Clear ();
   }
 
   void SetTarget (std::uint64_t target_bps) override
   {
     m_target_bps = target_bps;
-    mcc_pacer_set_target (m_pacer.get (), target_bps);
+    m_paced.SetTarget (target_bps);
     if (m_asked_bps == 0)
       m_asked_bps = target_bps; /* asmpsink sets the start rate before the first frame */
     Ask ();
-    if (m_running)
-      PlanRelease ();
   }
 
   void KeyUnit () override
@@ -155,8 +142,7 @@ private:
   {
     MccTime now = m_port.Now ();
     std::uint64_t ask;
-    if (mcc_encoding_update (
-            &m_encoding, m_target_bps, mcc_pacer_pressure (m_pacer.get (), now), now, &ask))
+    if (mcc_encoding_update (&m_encoding, m_target_bps, m_paced.Pressure (now), now, &ask))
       m_asked_bps = ask;
   }
 
@@ -169,7 +155,6 @@ private:
     m_encoded = m_encoder.Encode (static_cast<double> (std::max<std::uint64_t> (m_asked_bps, 1)));
     m_next_frame += m_frame_time;
     m_frames = m_port.At (m_next_frame, [this] { EncodeFrame (); });
-    PlanRelease ();
   }
 
   /* Full packets and a rest, as payloaders make them. */
@@ -177,53 +162,29 @@ private:
   {
     MccTime now = m_port.Now ();
     std::uint32_t room = m_config.packet_bytes - m_config.header_bytes;
-    std::uint32_t packets = 0, wire = 0;
+    std::deque<std::uint32_t> packets; /* IP bytes */
+    std::uint32_t wire = 0;
     for (std::uint32_t left = bytes; left > 0;) {
       std::uint32_t part = std::min (left, room);
-      m_queue.push_back (part + m_config.header_bytes);
-      wire += part + m_config.header_bytes;
-      packets++;
+      packets.push_back (part + m_config.header_bytes);
+      wire += packets.back ();
       left -= part;
     }
-    mcc_pacer_enqueue (m_pacer.get (), packets, wire, now);
+    m_paced.Add (packets, wire);
     mcc_encoding_handle_packet (&m_encoding, wire, bytes, now);
-  }
-
-  void PlanRelease ()
-  {
-    MccTime next = mcc_pacer_next_timeout (m_pacer.get ());
-    m_timer.Set (next == MCC_TIME_NONE ? next : mcc_time_max (next, m_released + PACER_WAKE));
-  }
-
-  void Release ()
-  {
-    MccTime now = m_port.Now ();
-    std::uint32_t packets = mcc_pacer_release (m_pacer.get (), now);
-    if (packets > 0)
-      m_released = now;
-    for (; packets > 0 && !m_queue.empty (); packets--) {
-      std::uint32_t bytes = m_queue.front ();
-      m_queue.pop_front ();
-      m_sink (bytes);
-    }
-    if (m_running)
-      PlanRelease ();
   }
 
   Port &m_port;
   MediaSourceConfig m_config;
-  Sink m_sink;
   TracedEncoder m_encoder;
   MccTime m_frame_time;
-  std::unique_ptr<MccPacer, FreePacer> m_pacer;
+  PacedQueue<std::uint32_t> m_paced;
   MccEncoding m_encoding;
-  CoreTimer m_timer;
   ns3::EventId m_frames;
   bool m_running = false;
   std::uint64_t m_target_bps = 0, m_asked_bps = 0;
   TraceFrame m_encoded{};
-  MccTime m_next_frame = 0, m_released = 0;
-  std::deque<std::uint32_t> m_queue; /* IP bytes */
+  MccTime m_next_frame = 0;
 };
 
 } // namespace

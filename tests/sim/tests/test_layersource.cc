@@ -32,8 +32,8 @@ Send (const char *type)
       = sim::NewLightStar ({ { "seed", 1 }, { "flows", nlohmann::json::array () } });
   star->AddHost ("h", "a", { { "delay", 0 } });
   std::unique_ptr<sim::Port> port = star->NewPort (0, 0);
-  std::unique_ptr<sim::LayerSource> source = sim::NewLayerSource (*port,
-      { BYTES, 48, RATES, { { "type", type } } }, [&sent] (unsigned layer, bool first) {
+  std::unique_ptr<sim::LayerSource> source = sim::NewLayerSource (
+      *port, { BYTES, 48, RATES, { { "type", type } } }, [&sent] (unsigned layer, bool first) {
         sent.push_back ({ ns3::Simulator::Now ().GetSeconds (), layer, first });
       });
   MccRng rng;
