@@ -272,9 +272,11 @@ doubt_heard (MccAsmpSchedule *self, const MccAsmpScheduleInput *input, bool want
   if (!wants || self->variant != MCC_VARIANT_ENHANCED || covered_by_sender (self, input)
       || covers (self, input->target_bps, input)) {
     self->withheld = MCC_TIME_NONE;
-  } else if (!is_covered) {
-    return; /* for a moment: a new round */
-  } else if (self->withheld == MCC_TIME_NONE) {
+    return;
+  }
+  if (!is_covered) /* for a moment: a new round has begun */
+    return;
+  if (self->withheld == MCC_TIME_NONE) {
     self->withheld = input->now;
   } else if (input->announced >= self->withheld + ANSWER_AGES * heard_age (input)) {
     self->withheld = MCC_TIME_NONE;

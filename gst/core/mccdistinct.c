@@ -13,7 +13,7 @@ mcc_distinct_clear (MccDistinct *self)
 void
 mcc_distinct_add (MccDistinct *self, uint32_t ssrc)
 {
-  uint32_t bit = (ssrc * UINT32_C (2654435761)) >> (32 - 10);
+  uint32_t bit = (ssrc * UINT32_C (2654435761)) >> (32 - MCC_DISTINCT_LOG2);
   uint64_t mask = UINT64_C (1) << (bit % 64);
   if ((self->map[bit / 64] & mask) != 0)
     return;

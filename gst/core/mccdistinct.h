@@ -7,7 +7,9 @@
 
 #include <stdint.h>
 
-#define MCC_DISTINCT_BITS 1024 /* standard error 2.6 % of 1000, 7 % of 5000; 7098 at most */
+#define MCC_DISTINCT_LOG2 10
+#define MCC_DISTINCT_BITS                                                                          \
+  (1 << MCC_DISTINCT_LOG2) /* standard error 2.6 % of 1000, 7 % of 5000; 7098 at most */
 
 typedef struct {
   uint64_t map[MCC_DISTINCT_BITS / 64];

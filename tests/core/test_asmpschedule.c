@@ -245,7 +245,7 @@ report_beside_claims (Fixture *f, MccTime time, Sender sender)
   count (f);
   for (guint32 name = 1; f->reports == 0 && f->input.now < start + time; name++) {
     MccTime heeded = start + (sender == HEEDED_LATE ? 1500 : 200) * MCC_MSECOND;
-    mcc_asmp_schedule_handle_heard (&f->schedule, 0x5000 + name % 3, TARGET / 4, false, &f->input);
+    mcc_asmp_schedule_handle_heard (&f->schedule, 0x5000 + name, TARGET / 4, false, &f->input);
     if (f->input.now >= announced + 500 * MCC_MSECOND) {
       announced = f->input.now;
       f->input.round++;
@@ -269,11 +269,13 @@ heard_in_vain (void)
   for (guint row = 0; row < G_N_ELEMENTS (sizes); row++) {
     /* An announcement a second, taken for the largest RTT; of six nobody waits. */
     MccTime wait = sizes[row] > 6 ? mcc_time_from_seconds (mcc_suppress_factor (sizes[row])) : 0;
+    gdouble sum_s = 0.0;
     for (guint64 seed = 1; seed <= SEEDS; seed++) {
       Fixture f;
       init (&f, seed, sizes[row]);
       run (&f, 10 * MCC_SECOND); /* no newcomer any more */
       MccTime took = report_beside_claims (&f, MCC_SECOND * 60, NOT_HEEDED);
+      sum_s += mcc_time_to_seconds (took);
       g_assert_cmpuint (took, <=, 3 * MCC_SECOND + wait);
       /* ... nor later, but for what it owes by then. */
       f.input.rate_bps = 2 * TARGET;
@@ -282,7 +284,27 @@ heard_in_vain (void)
       MccTime owed = MIN (group_share (sizes[row]), 5 * MCC_SECOND);
       g_assert_cmpuint (took, <=, owed + wait + 500 * MCC_MSECOND);
     }
+    g_test_message ("one of %u told of its fall after %.1f s", sizes[row], sum_s / SEEDS);
   }
+}
+
+/* ... nor a newcomer, whose first report makes room for those of thousands of others that are not
+ * there. */
+static void
+newcomer_beside_many (void)
+{
+  MccTime wait = mcc_time_from_seconds (mcc_suppress_factor (10000));
+  gdouble sum_s = 0.0;
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    Fixture f;
+    init (&f, seed, 1000);
+    for (guint32 name = 1; name <= 5000; name++)
+      mcc_asmp_schedule_handle_heard (&f.schedule, name, TARGET, true, &f.input);
+    MccTime took = report_beside_claims (&f, 300 * MCC_SECOND, NOT_HEEDED);
+    sum_s += mcc_time_to_seconds (took);
+    g_assert_cmpuint (took, <=, 3 * MCC_SECOND + wait);
+  }
+  g_test_message ("a newcomer told of its fall after %.1f s", sum_s / SEEDS);
 }
 
 /* ... but where the sender follows them, be it a moment later, they do for all: that is no lie. */
@@ -400,6 +422,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpschedule/claim/ends", claims_end);
   g_test_add_func ("/asmpschedule/debt/delays-but-does-not-silence", debt);
   g_test_add_func ("/asmpschedule/heard/in-vain-does-not-silence", heard_in_vain);
+  g_test_add_func ("/asmpschedule/heard/in-vain-beside-a-newcomer", newcomer_beside_many);
   g_test_add_func ("/asmpschedule/heard/for-all-where-the-sender-follows", heard_for_all);
   g_test_add_func ("/asmpschedule/first/members-are-no-joiners", joins_a_large_group);
   g_test_add_func ("/asmpschedule/first/loss-of-a-crowd", first_loss_of_a_crowd);
