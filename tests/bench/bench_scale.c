@@ -84,10 +84,10 @@ print_group (unsigned receivers)
     first_s += event.first_s / EVENTS;
   }
   free (waiting);
-  printf ("| %u | %.0f s | %.2f %% | %.1f s | %.2f | %.1f s | %.1f MB |\n", receivers,
+  printf ("| %u | %.0f s | %.2f %% | %.1f s | %.2f | %.1f s | %.0f kB |\n", receivers,
       mcc_time_to_seconds (interval), 100.0 * all,
       mcc_suppress_factor (receivers) * mcc_time_to_seconds (RTT_MAX), reports, first_s,
-      (double)receivers * MCC_RECEIVERS_COST * 1e-6);
+      (double)receivers * MCC_RECEIVERS_COST * 1e-3);
   return all <= 0.05 + 1e-9 && reports <= 3.0 && first_s <= 5.0;
 }
 
