@@ -25,17 +25,18 @@ struct Sent {
 };
 
 std::vector<Sent>
-Send (const char *type)
+Send (const char *type, const char *paced = "stream")
 {
   std::vector<Sent> sent;
   std::unique_ptr<sim::Topology> star
       = sim::NewLightStar ({ { "seed", 1 }, { "flows", nlohmann::json::array () } });
   star->AddHost ("h", "a", { { "delay", 0 } });
   std::unique_ptr<sim::Port> port = star->NewPort (0, 0);
-  std::unique_ptr<sim::LayerSource> source = sim::NewLayerSource (
-      *port, { BYTES, 48, RATES, { { "type", type } } }, [&sent] (unsigned layer, bool first) {
-        sent.push_back ({ ns3::Simulator::Now ().GetSeconds (), layer, first });
-      });
+  std::unique_ptr<sim::LayerSource> source
+      = sim::NewLayerSource (*port, { BYTES, 48, RATES, { { "type", type }, { "paced", paced } } },
+          [&sent] (unsigned layer, bool first) {
+            sent.push_back ({ ns3::Simulator::Now ().GetSeconds (), layer, first });
+          });
   MccRng rng;
   mcc_rng_init (&rng, 1);
   source->Start (&rng);
@@ -88,6 +89,27 @@ WholePictures ()
   g_assert_cmpuint (together, >, sent.size () / 4); /* a pacer that wakes every 5 ms */
 }
 
+/* A layer's packets leave at 1.5 times its own rate, half a burst of 5 ms ahead at most
+ * (mccpacer.c), between those of others. */
+void
+PacedApart ()
+{
+  std::vector<Sent> sent = Send ("pictures", "layers");
+  std::vector<double> bits (RATES.size ()), last (RATES.size (), -1);
+  unsigned between = 0;
+  for (std::size_t i = 0; i < sent.size (); i++) {
+    const Sent &packet = sent[i];
+    double spacing = 8.0 * BYTES / (1.5 * static_cast<double> (RATES[packet.layer]));
+    bits[packet.layer] += 8.0 * BYTES;
+    g_assert_cmpfloat (packet.time - last[packet.layer], >=, 0.999 * spacing - 0.0025);
+    last[packet.layer] = packet.time;
+    between += !packet.first && packet.layer != sent[i - 1].layer;
+  }
+  for (unsigned k = 0; k < RATES.size (); k++)
+    assert_near (bits[k] / TIME, static_cast<double> (RATES[k]), 0.01);
+  g_assert_cmpuint (between, >, sent.size () / 4);
+}
+
 } // namespace
 
 int
@@ -98,5 +120,6 @@ main (int argc, char **argv)
   g_test_add_data_func ("/layersource/rates/pictures", "pictures", Rates);
   g_test_add_func ("/layersource/evenly-spaced", EvenlySpaced);
   g_test_add_func ("/layersource/whole-pictures", WholePictures);
+  g_test_add_func ("/layersource/paced-apart", PacedApart);
   return g_test_run ();
 }
