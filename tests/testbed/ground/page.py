@@ -25,16 +25,12 @@ class PageError(Exception):
 
 def simulate(scenario, flow, tcp, seeds, builddir, jobs, duration):
     """Rows of the laboratory's `enhanced`, as @flow, in this scenario with this TCP."""
-    if tcp:
-        scenario = copy.deepcopy(scenario)
-        for entry in scenario.data["flows"]:
-            if entry["type"] == "tcp":
-                entry["congestion"] = tcp
-    if flow == "elm":  # elmlayersink sends whole pictures
-        scenario = copy.deepcopy(scenario)
-        for entry in scenario.data["flows"]:
-            if entry.get("layers"):
-                entry["source"] = {"type": "pictures", "fps": 25.0}
+    scenario = copy.deepcopy(scenario)
+    for entry in scenario.data["flows"]:
+        if tcp and entry["type"] == "tcp":
+            entry["congestion"] = tcp
+        if flow == "elm" and entry.get("layers"):  # as source.c and elmlayersink send them
+            entry["source"] = {"type": "pictures", "fps": 25.0, "paced": "stream"}
     rows = []
     # Of what has streams and layers each takes its own.
     several = [each for each in scenario.data["flows"] if each.get("streams") and each["layers"]]

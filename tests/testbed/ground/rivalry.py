@@ -2,6 +2,7 @@
 """Ours beside the real rivals in all scenarios: a row each, and a sentence that counts them."""
 
 import math
+import statistics
 from dataclasses import dataclass
 
 from lab import measure
@@ -46,10 +47,6 @@ def entries(measured, kind):
     ]
 
 
-def mean(values):
-    return sum(values) / len(values)
-
-
 def row_of(measured, name, variants):
     """@variants: {flow: variant}."""
     row = Row(name, {}, {})
@@ -65,9 +62,9 @@ def row_of(measured, name, variants):
         }
         if OURS not in found or len(found) < 2:
             continue
-        row.means[kind] = {flow: mean(values) for flow, values in found.items()}
+        row.means[kind] = {flow: statistics.fmean(values) for flow, values in found.items()}
         row.apart[kind] = {
-            flow: mean([abs(value - (kind == "share")) for value in values])
+            flow: statistics.fmean([abs(value - (kind == "share")) for value in values])
             for flow, values in found.items()
         }
     return row
