@@ -17,7 +17,7 @@
 #define CYCLE_LEAST 0.4    /* what the least one counts for: three within 11 s, four within 33 */
 #define PROVES_S 0.015     /* a fall beyond ours by this counts for a whole one */
 #define PROVES_FALLS 1.5   /* ... and by so much of what the least fall is */
-#define FALL_LEAST_S 0.003 /* hosts jitter; or a packet, or bursts */
+#define FALL_LEAST_S 0.003 /* hosts jitter; or a packet and RTCP, or bursts */
 #define SLOPE 0.02         /* s a second: what arrived is known no better */
 #define STANDS (150 * MCC_MSECOND)    /* before its fall says anything ... */
 #define STANDS_DECISIONS 2            /* ... and seen so often: no host that stood still */
@@ -27,6 +27,14 @@
 #define SAME 0.15                     /* received before and after, within this */
 #define SPREAD_GAIN 0.1               /* a decision */
 #define SLOWER 0.98                   /* of the capacity noted before */
+#define RTCP_BYTES 500.0              /* a compound of the session stands before a packet of ours */
+
+/* What can stand in the queue without being a rival's: a packet, and RTCP of the session. */
+static double
+least_queue_s (const MccRateInput *input)
+{
+  return mcc_rate_packet_s (input) * (1.0 + RTCP_BYTES / fmax (input->packet_bytes, 1.0));
+}
 
 static void
 watch_spread (MccRateCycles *self, const MccRateInput *input)
@@ -115,7 +123,7 @@ mcc_rate_enhanced_watch_cycles (MccRateEnhanced *rate, const MccRateInput *input
   self->seen *= 1.0 - dt_s / MEMORY_S;
   if (input->sent_bytes == 0)
     return; /* nothing came: the queue is the last one */
-  double least_s = fmax (fmax (FALL_LEAST_S, mcc_rate_packet_s (input)), self->spread_s);
+  double least_s = fmax (fmax (FALL_LEAST_S, least_queue_s (input)), self->spread_s);
   watch_spread (self, input);
   if (rate->base.mode != MCC_RATE_DELAY) {
     mcc_rate_enhanced_forget_cycles (rate); /* a doubling rate outruns what arrived */
@@ -133,7 +141,7 @@ mcc_rate_enhanced_watch_capacity (MccRateEnhanced *rate, const MccRateInput *inp
   if (!self->emptied && self->noted_bps > 0.0)
     return;
   self->emptied = false;
-  double ours_s = rate->own_queue_s + fmax (mcc_rate_packet_s (input), self->spread_s);
+  double ours_s = rate->own_queue_s + fmax (least_queue_s (input), self->spread_s);
   double most_bps = (double)(input->received_now_bps + input->grain_bps);
   if (most_bps < SLOWER * self->noted_bps && mcc_time_to_seconds (input->queue_delay) > ours_s)
     self->seen += CYCLE_LEAST;

@@ -81,6 +81,7 @@ short_cycles (void)
   } table[] = {
     { "others", 20, 20, 3, MBPS, TRUE },
     { "less than a packet", 11, 11, 3, MBPS, FALSE },
+    { "less than a packet behind RTCP of the session", 13, 13, 3, MBPS, FALSE },
     { "less than what bursts make of it", 20, 40, 3, MBPS, FALSE },
     { "longer than its peak, as the slump's may be", 20, 10, 3, MBPS, TRUE },
     { "every 5 s", 20, 20, 47, MBPS, TRUE },
@@ -234,19 +235,24 @@ less_than_noted (void)
     guint fades;       /* per cent, of what arrives, from one queue to the next */
     guint64 burst_bps; /* sent as it came */
     gboolean empties;  /* between */
+    double packet_bytes;
     gboolean others;
   } table[] = {
-    { "others", 3, 0, TRUE, TRUE },
-    { "the link's capacity", 0, 0, TRUE, FALSE },
-    { "nearly that", 1, 0, TRUE, FALSE },
-    { "ours", 3, 2 * MBPS, TRUE, FALSE },
-    { "the same queue", 3, 0, FALSE, FALSE },
+    { "others", 3, 0, TRUE, 1200.0, TRUE },
+    { "the link's capacity", 0, 0, TRUE, 1200.0, FALSE },
+    { "nearly that", 1, 0, TRUE, 1200.0, FALSE },
+    { "ours", 3, 2 * MBPS, TRUE, 1200.0, FALSE },
+    { "the same queue", 3, 0, FALSE, 1200.0, FALSE },
+    { "more than a packet behind RTCP", 3, 0, TRUE, 3500.0, TRUE },
+    { "less than that", 3, 0, TRUE, 4500.0, FALSE },
   };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
     RateFixture f;
     guint queues = 0;
     g_test_message ("%s", table[row].name);
     begin (&f, FALSE);
+    f.input.packet_bytes = table[row].packet_bytes;
+    f.input.transmission = mcc_time_from_seconds (8.0 * table[row].packet_bytes / MBPS);
     for (guint64 bps = MBPS; queues < 4; bps -= bps * table[row].fades / 100) {
       rate_receive (&f, bps);
       rate_send (&f, bps);
