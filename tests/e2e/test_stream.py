@@ -160,9 +160,13 @@ def test_crash(play):
     play.pictures(wide, 30, 10, "the other one has pictures")
     play.until(lambda: play.now() > 14, 14)
     play.check(limits(), "it still limits")
-    target = sender.stats["target-bitrate"]
-    play.check(target < 330000, "the target fits the narrow link", f"{target}")
     begin = play.now()
+    # It swings about the link's rate: what must fit is the mean, and each value nearly.
+    seen = values(sender, "target-bitrate", begin - 6)
+    target = sum(seen) / len(seen)
+    told = f"{target:.0f} on average, at most {max(seen)}"
+    play.check(target <= 300000, "the target fits the narrow link", told)
+    play.check(max(seen) <= 400000, "at any time within what its queue takes", told)
     narrow.kill()
     when = play.wait(lambda: not limits(), 12, "the dead receiver limits no more") or begin + 12
     play.check(when - begin <= 10.25, "within 10 s", f"{when - begin:.1f} s")
