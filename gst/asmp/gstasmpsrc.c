@@ -72,7 +72,10 @@ machine_poll (gpointer core, MccAsspReceiverAction *out)
 {
   out->type = MCC_ASSP_RECEIVER_ASMP;
   out->stream = 0;
-  return mcc_asmp_receiver_poll (core, &out->asmp);
+  if (mcc_asmp_receiver_poll (core, &out->asmp))
+    return true;
+  gst_mcc_receiver_log_asmp (core);
+  return false;
 }
 
 static void

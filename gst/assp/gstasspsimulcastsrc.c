@@ -109,7 +109,10 @@ machine_next_timeout (gpointer core)
 static bool
 machine_poll (gpointer core, MccAsspReceiverAction *out)
 {
-  return mcc_assp_receiver_poll (core, out);
+  if (mcc_assp_receiver_poll (core, out))
+    return true;
+  gst_mcc_receiver_log_asmp (mcc_assp_receiver_asmp (core));
+  return false;
 }
 
 static void

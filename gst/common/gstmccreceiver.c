@@ -18,6 +18,25 @@ G_DEFINE_ABSTRACT_TYPE (GstMccReceiver, gst_mcc_receiver, GST_TYPE_BIN)
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
     "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
 
+/* ---- what the machine decided ---- */
+
+void
+gst_mcc_receiver_log (const MccTraceEvent *event)
+{
+  GST_LOG ("%s ssrc=%08x i=%u a=%" G_GUINT64_FORMAT " b=%" G_GUINT64_FORMAT " x=%g y=%g z=%g",
+      mcc_trace_name (event->type), event->ssrc, event->i, event->a, event->b, event->x, event->y,
+      event->z);
+}
+
+void
+gst_mcc_receiver_log_asmp (MccAsmpReceiver *core)
+{
+  MccTraceEvent event;
+
+  while (mcc_asmp_receiver_poll_trace (core, &event))
+    gst_mcc_receiver_log (&event);
+}
+
 /* ---- what the machine wants ---- */
 
 void

@@ -161,6 +161,10 @@ typedef struct {
     FALSE, MCC_TIME_NONE                                                                           \
   }
 
+/* Level 6 of mccreceiver: what the core measured and decided (mcctrace.h). */
+void gst_mcc_receiver_log (const MccTraceEvent *event);
+void gst_mcc_receiver_log_asmp (MccAsmpReceiver *core);
+
 /* Takes the machine's actions out. Called with the lock; the core is there. */
 void gst_mcc_receiver_drain_locked (GstMccReceiver *self, GstMccReceiverTodo *todo);
 /* Acts on them, in the order in which the machine said them, one thread at a time; returns when

@@ -216,14 +216,25 @@ note_session (Core *core, const MccAppSession *session)
 }
 
 /* What the base class knows is told as ASMP's; the rest waits in `actions` for act(). */
+static void
+log_trace (MccElmReceiver *receiver)
+{
+  MccTraceEvent event;
+
+  while (mcc_elm_receiver_poll_trace (receiver, &event))
+    gst_mcc_receiver_log (&event);
+}
+
 static bool
 machine_poll (gpointer data, MccAsspReceiverAction *out)
 {
   Core *core = data;
   MccElmReceiverAction action;
 
-  if (!mcc_elm_receiver_poll (core->receiver, &action))
+  if (!mcc_elm_receiver_poll (core->receiver, &action)) {
+    log_trace (core->receiver);
     return false;
+  }
   memset (out, 0, sizeof *out);
   out->type = MCC_ASSP_RECEIVER_ASMP;
   out->asmp.ssrc = action.ssrc;
