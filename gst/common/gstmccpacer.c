@@ -15,6 +15,20 @@ GST_DEBUG_CATEGORY_STATIC (gst_mcc_pacer_debug);
 /* Waking up earlier than planned pays only from here on. */
 #define WAKE_SLACK (1 * MCC_MSECOND)
 
+/* Packets that wait for one another. Its pacer is made with its first packet. */
+typedef struct {
+  GstQueueArray *queue; /* of GstBuffer */
+  MccPacer *pacer;
+  guint due;          /* packets that may leave */
+  guint64 came, gone; /* packets; `gone` are taken from the queue */
+} Lane;
+
+/* ... and what has come between them. */
+typedef struct {
+  GstEvent *event;
+  guint64 came[GST_MCC_PACER_LANES]; /* before it, in each lane */
+} Between;
+
 struct _GstMccPacer {
   GstElement parent;
   GstPad *sink, *src;
@@ -23,16 +37,19 @@ struct _GstMccPacer {
   GstClock *clock;
   GstClockID wait_id; /* of the pacer's thread */
 
-  GMutex lock;          /* guards what follows; never held while pushing or calling the owner */
-  GCond arrived;        /* the queue is not empty any more, or flushing */
-  GCond left;           /* the queue has room again, or flushing */
-  GstQueueArray *queue; /* of GstBuffer and GstEvent */
-  MccPacer *pacer;
+  GMutex lock;   /* guards what follows; never held while pushing or calling the owner */
+  GCond arrived; /* the lanes are not empty any more, or flushing */
+  GCond left;    /* they have room again, or flushing */
+  Lane lanes[GST_MCC_PACER_LANES];
+  guint n_lanes; /* those that were used */
+  guint queued;  /* packets of all */
+  GQueue events; /* of Between */
+  MccPacerConfig config;
+  guint64 target_bps[GST_MCC_PACER_LANES];
   MccEncoding encoding;
   MccTime now;     /* never runs back */
   MccTime wake_at; /* the thread sleeps until then; 0 = it does not sleep on the clock */
   MccTime pushed;  /* when it pushed last */
-  guint due;       /* packets that may leave */
   guint overhead;
   gboolean flushing, stopped, eos;
   gboolean idle, blocked; /* somebody waits for arrived, left: a signal costs a system call */
@@ -75,30 +92,76 @@ wait_until (GstMccPacer *self, MccTime at)
   self->wake_at = 0;
 }
 
-/* Called with the lock held. Waits until the head of the queue may leave; FALSE = flushing. */
+/* Called with the lock held. Whether all that came before the oldest event has left. */
+static gboolean
+event_is_next (GstMccPacer *self)
+{
+  Between *head = g_queue_peek_head (&self->events);
+
+  if (!head)
+    return FALSE;
+  for (guint i = 0; i < self->n_lanes; i++)
+    if (self->lanes[i].gone < head->came[i])
+      return FALSE;
+  return TRUE;
+}
+
+/* Called with the lock held. Packets of lane @i that may be taken now. */
+static guint
+get_ready (GstMccPacer *self, guint i)
+{
+  const Between *head = g_queue_peek_head (&self->events);
+  const Lane *lane = &self->lanes[i];
+
+  return MIN (lane->due, (guint)((head ? head->came[i] : lane->came) - lane->gone));
+}
+
+/* Called with the lock held. Whether packets may be taken. */
+static gboolean
+any_ready (GstMccPacer *self)
+{
+  for (guint i = 0; i < self->n_lanes; i++)
+    if (get_ready (self, i) > 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Called with the lock held. */
+static MccTime
+next_timeout (GstMccPacer *self)
+{
+  MccTime next = MCC_TIME_NONE;
+
+  for (guint i = 0; i < self->n_lanes; i++)
+    next = mcc_time_min (next, mcc_pacer_next_timeout (self->lanes[i].pacer));
+  return next;
+}
+
+/* Called with the lock held. Waits until something may leave; FALSE = flushing. */
 static gboolean
 wait_turn (GstMccPacer *self)
 {
   while (!self->flushing) {
     MccTime now, at;
 
-    if (gst_queue_array_is_empty (self->queue)) {
+    if (self->queued == 0 && g_queue_is_empty (&self->events)) {
       self->idle = TRUE;
       g_cond_wait (&self->arrived, &self->lock);
       self->idle = FALSE;
       continue;
     }
-    if (GST_IS_EVENT (gst_queue_array_peek_head (self->queue)))
+    if (event_is_next (self))
       return TRUE;
     now = get_now (self);
-    if (self->due > 0)
+    if (any_ready (self))
       return TRUE;                          /* they waited behind an event */
     at = self->pushed + GST_MCC_PACER_WAKE; /* wake-ups cost more than packets */
     if (now >= at) {
-      self->due = mcc_pacer_release (self->pacer, now);
-      if (self->due > 0)
+      for (guint i = 0; i < self->n_lanes; i++)
+        self->lanes[i].due += mcc_pacer_release (self->lanes[i].pacer, now);
+      if (any_ready (self))
         return TRUE;
-      at = mcc_time_max (mcc_pacer_next_timeout (self->pacer), now + WAKE_SLACK);
+      at = mcc_time_max (next_timeout (self), now + WAKE_SLACK);
     }
     wait_until (self, at);
   }
@@ -109,16 +172,31 @@ wait_turn (GstMccPacer *self)
 static GstBufferList *
 take_due (GstMccPacer *self)
 {
-  GstBufferList *list = gst_buffer_list_new_sized (self->due);
+  GstBufferList *list = gst_buffer_list_new ();
 
-  while (self->due > 0 && !gst_queue_array_is_empty (self->queue)
-         && GST_IS_BUFFER (gst_queue_array_peek_head (self->queue))) {
-    gst_buffer_list_add (list, gst_queue_array_pop_head (self->queue));
-    self->due--;
+  for (guint i = 0; i < self->n_lanes; i++) {
+    Lane *lane = &self->lanes[i];
+    guint n = get_ready (self, i);
+
+    for (guint k = 0; k < n; k++)
+      gst_buffer_list_add (list, gst_queue_array_pop_head (lane->queue));
+    lane->due -= n;
+    lane->gone += n;
+    self->queued -= n;
   }
   if (self->blocked)
     g_cond_signal (&self->left);
   return list;
+}
+
+static GstEvent *
+take_event (GstMccPacer *self)
+{
+  Between *head = g_queue_pop_head (&self->events);
+  GstEvent *event = head->event;
+
+  g_free (head);
+  return event;
 }
 
 typedef struct {
@@ -207,8 +285,8 @@ gst_mcc_pacer_loop (gpointer data)
     gst_pad_pause_task (self->src);
     return;
   }
-  if (GST_IS_EVENT (gst_queue_array_peek_head (self->queue))) {
-    GstEvent *event = gst_queue_array_pop_head (self->queue);
+  if (event_is_next (self)) {
+    GstEvent *event = take_event (self);
 
     g_mutex_unlock (&self->lock);
     push_event (self, event);
@@ -241,8 +319,7 @@ wake (GstMccPacer *self)
   if (self->idle)
     g_cond_signal (&self->arrived);
   else if (self->wake_at && self->wait_id
-           && mcc_time_max (mcc_pacer_next_timeout (self->pacer), self->pushed + GST_MCC_PACER_WAKE)
-                      + WAKE_SLACK
+           && mcc_time_max (next_timeout (self), self->pushed + GST_MCC_PACER_WAKE) + WAKE_SLACK
                   < self->wake_at)
     gst_clock_id_unschedule (self->wait_id);
 }
@@ -259,8 +336,7 @@ queue_one (GstBuffer **buffer, guint index, gpointer data)
 static GstFlowReturn
 wait_room (GstMccPacer *self)
 {
-  while (!self->flushing && self->result == GST_FLOW_OK
-         && gst_queue_array_get_length (self->queue) >= GST_MCC_PACER_LIMIT) {
+  while (!self->flushing && self->result == GST_FLOW_OK && self->queued >= GST_MCC_PACER_LIMIT) {
     self->blocked = TRUE;
     g_cond_wait (&self->left, &self->lock);
     self->blocked = FALSE;
@@ -270,12 +346,39 @@ wait_room (GstMccPacer *self)
   return self->eos ? GST_FLOW_EOS : self->result;
 }
 
-/* Takes @list or @buffer (the other is NULL): @packets of together @bytes of RTP. */
+/* Called with the lock held. */
+static Lane *
+get_lane (GstMccPacer *self, guint i)
+{
+  for (; self->n_lanes <= i; self->n_lanes++) {
+    Lane *lane = &self->lanes[self->n_lanes];
+
+    lane->queue = gst_queue_array_new (256);
+    lane->pacer = mcc_pacer_new (&self->config);
+    if (!lane->pacer)
+      g_error ("no memory for a pacer"); /* as GLib, where an object cannot be made */
+    mcc_pacer_set_target (lane->pacer, self->target_bps[self->n_lanes]);
+  }
+  return &self->lanes[i];
+}
+
+static guint
+find_lane (GstMccPacer *self, GstBuffer *buffer)
+{
+  guint8 ssrc[4];
+
+  if (!self->handler.lane || gst_buffer_extract (buffer, 8, ssrc, sizeof ssrc) < sizeof ssrc)
+    return 0;
+  return MIN (self->handler.lane (self->owner, GST_READ_UINT32_BE (ssrc)), GST_MCC_PACER_LANES - 1);
+}
+
+/* Takes @list or @buffer (the other is NULL): @packets of together @bytes of RTP, of one lane. */
 static GstFlowReturn
 enqueue (GstMccPacer *self, GstBufferList *list, GstBuffer *buffer, guint packets, gsize bytes)
 {
   GstBuffer *first = list ? gst_buffer_list_get (list, 0) : buffer;
   GstMccRtpInfo info = { 0, 0 };
+  guint of = find_lane (self, first);
   GstFlowReturn ret;
   MccTime now;
 
@@ -287,14 +390,17 @@ enqueue (GstMccPacer *self, GstBufferList *list, GstBuffer *buffer, guint packet
   if (ret == GST_FLOW_OK && !self->stopped) {
     guint wire = (guint)bytes + packets * self->overhead;
     guint headers = MIN (packets * info.header_bytes, (guint)bytes);
+    Lane *lane = get_lane (self, of);
 
     now = get_now (self);
-    mcc_pacer_enqueue (self->pacer, packets, wire, now);
+    mcc_pacer_enqueue (lane->pacer, packets, wire, now);
     mcc_encoding_handle_packet (&self->encoding, wire, (guint)bytes - headers, now);
     if (list)
-      gst_buffer_list_foreach (list, queue_one, self->queue);
+      gst_buffer_list_foreach (list, queue_one, lane->queue);
     else
-      gst_queue_array_push_tail (self->queue, g_steal_pointer (&buffer));
+      gst_queue_array_push_tail (lane->queue, g_steal_pointer (&buffer));
+    lane->came += packets;
+    self->queued += packets;
     wake (self);
   }
   g_mutex_unlock (&self->lock);
@@ -328,16 +434,36 @@ gst_mcc_pacer_chain_list (GstPad *pad, GstObject *parent, GstBufferList *list)
 static void
 clear_queue (GstMccPacer *self, gboolean keep_events)
 {
-  while (!gst_queue_array_is_empty (self->queue)) {
-    GstMiniObject *item = gst_queue_array_pop_head (self->queue);
+  while (!g_queue_is_empty (&self->events)) {
+    GstEvent *event = take_event (self);
 
-    if (keep_events && GST_IS_EVENT (item) && GST_EVENT_IS_STICKY (item)
-        && GST_EVENT_TYPE (item) != GST_EVENT_SEGMENT && GST_EVENT_TYPE (item) != GST_EVENT_EOS)
-      gst_pad_store_sticky_event (self->src, GST_EVENT_CAST (item));
-    gst_mini_object_unref (item);
+    if (keep_events && GST_EVENT_IS_STICKY (event) && GST_EVENT_TYPE (event) != GST_EVENT_SEGMENT
+        && GST_EVENT_TYPE (event) != GST_EVENT_EOS)
+      gst_pad_store_sticky_event (self->src, event);
+    gst_event_unref (event);
   }
-  mcc_pacer_clear (self->pacer);
-  self->due = 0;
+  for (guint i = 0; i < self->n_lanes; i++) {
+    Lane *lane = &self->lanes[i];
+
+    while (!gst_queue_array_is_empty (lane->queue))
+      gst_buffer_unref (gst_queue_array_pop_head (lane->queue));
+    mcc_pacer_clear (lane->pacer);
+    lane->due = 0;
+    lane->gone = lane->came;
+  }
+  self->queued = 0;
+}
+
+/* Called with the lock held; takes @event. */
+static void
+queue_event (GstMccPacer *self, GstEvent *event)
+{
+  Between *between = g_new0 (Between, 1);
+
+  between->event = event;
+  for (guint i = 0; i < self->n_lanes; i++)
+    between->came[i] = self->lanes[i].came;
+  g_queue_push_tail (&self->events, between);
 }
 
 static void
@@ -422,7 +548,7 @@ gst_mcc_pacer_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
   else if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
     self->eos = FALSE;
   if (ok) {
-    gst_queue_array_push_tail (self->queue, event);
+    queue_event (self, event);
     wake (self);
   }
   g_mutex_unlock (&self->lock);
@@ -473,8 +599,10 @@ gst_mcc_pacer_finalize (GObject *object)
   GstMccPacer *self = GST_MCC_PACER (object);
 
   clear_queue (self, FALSE);
-  gst_queue_array_free (self->queue);
-  mcc_pacer_free (self->pacer);
+  for (guint i = 0; i < self->n_lanes; i++) {
+    gst_queue_array_free (self->lanes[i].queue);
+    mcc_pacer_free (self->lanes[i].pacer);
+  }
   if (self->wait_id)
     gst_clock_id_unref (self->wait_id);
   gst_object_unref (self->clock);
@@ -520,10 +648,8 @@ gst_mcc_pacer_init (GstMccPacer *self)
   g_mutex_init (&self->lock);
   g_cond_init (&self->arrived);
   g_cond_init (&self->left);
-  self->queue = gst_queue_array_new (256);
-  self->pacer = mcc_pacer_new (&mcc_pacer_config_default);
-  if (!self->pacer)
-    g_error ("no memory for a pacer"); /* as GLib, where an object cannot be made */
+  g_queue_init (&self->events);
+  self->config = mcc_pacer_config_default;
   mcc_encoding_init (&self->encoding);
   self->clock = gst_system_clock_obtain ();
   self->overhead = 28;
@@ -557,12 +683,11 @@ gst_mcc_pacer_new (const GstMccPacerHandler *handler, gpointer owner)
 void
 gst_mcc_pacer_set_config (GstMccPacer *self, gdouble factor, MccTime max_delay)
 {
-  MccPacerConfig config = mcc_pacer_config_default;
-
-  config.factor = factor;
-  config.max_delay = max_delay;
   g_mutex_lock (&self->lock);
-  mcc_pacer_set_config (self->pacer, &config);
+  self->config.factor = factor;
+  self->config.max_delay = max_delay;
+  for (guint i = 0; i < self->n_lanes; i++)
+    mcc_pacer_set_config (self->lanes[i].pacer, &self->config);
   g_mutex_unlock (&self->lock);
 }
 
@@ -574,11 +699,31 @@ gst_mcc_pacer_set_overhead (GstMccPacer *self, guint bytes)
   g_mutex_unlock (&self->lock);
 }
 
+/* Called with the lock held. */
+static void
+set_target (GstMccPacer *self, guint lane, guint64 target_bps)
+{
+  self->target_bps[lane] = target_bps;
+  if (lane < self->n_lanes)
+    mcc_pacer_set_target (self->lanes[lane].pacer, target_bps);
+}
+
 void
 gst_mcc_pacer_set_target (GstMccPacer *self, guint64 target_bps)
 {
   g_mutex_lock (&self->lock);
-  mcc_pacer_set_target (self->pacer, target_bps);
+  for (guint i = 0; i < GST_MCC_PACER_LANES; i++)
+    set_target (self, i, target_bps);
+  g_mutex_unlock (&self->lock);
+}
+
+void
+gst_mcc_pacer_set_lane_target (GstMccPacer *self, guint lane, guint64 target_bps, guint64 all_bps)
+{
+  g_return_if_fail (lane < GST_MCC_PACER_LANES);
+  g_mutex_lock (&self->lock);
+  mcc_pacer_set_haste (get_lane (self, lane)->pacer, MCC_PACER_LAYER_DELAY, all_bps);
+  set_target (self, lane, target_bps);
   g_mutex_unlock (&self->lock);
 }
 
@@ -601,14 +746,16 @@ gst_mcc_pacer_set_stopped (GstMccPacer *self, gboolean stopped)
 gboolean
 gst_mcc_pacer_ask (GstMccPacer *self, guint64 target_bps, guint64 *out_bps)
 {
+  gdouble pressure = 1.0;
   uint64_t out;
   gboolean changed;
   MccTime now;
 
   g_mutex_lock (&self->lock);
   now = get_now (self);
-  changed = mcc_encoding_update (
-      &self->encoding, target_bps, mcc_pacer_pressure (self->pacer, now), now, &out);
+  for (guint i = 0; i < self->n_lanes; i++)
+    pressure = MIN (pressure, mcc_pacer_pressure (self->lanes[i].pacer, now));
+  changed = mcc_encoding_update (&self->encoding, target_bps, pressure, now, &out);
   g_mutex_unlock (&self->lock);
   if (changed)
     *out_bps = out;
@@ -618,8 +765,12 @@ gst_mcc_pacer_ask (GstMccPacer *self, guint64 target_bps, guint64 *out_bps)
 void
 gst_mcc_pacer_get_stats (GstMccPacer *self, MccTime *delay, guint64 *overruns)
 {
+  *delay = 0;
+  *overruns = 0;
   g_mutex_lock (&self->lock);
-  *delay = mcc_pacer_delay (self->pacer);
-  *overruns = mcc_pacer_overruns (self->pacer);
+  for (guint i = 0; i < self->n_lanes; i++) {
+    *delay = mcc_time_max (*delay, mcc_pacer_delay (self->lanes[i].pacer));
+    *overruns += mcc_pacer_overruns (self->lanes[i].pacer);
+  }
   g_mutex_unlock (&self->lock);
 }

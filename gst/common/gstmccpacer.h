@@ -4,9 +4,11 @@
  * so (mccpacer.h), from a thread of its own that wakes at most every 5 ms and pushes what is due as
  * one buffer list, stamped with abs-send-time.
  *
- * Events keep their place between the packets: EOS leaves behind the last one. Packets are never
- * dropped (but on a flush, and all of them while stopped) or reordered. The thread that delivers
- * them waits only when GST_MCC_PACER_LIMIT packets are queued, that is, when the network blocks.
+ * A stream of several layers has a lane for each: its packets wait for one another only, and leave
+ * between those of other lanes. Events keep their place between the packets of all: EOS leaves
+ * behind the last one. Packets are never dropped (but on a flush, and all of them while stopped) or
+ * reordered within a lane. The thread that delivers them waits only when GST_MCC_PACER_LIMIT
+ * packets are queued, that is, when the network blocks.
  */
 #pragma once
 
@@ -18,6 +20,7 @@ G_BEGIN_DECLS
 
 #define GST_MCC_PACER_WAKE (5 * MCC_MSECOND)
 #define GST_MCC_PACER_LIMIT 16384
+#define GST_MCC_PACER_LANES 7 /* MCC_LAYER_ORDER_LAYERS_MAX */
 
 #define GST_TYPE_MCC_PACER (gst_mcc_pacer_get_type ())
 G_DECLARE_FINAL_TYPE (GstMccPacer, gst_mcc_pacer, GST, MCC_PACER, GstElement)
@@ -29,6 +32,9 @@ typedef struct {
   void (*sent) (gpointer owner, guint packets, guint64 bytes, guint32 highest_seq);
   /* The streaming thread: packets with these caps come next; @send_time_id of abs-send-time. */
   void (*caps) (gpointer owner, GstCaps *caps, guint8 send_time_id);
+  /* The streaming thread: the lane, below GST_MCC_PACER_LANES, of packets with this SSRC. NULL: 0.
+   */
+  guint (*lane) (gpointer owner, guint32 ssrc);
   /* The streaming thread: a frame's packets were queued. */
   void (*queued) (gpointer owner);
   /* The pacer's thread: the last packet was pushed, EOS comes next. */
@@ -42,7 +48,11 @@ GstElement *gst_mcc_pacer_new (const GstMccPacerHandler *handler, gpointer owner
 void gst_mcc_pacer_set_config (GstMccPacer *self, gdouble factor, MccTime max_delay);
 /* Header bytes of IP and UDP. */
 void gst_mcc_pacer_set_overhead (GstMccPacer *self, guint bytes);
+/* Of each lane. */
 void gst_mcc_pacer_set_target (GstMccPacer *self, guint64 target_bps);
+/* Of one of several, which make @all_bps together. */
+void gst_mcc_pacer_set_lane_target (
+    GstMccPacer *self, guint lane, guint64 target_bps, guint64 all_bps);
 /* Added to the RTP time of what comes from now on. */
 void gst_mcc_pacer_set_time_shift (GstMccPacer *self, guint32 shift);
 /* While stopped, what comes in is dropped (no-feedback=stop). */
@@ -50,6 +60,7 @@ void gst_mcc_pacer_set_stopped (GstMccPacer *self, gboolean stopped);
 /* What to ask of the encoder for @target_bps (mccencoding.h); TRUE when it should get *out_bps
  * now. */
 gboolean gst_mcc_pacer_ask (GstMccPacer *self, guint64 target_bps, guint64 *out_bps);
+/* *delay: of the lane that waits longest. */
 void gst_mcc_pacer_get_stats (GstMccPacer *self, MccTime *delay, guint64 *overruns);
 
 G_END_DECLS

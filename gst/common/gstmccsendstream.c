@@ -100,8 +100,16 @@ on_key_unit (gpointer data)
   self->handler.key_unit (self->owner, self->number);
 }
 
+static guint
+on_lane (gpointer data, guint32 ssrc)
+{
+  GstMccSendStream *self = data;
+
+  return self->handler.lane ? self->handler.lane (self->owner, ssrc) : 0;
+}
+
 static const GstMccPacerHandler pacer_handler
-    = { .sent = on_sent, .caps = on_caps, .eos = on_eos, .key_unit = on_key_unit };
+    = { .sent = on_sent, .caps = on_caps, .eos = on_eos, .key_unit = on_key_unit, .lane = on_lane };
 
 /* ---- life ---- */
 

@@ -28,6 +28,7 @@ typedef struct {
   void (*caps) (gpointer owner, guint stream, GstCaps *caps);
   void (*eos) (gpointer owner, guint stream);
   void (*key_unit) (gpointer owner, guint stream);
+  guint (*lane) (gpointer owner, guint32 ssrc); /* NULL: there is one */
 } GstMccSendStreamHandler;
 
 /* @owner: the element, whose child the pacer is. */

@@ -136,18 +136,6 @@ calculate (MccElmReceiver *self)
     mcc_elm_rate_add (&self->rate, self->calculated_bps);
 }
 
-/* The number of a packet at our level; false: it does not say. */
-static bool
-merged_number (
-    const MccElmReceiver *self, unsigned layer, const uint16_t *c, unsigned count, uint16_t *out)
-{
-  unsigned level = (unsigned)self->level;
-  if (level < layer || level >= count)
-    return false;
-  *out = c[level];
-  return true;
-}
-
 void
 mcc_elm_receiver_plan_key_unit (MccElmReceiver *self)
 {
@@ -197,7 +185,7 @@ mcc_elm_receiver_handle_rtp (MccElmReceiver *self, unsigned layer, const MccRtpP
     mcc_seq_extend16 (&self->base_seq, packet->seq);
   MccRtpPacket merged = *packet;
   merged.ecn = MCC_ECN_NOT_ECT; /* layers are not sent as ECN-capable */
-  if (!merged_number (self, layer, c, count, &merged.seq))
+  if (!mcc_elm_sequence_number (&self->sequence, layer, c, &merged.seq))
     return MCC_DROP_NONE;
   if (!mcc_asmp_path_handle_packet (&self->path, &merged, now))
     return MCC_DROP_NONE;

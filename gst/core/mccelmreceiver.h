@@ -2,9 +2,7 @@
  *
  * mccelmreceiver: an ELM receiver: subscribes layers 0..level of one sender.
  *
- * Loss, RTT and rate are measured on one merged sequence: each packet of layer j tells for every
- * k >= j how many packets of layers 0..k were sent so far (mcclayerorder), and at level L the
- * number of a packet is that of k = L. Laws:
+ * Loss, RTT and rate are measured on one merged sequence (mccelmsequence.h). Laws:
  *  - The level moves by one layer at a time, within 0..count-1 and <= max_level; one join at a
  *    time. A layer is JOINed, and the level is higher when its first packet has come; a layer that
  *    has not come by MCC_ELM_JOIN_TIMEOUT is left again and counted.

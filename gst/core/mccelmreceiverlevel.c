@@ -62,6 +62,7 @@ mcc_elm_receiver_restart (MccElmReceiver *self)
   mcc_elm_memory_init (&self->memory);
   mcc_elm_trial_init (&self->trial);
   self->base_seq = (MccSeq){ 0 };
+  mcc_elm_sequence_init (&self->sequence);
   self->has_rtt = self->has_round = self->new_round = self->wants_join = false;
   self->calculated_bps = INFINITY;
   self->told_bps = 0;

@@ -16,6 +16,7 @@
 #include "mccelmmemory.h"
 #include "mccelmpatience.h"
 #include "mccelmreceiver.h"
+#include "mccelmsequence.h"
 #include "mccelmslowstart.h"
 #include "mccelmtrial.h"
 #include "mccrng.h"
@@ -59,6 +60,7 @@ struct MccElmReceiver {
   /* What is measured. */
   MccAsmpPath path;
   MccSeq base_seq; /* of the base layer's own numbers */
+  MccElmSequence sequence;
   MccElmRate rate;
   MccElmFair fair, fair_before; /* enhanced: X; of before the join */
   MccBreaker breaker;

@@ -47,7 +47,8 @@ judge (const MccLayerMerge *self, unsigned *n, MccTime *until)
   bool begins = first->packet.order.flags & MCC_LAYER_FIRST;
   bool comes = self->layer[first->packet.order.layer].joined;
   unsigned i = 0;
-  *until = first->arrival + self->wait;
+  *until = self->placed ? mcc_layer_merge_gap_closes (self, self->c, first)
+                        : first->arrival + self->wait;
   *n = 1;
   if (self->now < *until && (self->placed ? mcc_layer_merge_gap_may_close (self) : !begins))
     return WAIT;
@@ -66,7 +67,7 @@ judge (const MccLayerMerge *self, unsigned *n, MccTime *until)
     case NEXT_UNIT:
       return WHOLE; /* a sender that sets no markers */
     case GAP:
-      *until = self->held[i + 1].arrival + self->wait;
+      *until = mcc_layer_merge_gap_closes (self, self->held[i].packet.order.c, &self->held[i + 1]);
       return comes && self->now < *until ? WAIT : TORN;
     default:
       return TORN;
@@ -101,6 +102,8 @@ clear (MccLayerMerge *self)
   self->depth = 0;
   self->leading = false;
   self->due = MCC_TIME_NONE;
+  for (unsigned i = 0; i < LAYERS; i++)
+    self->layer[i].place = 0;
 }
 
 static void
@@ -177,6 +180,8 @@ mcc_layer_merge_handle (MccLayerMerge *self, const MccLayerPacket *packet, MccTi
   }
   place = mcc_seq_extend16 (&self->seq, order->c[self->count - 1]);
   self->layer[order->layer].heard = now;
+  if (place > self->layer[order->layer].place)
+    self->layer[order->layer].place = place;
   if (self->placed && place <= self->place) {
     self->stats.late++;
     self->layer[order->layer].active = true; /* from now on it is waited for */
@@ -278,6 +283,7 @@ mcc_layer_merge_join (MccLayerMerge *self, unsigned layer, MccTime now)
     return;
   self->layer[layer].joined = true;
   self->layer[layer].active = self->layer[layer].shown = false;
+  self->layer[layer].place = 0;
 }
 
 void

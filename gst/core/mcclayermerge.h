@@ -4,7 +4,7 @@
  *
  * Packets bear the extension of mcclayerorder.h. Laws, of what leaves, whatever is lost, late,
  * twice there, joined or left:
- *  - Access units leave in the order in which they were sent, whole or not at all.
+ *  - Access units leave in decoding order, whole or not at all.
  *  - None leaves whose references have not left. Of the layers 0..count-1 the first `depth` are
  *    intact: none of their units that may still be needed is missing. A unit of layer j leaves if
  * it is KEY, or j < depth, or it is SYNC and j <= depth. It makes depth at least j + 1, CLEAN makes
@@ -15,10 +15,12 @@
  *  - Numbers go on by one: a unit that did not leave is no gap. Timestamps are as they came, or,
  * after another sender's _start(), shifted so that they go on by the clock.
  *  - A gap is waited for while the layer it is in has been heard since it was joined, and at most
- *    `wait` from when what is behind it came; the end of a unit at most MCC_LAYER_MERGE_STALL. A
- * layer that has fallen silent for twice `wait` is not waited for. Without gaps a unit leaves with
- * its last packet. When layer 0 has a gap or its key unit is torn the host is told to ask for a key
- * unit. No allocation after _new(). After every call poll until false.
+ *    `wait` from when what is behind it came, or, while nothing behind it has come of that layer,
+ *    from when that layer was heard: layers come side by side, and a key unit takes its time. All
+ * of that, and the end of a unit, at most MCC_LAYER_MERGE_STALL. A layer that has fallen silent for
+ *    twice `wait` is not waited for. Without gaps a unit leaves with its last packet. When layer 0
+ *    has a gap or its key unit is torn the host is told to ask for a key unit.
+ * No allocation after _new(). After every call poll until false.
  */
 #pragma once
 

@@ -29,6 +29,7 @@ struct MccLayerMerge {
     bool active; /* heard since it was joined, and not silent */
     bool shown;
     MccTime heard;
+    uint64_t place; /* of what was heard, the newest; 0: nothing */
   } layer[LAYERS];
   /* What has been taken. */
   MccSeq seq;
@@ -60,5 +61,8 @@ struct MccLayerMerge {
 void mcc_layer_merge_free_data (MccLayerMerge *self, void *data);
 /* A packet is missing before held[0] that may still come. */
 bool mcc_layer_merge_gap_may_close (const MccLayerMerge *self);
+/* Until when packets may come that are missing between the counts @c and @next. */
+MccTime mcc_layer_merge_gap_closes (
+    const MccLayerMerge *self, const uint16_t *c, const MccLayerHeld *next);
 /* The first @n packets of what is held leave or go: a unit, @whole or torn. */
 void mcc_layer_merge_take (MccLayerMerge *self, unsigned n, bool whole);

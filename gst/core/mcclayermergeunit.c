@@ -69,6 +69,22 @@ mcc_layer_merge_gap_may_close (const MccLayerMerge *self)
   return false;
 }
 
+MccTime
+mcc_layer_merge_gap_closes (const MccLayerMerge *self, const uint16_t *c, const MccLayerHeld *next)
+{
+  const MccLayerOrder *order = &next->packet.order;
+  MccTime since = next->arrival, last = next->arrival + MCC_LAYER_MERGE_STALL;
+  uint16_t below = 0;
+  for (unsigned k = 0; k < self->count; k++) {
+    uint16_t up_to = (uint16_t)(order->c[k] - c[k] - (order->layer <= k ? 1 : 0));
+    /* It comes in its own time: what follows in it has not come either. */
+    if (up_to != below && self->layer[k].active && self->layer[k].place < next->place)
+      since = mcc_time_max (since, self->layer[k].heard);
+    below = up_to;
+  }
+  return mcc_time_min (since + self->wait, last);
+}
+
 static void
 note_missing (MccLayerMerge *self)
 {

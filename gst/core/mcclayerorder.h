@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * mcclayerorder: the RTP header extension by which a receiver of several layers puts their packets
- * back into the order in which they were sent, and knows what it has not got (docs/wire-format.md).
+ * into decoding order, and knows what it has not got (docs/wire-format.md).
  *
- * Each packet carries, of each k < count, c[k]: the packets sent so far in layers 0..k, itself
- * included, modulo 2^16. So c[count - 1] is the place of a packet among all, c[L] the place among
- * what a receiver at level L gets (contiguous there), and the difference of two packets' c says how
- * many of each layer lie between them, whether they came or not.
+ * Each packet carries, of each k < count, c[k]: the packets of layers 0..k so far in decoding
+ * order, itself included, modulo 2^16. So c[count - 1] is the place of a packet among all, c[L] the
+ * place among what a receiver at level L gets (contiguous there), and the difference of two
+ * packets' c says how many of each layer lie between them, whether they came or not. Packets of a
+ * layer are sent in that order, those of different layers side by side.
  *
  * Flags say what the access unit needs, so that no receiver has to know the encoding:
  *   FIRST   the packet is the first one of its access unit

@@ -25,6 +25,9 @@ typedef struct {
 struct MccPacer {
   MccPacerConfig config;
   double target_bps;
+  MccTime haste; /* 0: none */
+  double haste_most_bps;
+  double haste_bps; /* for what is queued; 0: the target's is enough */
   Entry *ring;
   uint32_t size;       /* of the ring, a power of two */
   uint64_t head, tail; /* oldest entry, one behind the newest */
@@ -89,6 +92,15 @@ mcc_pacer_set_target (MccPacer *self, uint64_t target_bps)
   self->rescan = true;
 }
 
+void
+mcc_pacer_set_haste (MccPacer *self, MccTime delay, uint64_t most_bps)
+{
+  self->haste = delay;
+  self->haste_most_bps = (double)most_bps;
+  self->haste_bps = fmin (self->haste_bps, self->config.factor * self->haste_most_bps);
+  self->rescan = true;
+}
+
 static Entry *
 entry_at (const MccPacer *self, uint64_t i)
 {
@@ -98,7 +110,7 @@ entry_at (const MccPacer *self, uint64_t i)
 static double
 base_bps (const MccPacer *self)
 {
-  return self->config.factor * self->target_bps;
+  return fmax (self->config.factor * self->target_bps, self->haste_bps);
 }
 
 static double
@@ -225,6 +237,15 @@ append (MccPacer *self, uint32_t packets, uint32_t bytes, MccTime now)
 }
 
 static void
+hurry (MccPacer *self)
+{
+  if (self->haste == 0)
+    return;
+  double bps = 8.0 * (double)self->bytes / mcc_time_to_seconds (self->haste);
+  self->haste_bps = fmin (fmax (self->haste_bps, bps), self->config.factor * self->haste_most_bps);
+}
+
+static void
 count_overrun (MccPacer *self, double bps, MccTime now)
 {
   double pressure = fmax (base_bps (self) / bps, PRESSURE_MIN);
@@ -245,6 +266,7 @@ mcc_pacer_enqueue (MccPacer *self, uint32_t packets, uint32_t bytes, MccTime now
   bool full = refill (self, now);
 
   append (self, packets, bytes, now);
+  hurry (self);
 
   /* As long as packets leave at the old rate the older ones require no more than before. */
   double bits = 8.0 * (double)self->bytes + fmax (-self->credit, 0.0);
@@ -320,6 +342,8 @@ mcc_pacer_release (MccPacer *self, MccTime now)
     if (self->head++ == self->bound)
       scan_required (self, now);
   }
+  if (self->head == self->tail)
+    self->haste_bps = 0.0;
   return released;
 }
 
@@ -356,7 +380,7 @@ mcc_pacer_clear (MccPacer *self)
   self->head = self->tail;
   self->packets = 0;
   self->bytes = 0;
-  self->required_bps = 0.0;
+  self->required_bps = self->haste_bps = 0.0;
 }
 
 uint32_t

@@ -13,6 +13,10 @@
  * keeps the packets in a FIFO of its own; the pacer keeps sizes and times, and allocates only when
  * its ring grows; where it cannot grow, packets count as queued with the ones before them. It plans
  * 1 ms early, so that a timer that is late by less keeps the bound.
+ *
+ * Each of several layers has a pacer of its own, at its own rate, so that its packets leave between
+ * those of others. With haste: who waits for all layers shall not wait for the slowest one, so what
+ * is queued leaves within MCC_PACER_LAYER_DELAY where factor x the rate of all is enough for that.
  */
 #pragma once
 
@@ -29,6 +33,8 @@ typedef struct {
 
 extern const MccPacerConfig mcc_pacer_config_default; /* 1.5, 150 ms, 5 ms */
 
+#define MCC_PACER_LAYER_DELAY (40 * MCC_MSECOND) /* ours */
+
 typedef struct MccPacer MccPacer;
 
 /* NULL: no memory. */
@@ -36,6 +42,8 @@ MccPacer *mcc_pacer_new (const MccPacerConfig *config);
 void mcc_pacer_free (MccPacer *self);
 void mcc_pacer_set_config (MccPacer *self, const MccPacerConfig *config);
 void mcc_pacer_set_target (MccPacer *self, uint64_t target_bps);
+/* At most @delay, as long as factor x @most_bps allows it; 0: at the target's rate. */
+void mcc_pacer_set_haste (MccPacer *self, MccTime delay, uint64_t most_bps);
 
 /* @packets packets of together @bytes (wire bytes) are queued at @now. */
 void mcc_pacer_enqueue (MccPacer *self, uint32_t packets, uint32_t bytes, MccTime now);

@@ -346,13 +346,26 @@ look_at_frames_locked (GstElmLayerSink *self, guint count, MccTime now)
   self->looked = now;
 }
 
+/* Each layer at its own rate: a row of packets at that of all overruns a queue that others fill. */
+static void
+pace (GstElmLayerSink *self, const MccElmSenderStats *stats)
+{
+  GstMccPacer *pacer = GST_MCC_PACER (gst_mcc_send_stream_get_pacer (self->send));
+  guint64 below_bps = 0, all_bps = stats->cumulative_bps[stats->count - 1];
+
+  for (guint k = 0; k < stats->count; k++) {
+    gst_mcc_pacer_set_lane_target (pacer, k, stats->cumulative_bps[k] - below_bps, all_bps);
+    below_bps = stats->cumulative_bps[k];
+  }
+}
+
 /* Whether target-bitrate has changed. */
 static gboolean
 look (GstElmLayerSink *self)
 {
   GstMccSender *sender = GST_MCC_SENDER (self);
   MccElmSenderStats stats = { 0 };
-  gboolean changed = FALSE, tell = FALSE, one = FALSE;
+  gboolean known = FALSE, changed = FALSE, tell = FALSE, one = FALSE;
   MccTime now;
 
   g_mutex_lock (&sender->lock);
@@ -362,16 +375,16 @@ look (GstElmLayerSink *self)
     mcc_elm_sender_get_stats (sender->core, now, &stats);
     look_at_frames_locked (self, stats.count, now);
   }
-  if (stats.count > 0 && stats.cumulative_bps[stats.count - 1] > 0) {
+  known = stats.count > 0 && stats.cumulative_bps[stats.count - 1] > 0;
+  if (known) {
     changed = self->target_bps != stats.cumulative_bps[stats.count - 1];
     self->target_bps = stats.cumulative_bps[stats.count - 1];
     tell = changed && self->whole_bps == 0;
     one = stats.count == 1 && self->n_built > 1;
   }
   g_mutex_unlock (&sender->lock);
-  if (changed)
-    gst_mcc_pacer_set_target (
-        GST_MCC_PACER (gst_mcc_send_stream_get_pacer (self->send)), self->target_bps);
+  if (known)
+    pace (self, &stats);
   if (one && gst_mcc_sender_warn_once (sender, WARNED_ONE_LAYER))
     GST_ELEMENT_WARNING (self, STREAM, ENCODE,
         ("The stream has one layer only: receivers cannot choose. x264enc makes layers with "
@@ -430,7 +443,16 @@ on_eos (gpointer owner, guint stream)
     gst_mcc_sender_handle_eos (owner, i);
 }
 
+static guint
+on_lane (gpointer owner, guint32 ssrc)
+{
+  GstElmLayerSink *self = owner;
+
+  return gst_elm_split_find_layer (GST_ELM_SPLIT (self->split), ssrc);
+}
+
 const GstMccSendStreamHandler gst_elm_layer_sink_stream_handler = {
+  .lane = on_lane,
   .sent = on_sent,
   .caps = on_caps,
   .eos = on_eos,

@@ -615,6 +615,19 @@ gst_elm_split_get_ssrc (GstElmSplit *self, guint layer)
   return ssrc;
 }
 
+guint
+gst_elm_split_find_layer (GstElmSplit *self, guint32 ssrc)
+{
+  guint layer = 0;
+
+  g_mutex_lock (&self->figures);
+  for (guint i = 0; i < LAYERS; i++)
+    if (self->ssrc[i] == ssrc)
+      layer = i;
+  g_mutex_unlock (&self->figures);
+  return layer;
+}
+
 void
 gst_elm_split_get_units (GstElmSplit *self, guint64 units[LAYERS])
 {

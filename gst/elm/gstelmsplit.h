@@ -41,6 +41,8 @@ GstElement *gst_elm_split_new (
 /* Adds a sink pad for packets of @layer, -1: of all. No transfer. */
 GstPad *gst_elm_split_add_pad (GstElmSplit *self, gint layer);
 guint32 gst_elm_split_get_ssrc (GstElmSplit *self, guint layer);
+/* The layer whose packets that leave have it; 0: none. */
+guint gst_elm_split_find_layer (GstElmSplit *self, guint32 ssrc);
 /* A serialized event of this structure goes in front of packets with another SSRC: uint layer, uint
  * ssrc; new caps follow. */
 #define GST_ELM_SPLIT_RENAMED "elm-renamed"

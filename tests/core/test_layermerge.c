@@ -206,6 +206,77 @@ test_wait (void)
   tear_down (&f);
 }
 
+/* Layers that are sent side by side: what is behind in another layer waits for one that comes in
+ * its own time, from packet to packet; and no longer once that has gone on, or has fallen silent.
+ */
+static void
+test_side_by_side (void)
+{
+  Fixture f;
+  set_up (&f, "KPPB", 3);
+  give (&f, 0);
+  give (&f, 1);
+  give (&f, 6);
+  give (&f, 7);
+  for (unsigned i = 2; i <= 5; i++) {
+    pass (&f, WAIT - 1);
+    give (&f, i);
+  }
+  g_assert_cmpstr (f.out->str, ==, "KPPB");
+  g_assert_cmpuint (f.keys, ==, 0);
+  tear_down (&f);
+
+  set_up (&f, "KPPB", 3);
+  for (unsigned i = 0; i < 3; i++)
+    give (&f, i);
+  give (&f, 6);
+  give (&f, 7);
+  pass (&f, WAIT - 1);
+  give (&f, 3);
+  g_assert_cmpuint (mcc_layer_merge_next_timeout (f.merge), ==, f.now + WAIT);
+  pass (&f, WAIT - 1);
+  g_assert_cmpuint (f.keys, ==, 0);
+  pass (&f, 1);
+  g_assert_cmpuint (f.keys, ==, 1);
+  tear_down (&f);
+
+  /* Layer 0 has gone on without packets 2 and 3. */
+  set_up (&f, "KPPB", 3);
+  give (&f, 0);
+  give (&f, 1);
+  give (&f, 6);
+  give (&f, 7);
+  pass (&f, WAIT / 2);
+  give (&f, 4);
+  g_assert_cmpuint (mcc_layer_merge_next_timeout (f.merge), ==, f.now + WAIT);
+  give (&f, 5);
+  pass (&f, WAIT - 1);
+  g_assert_cmpuint (f.keys, ==, 0);
+  pass (&f, 1);
+  g_assert_cmpuint (f.keys, ==, 1);
+  tear_down (&f);
+}
+
+/* However it comes, not longer than MCC_LAYER_MERGE_STALL. */
+static void
+test_side_by_side_for_ever (void)
+{
+  Fixture f;
+  set_up (&f, "KPPPPPPPPPPPPPPPPPPPPB", 3);
+  give (&f, 0);
+  give (&f, 1);
+  give (&f, 42);
+  give (&f, 43);
+  MccTime began = f.now;
+  for (unsigned i = 2; f.keys == 0 && i < 42; i++) {
+    pass (&f, WAIT / 2);
+    give (&f, i);
+  }
+  g_assert_cmpuint (f.keys, ==, 1);
+  g_assert_cmpuint (f.now - began, <=, MCC_LAYER_MERGE_STALL + WAIT / 2);
+  tear_down (&f);
+}
+
 static void
 test_reordered (void)
 {
@@ -495,6 +566,9 @@ main (int argc, char **argv)
   g_test_add_func ("/layer-merge/without-gaps-a-unit-leaves-with-its-last-packet", test_at_once);
   g_test_add_func ("/layer-merge/a-loss-takes-with-it-what-needs-it-and-no-more", test_losses);
   g_test_add_func ("/layer-merge/a-gap-is-waited-for-so-long-and-no-longer", test_wait);
+  g_test_add_func ("/layer-merge/a-layer-that-comes-is-waited-for", test_side_by_side);
+  g_test_add_func (
+      "/layer-merge/a-layer-that-comes-slowly-is-not-for-ever", test_side_by_side_for_ever);
   g_test_add_func ("/layer-merge/any-order-in-one-order-out", test_reordered);
   g_test_add_func ("/layer-merge/levels-change-without-a-gap", test_levels);
   g_test_add_func ("/layer-merge/a-layer-begins-with-a-whole-unit-that-can-be-decoded", test_joins);

@@ -374,6 +374,75 @@ test_clear (void)
   mcc_pacer_free (NULL);
 }
 
+/* When the newest packet has left, after a picture of @packets full ones in a lane of 100 kb/s. */
+static MccTime
+hasty_picture (unsigned packets, uint64_t most_bps)
+{
+  Host host;
+
+  host_init (&host, NULL, 100000);
+  mcc_pacer_set_haste (host.pacer, MCC_PACER_LAYER_DELAY, most_bps);
+  MccTime began = host.now, next;
+  host_frame (&host, packets * MTU, true);
+  while ((next = mcc_pacer_next_timeout (host.pacer)) != MCC_TIME_NONE) {
+    host.now = MAX (host.now, next);
+    guint before = host.next;
+    host.next += mcc_pacer_release (host.pacer, host.now);
+    g_assert_cmpuint (host.next, >, before);
+  }
+  MccTime took = host.now - began;
+  host_clear (&host);
+  return took;
+}
+
+/* A layer's picture leaves within its time where the rate of all is enough, evenly; a key unit, for
+ * which it is not, at the rate of all; and what comes then at its own again. */
+static void
+test_haste (void)
+{
+  static const struct {
+    unsigned packets;
+    uint64_t most_bps;
+    unsigned least_ms, most_ms;
+  } table[] = {
+    { 3, 2000000, 20, 40 },    /* 29 kbit */
+    { 10, 2000000, 30, 40 },   /* 2.4 Mb/s are enough for it, 3 are allowed */
+    { 25, 2000000, 70, 90 },   /* 240 kbit at 3 Mb/s */
+    { 3, 200000, 55, 65 },     /* at 300 kb/s: 0, 32 and 64 ms */
+    { 100, 2000000, 140, 150 } /* the bound */
+  };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    MccTime took = hasty_picture (table[row].packets, table[row].most_bps);
+    g_test_message ("%u packets: %.1f ms", table[row].packets, (double)took / 1e6);
+    g_assert_cmpuint (took, >=, table[row].least_ms * MCC_MSECOND);
+    g_assert_cmpuint (took, <=, table[row].most_ms * MCC_MSECOND);
+  }
+}
+
+/* It was for what was queued: afterwards the target rules, and without haste all the time. */
+static void
+test_haste_ends (void)
+{
+  Host host;
+
+  host_init (&host, NULL, 1000000);
+  mcc_pacer_set_haste (host.pacer, MCC_PACER_LAYER_DELAY, 4000000);
+  host_frame (&host, 20 * MTU, true);
+  host_run (&host, host.now + MCC_PACER_LAYER_DELAY);
+  g_assert_cmpuint (mcc_pacer_queued_packets (host.pacer), ==, 0);
+  host_run (&host, host.now + MCC_SECOND);
+  host_frame (&host, 4 * MTU, true); /* 38 kbit at 1.5 Mb/s: 26 ms; in 40 ms they need 1 Mb/s */
+  host_run (&host, host.now + 15 * MCC_MSECOND);
+  g_assert_cmpuint (mcc_pacer_queued_packets (host.pacer), >, 0);
+  host_run (&host, host.now + 15 * MCC_MSECOND);
+  g_assert_cmpuint (mcc_pacer_queued_packets (host.pacer), ==, 0);
+  host_frame (&host, 20 * MTU, true);
+  mcc_pacer_set_haste (host.pacer, 0, 0);
+  host_run (&host, host.now + MCC_PACER_LAYER_DELAY);
+  g_assert_cmpuint (mcc_pacer_queued_packets (host.pacer), >, 10);
+  host_clear (&host);
+}
+
 /* The reported delay is the mean of the last second. */
 static void
 test_delay (void)
@@ -394,6 +463,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/pacer/mean-30-ms-max-150-ms-bursts-5-ms", test_trace);
+  g_test_add_func ("/pacer/a-layer-hurries-as-far-as-the-rate-of-all-allows", test_haste);
+  g_test_add_func ("/pacer/haste-ends-with-the-queue", test_haste_ends);
   g_test_add_func ("/pacer/overload-keeps-the-bound-and-counts", test_overload);
   g_test_add_func ("/pacer/pressure-recovers-in-a-second", test_pressure);
   g_test_add_func ("/pacer/rate-whatever-the-timer", test_rate);

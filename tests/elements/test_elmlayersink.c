@@ -18,6 +18,12 @@
 
 #define LAYERS 3
 
+typedef struct {
+  guint32 time; /* abs-send-time */
+  guint layer;
+  gboolean first, marker; /* of its picture */
+} Sent;
+
 /* What comes to the group of each layer. */
 typedef struct {
   GstElement *pipeline, *sink;
@@ -30,6 +36,7 @@ typedef struct {
   gboolean begun;
   guint8 flags; /* of all units */
   guint8 id;    /* of the extension: 14 is abs-send-time's where a payloader reserves it */
+  GArray *sent; /* of Sent; NULL: nobody asks */
 } World;
 
 static guint port = 15700;
@@ -88,6 +95,18 @@ world_start (World *world, const gchar *text)
 }
 
 static void
+note_sent (World *world, guint layer, const guint8 *data, gsize size, guint8 flags)
+{
+  gsize bytes = 0;
+  const guint8 *time = mcc_layer_order_find (data, size, world->id == 14 ? 13 : 14, &bytes);
+  Sent sent = { .layer = layer, .first = flags & MCC_LAYER_FIRST, .marker = (data[1] & 0x80) != 0 };
+
+  g_assert_true (time && bytes == 3);
+  sent.time = GST_READ_UINT24_BE (time);
+  g_array_append_val (world->sent, sent);
+}
+
+static void
 take (World *world, guint layer, const guint8 *data, gsize size)
 {
   gsize bytes = 0;
@@ -107,6 +126,8 @@ take (World *world, guint layer, const guint8 *data, gsize size)
   world->packets[layer]++;
   world->flags |= order.flags;
   world->newest = order;
+  if (world->sent)
+    note_sent (world, layer, data, size, order.flags);
 }
 
 static void
@@ -295,6 +316,58 @@ test_layer_pads (void)
   g_assert_cmpuint (world.packets[0], >, 10);
   g_assert_cmpuint (world.packets[1], >, 10);
   g_assert_cmpuint (world.newest.count, ==, 2);
+  world_stop (&world);
+}
+
+/* Pictures of layer 1 while which something of layer 0 was sent. */
+static guint
+count_shared (const GArray *sent)
+{
+  const Sent *first = NULL;
+  guint shared = 0;
+
+  for (guint i = 0; i < sent->len; i++) {
+    const Sent *at = &g_array_index (sent, Sent, i);
+    gboolean between = FALSE;
+
+    if (at->layer == 1 && at->first)
+      first = at;
+    if (at->layer != 1 || !at->marker || !first)
+      continue;
+    for (guint k = 0; k < sent->len; k++) {
+      const Sent *other = &g_array_index (sent, Sent, k);
+
+      between |= other->layer == 0 && other->time > first->time && other->time < at->time;
+    }
+    shared += between;
+    first = NULL;
+  }
+  return shared;
+}
+
+/* Once their rates are known layers are sent side by side, each at its own: no picture makes
+ * another layer's wait. */
+static void
+test_side_by_side (void)
+{
+  World world;
+
+  if (!world_start (&world,
+          "videotestsrc is-live=true pattern=snow "
+          "! video/x-raw,format=I420,width=160,height=96,framerate=10/1 ! jpegenc ! "
+          "rtpjpegpay ! sink.layer_0 videotestsrc is-live=true pattern=snow ! "
+          "video/x-raw,format=I420,width=160,height=96,framerate=10/1 ! jpegenc ! rtpjpegpay ! "
+          "sink.layer_1 "
+          "@"))
+    return;
+  gst_element_set_state (world.pipeline, GST_STATE_PLAYING);
+  listen_for (&world, 4500);
+  world.sent = g_array_new (FALSE, FALSE, sizeof (Sent));
+  listen_for (&world, 2000);
+  g_assert_cmpuint (world.wrong + world.gaps, ==, 0);
+  g_test_message ("%u packets, %u pictures", world.sent->len, count_shared (world.sent));
+  g_assert_cmpuint (count_shared (world.sent), >=, 8);
+  g_array_unref (world.sent);
   world_stop (&world);
 }
 
@@ -626,6 +699,7 @@ main (int argc, char **argv)
   g_test_add_func ("/elmlayersink/each-layer-to-its-group", test_split);
   g_test_add_func ("/elmlayersink/no-feedback-stops", test_no_feedback_stops);
   g_test_add_func ("/elmlayersink/a-stream-a-layer", test_layer_pads);
+  g_test_add_func ("/elmlayersink/layers-side-by-side", test_side_by_side);
   g_test_add_func ("/elmlayersink/an-encoder-that-makes-more-layers", test_more_layers);
   g_test_add_func ("/elmlayersink/malformed-descriptors", test_malformed);
   g_test_add_func ("/elmlayersink/a-layers-ssrc-that-another-one-has", test_collision);

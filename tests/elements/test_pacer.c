@@ -21,7 +21,7 @@ typedef struct {
   guint sent, lists, largest_list, eos, key_units, caps_id;
   guint64 bytes;
   guint32 highest;
-  guint sent_at_eos;
+  guint sent_at_eos, sent_at_event;
 } Fixture;
 
 static void
@@ -57,11 +57,18 @@ on_key_unit (gpointer owner)
   ((Fixture *)owner)->key_units++;
 }
 
+static guint
+on_lane (gpointer owner, guint32 ssrc)
+{
+  return ssrc == 0xaaaaaaaa ? 0 : ssrc; /* packet() */
+}
+
 static void
 setup (Fixture *f, const gchar *caps)
 {
-  static const GstMccPacerHandler handler
-      = { .sent = on_sent, .caps = on_caps, .eos = on_eos, .key_unit = on_key_unit };
+  static const GstMccPacerHandler handler = {
+    .sent = on_sent, .caps = on_caps, .eos = on_eos, .key_unit = on_key_unit, .lane = on_lane
+  };
 
   memset (f, 0, sizeof *f);
   f->clock = GST_TEST_CLOCK (gst_test_clock_new_with_start_time (START));
@@ -134,6 +141,118 @@ seq_of (GstBuffer *buffer)
 
   g_assert_true (gst_mcc_rtp_info (buffer, &info));
   return info.seq;
+}
+
+/* The packets from @seq on, in the lane. */
+static void
+push_lane (Fixture *f, guint32 lane, guint16 seq, guint packets)
+{
+  GstBufferList *list = gst_buffer_list_new_sized (packets);
+
+  for (guint i = 0; i < packets; i++) {
+    GstBuffer *buffer = packet ((guint16)(seq + i), TRUE);
+    GstMapInfo map;
+
+    gst_buffer_map (buffer, &map, GST_MAP_WRITE);
+    GST_WRITE_UINT32_BE (map.data + 8, lane);
+    gst_buffer_unmap (buffer, &map);
+    gst_buffer_list_add (list, buffer);
+  }
+  g_assert_cmpint (gst_pad_push_list (f->harness->srcpad, list), ==, GST_FLOW_OK);
+}
+
+/* The numbers of what has come out, as they came. */
+static GArray *
+pull_seqs (Fixture *f)
+{
+  GArray *seqs = g_array_new (FALSE, FALSE, sizeof (guint16));
+  GstBuffer *buffer;
+
+  while ((buffer = gst_harness_try_pull (f->harness))) {
+    guint16 seq = seq_of (buffer);
+
+    g_array_append_val (seqs, seq);
+    gst_buffer_unref (buffer);
+  }
+  return seqs;
+}
+
+static guint
+place_of (const GArray *seqs, guint16 seq)
+{
+  for (guint i = 0; i < seqs->len; i++)
+    if (g_array_index (seqs, guint16, i) == seq)
+      return i;
+  g_assert_not_reached ();
+}
+
+/* Packets of one lane leave in order, between those of another. */
+static void
+test_lanes (void)
+{
+  Fixture f;
+  GArray *seqs;
+
+  setup (&f, CAPS_ID3);
+  gst_mcc_pacer_set_lane_target (f.pacer, 0, 500000, 1000000);
+  gst_mcc_pacer_set_lane_target (f.pacer, 1, 500000, 1000000);
+  push_lane (&f, 0, 100, 20);
+  push_lane (&f, 1, 200, 3);
+  run_until (&f, 23);
+  seqs = pull_seqs (&f);
+  g_assert_cmpuint (seqs->len, ==, 23);
+  for (guint16 seq = 101; seq < 120; seq++)
+    g_assert_cmpuint (place_of (seqs, seq), >, place_of (seqs, seq - 1));
+  for (guint16 seq = 201; seq < 203; seq++)
+    g_assert_cmpuint (place_of (seqs, seq), >, place_of (seqs, seq - 1));
+  g_assert_cmpuint (place_of (seqs, 200), <, place_of (seqs, 105));
+  g_assert_cmpuint (place_of (seqs, 202), <, place_of (seqs, 115));
+  g_assert_cmpuint (place_of (seqs, 202), >, place_of (seqs, 102)); /* not in a row */
+  g_array_unref (seqs);
+  teardown (&f);
+}
+
+static GstPadProbeReturn
+note_event (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Fixture *f = data;
+
+  if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_CUSTOM_DOWNSTREAM)
+    f->sent_at_event = f->sent;
+  return GST_PAD_PROBE_OK;
+}
+
+/* An event leaves behind what came before it in any lane, one that was new then or not, and before
+ * all that came later; so does EOS. */
+static void
+test_lanes_events (void)
+{
+  Fixture f;
+  GArray *seqs;
+
+  setup (&f, CAPS_ID3);
+  gst_pad_add_probe (GST_PAD (GST_ELEMENT (f.pacer)->srcpads->data),
+      GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, note_event, &f, NULL);
+  push_lane (&f, 0, 100, 10);
+  push_lane (&f, 2, 300, 2);
+  gst_harness_push_event (f.harness,
+      gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty ("between")));
+  push_lane (&f, 2, 302, 2);
+  push_lane (&f, 3, 400, 2);
+  gst_harness_push_event (f.harness, gst_event_new_eos ());
+  run_until (&f, 16);
+  seqs = pull_seqs (&f);
+  for (guint16 seq = 302; seq <= 303; seq++)
+    g_assert_cmpuint (place_of (seqs, seq), >=, 12);
+  for (guint16 seq = 400; seq <= 401; seq++)
+    g_assert_cmpuint (place_of (seqs, seq), >=, 12);
+  g_array_unref (seqs);
+  while (gst_harness_events_received (f.harness) < 5)
+    g_usleep (200);
+  g_assert_cmpuint (f.sent_at_event, ==, 12);
+  g_assert_cmpuint (f.eos, ==, 1);
+  g_assert_cmpuint (f.sent_at_eos, ==, 16);
+  teardown (&f);
 }
 
 static void
@@ -457,6 +576,8 @@ main (int argc, char **argv)
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/pacer/order", test_order);
+  g_test_add_func ("/pacer/lanes/side-by-side", test_lanes);
+  g_test_add_func ("/pacer/lanes/events-between", test_lanes_events);
   g_test_add_func ("/pacer/spreads-within-the-delay-bound", test_spreads);
   g_test_add_func ("/pacer/never-blocks", test_never_blocks);
   g_test_add_func ("/pacer/eos-behind-the-last", test_eos_last);

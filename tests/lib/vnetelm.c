@@ -178,8 +178,8 @@ send_packet (VnetElmSender *self, unsigned j, guint32 bytes, MccTime now)
         .bytes = bytes,
         .has_send_time = true,
         .send_time = mcc_abs_send_time (now) } };
-  for (unsigned k = j; k < self->config.count; k++)
-    packet.counts[k] = ++self->counts[k];
+  for (unsigned k = 0; k < self->config.count; k++)
+    packet.counts[k] = k < j ? self->counts[k] : ++self->counts[k];
   mcc_seq_extend16 (&layer->sent_seq, packet.rtp.seq);
   layer->sent_bytes += bytes;
   vnet_send (self->vnet, self->host, &packet);

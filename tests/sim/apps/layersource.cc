@@ -75,6 +75,8 @@ public:
       m_paced.push_back (std::make_unique<Paced> (
           port, [sink] (const LayerPacket &packet) { sink (packet.layer, packet.first); }));
       m_paced.back ()->SetTarget (m_apart ? rate : all);
+      if (m_apart)
+        m_paced.back ()->SetHaste (all);
     }
   }
   ~PictureLayers () override

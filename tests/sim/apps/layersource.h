@@ -37,9 +37,9 @@ struct LayerSourceConfig {
 };
 
 /* cbr: each layer's full packets, evenly spaced, from somewhere within the first one's time on.
- * pictures: as elmlayersink sends them. A layer's picture is made of what it would have sent evenly
- * in 1 / fps, the layers' pictures are apart, and all go through one MccPacer, so that each leaves
- * whole, or ("layers") those of each layer through one of its own, so that each layer is smooth. */
+ * pictures: a layer's picture is made of what it would have sent evenly in 1 / fps, the layers'
+ * pictures are apart, and all go through one MccPacer, so that each leaves whole, or ("layers", as
+ * elmlayersink's) those of each layer through one of its own, so that each layer is smooth. */
 std::unique_ptr<LayerSource> NewLayerSource (
     Port &port, const LayerSourceConfig &config, LayerSource::Sink sink);
 

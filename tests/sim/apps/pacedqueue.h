@@ -31,6 +31,12 @@ public:
   {
   }
 
+  /* Of a layer of several, which make @all_bps together. */
+  void SetHaste (std::uint64_t all_bps)
+  {
+    mcc_pacer_set_haste (m_pacer.get (), MCC_PACER_LAYER_DELAY, all_bps);
+  }
+
   void SetTarget (std::uint64_t target_bps)
   {
     mcc_pacer_set_target (m_pacer.get (), target_bps);

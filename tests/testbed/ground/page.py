@@ -30,7 +30,7 @@ def simulate(scenario, flow, tcp, seeds, builddir, jobs, duration):
         if tcp and entry["type"] == "tcp":
             entry["congestion"] = tcp
         if flow == "elm" and entry.get("layers"):  # as source.c and elmlayersink send them
-            entry["source"] = {"type": "pictures", "fps": 25.0, "paced": "stream"}
+            entry["source"] = {"type": "pictures", "fps": 25.0, "paced": "layers"}
     rows = []
     # Of what has streams and layers each takes its own.
     several = [each for each in scenario.data["flows"] if each.get("streams") and each["layers"]]
