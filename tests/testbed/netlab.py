@@ -15,6 +15,7 @@ TOPOLOGY is the text that README.md describes. Python 3.10 or newer, standard li
 """
 
 import atexit
+import contextlib
 import csv
 import fcntl
 import glob
@@ -46,6 +47,14 @@ TUNSETIFF = 0x400454CA
 IFF_TUN_NO_PI = 0x1001
 
 
+SPINNER = """
+import os
+os.nice(19)
+os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+while True:
+    pass
+"""
+
 _found = []  # "root", once that is known
 
 
@@ -55,6 +64,20 @@ class Unavailable(RuntimeError):
 
 class LabError(RuntimeError):
     """The emulator refused a command or a topology, or ended."""
+
+
+@contextlib.contextmanager
+def awake():
+    """Keeps every CPU busy with what gives way to all else: one that sleeps, of a virtual machine
+    above all, wakes late. In /proc/stat this is `nice`."""
+    count = len(os.sched_getaffinity(0))
+    spinners = [subprocess.Popen([sys.executable, "-c", SPINNER]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for spinner in spinners:
+            spinner.kill()
+            spinner.wait()
 
 
 # -- privileges ---------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
  *
  * What the sources of layers send, and in which order.
  */
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include <glib.h>
@@ -70,7 +72,7 @@ EvenlySpaced ()
   }
 }
 
-/* docs/wire-format.md, ELM media: nothing of another unit is between a unit's packets. */
+/* Paced as one stream: nothing of another picture is between the packets of one. */
 void
 WholePictures ()
 {
@@ -89,8 +91,18 @@ WholePictures ()
   g_assert_cmpuint (together, >, sent.size () / 4); /* a pacer that wakes every 5 ms */
 }
 
-/* A layer's packets leave at 1.5 times its own rate, half a burst of 5 ms ahead at most
- * (mccpacer.c), between those of others. */
+/* The fastest at which a layer's packets leave: at 1.5 times its own rate, or at what takes its
+ * largest picture's within MCC_PACER_LAYER_DELAY. */
+double
+Fastest (unsigned layer)
+{
+  auto rate = static_cast<double> (RATES[layer]);
+  double packets = std::ceil (rate / 25 / (8.0 * BYTES));
+  return std::max (1.5 * rate, 8.0 * BYTES * packets / 0.04);
+}
+
+/* A layer's packets leave no faster than that, half a burst of 5 ms ahead at most (mccpacer.c),
+ * between those of others. */
 void
 PacedApart ()
 {
@@ -99,7 +111,7 @@ PacedApart ()
   unsigned between = 0;
   for (std::size_t i = 0; i < sent.size (); i++) {
     const Sent &packet = sent[i];
-    double spacing = 8.0 * BYTES / (1.5 * static_cast<double> (RATES[packet.layer]));
+    double spacing = 8.0 * BYTES / Fastest (packet.layer);
     bits[packet.layer] += 8.0 * BYTES;
     g_assert_cmpfloat (packet.time - last[packet.layer], >=, 0.999 * spacing - 0.0025);
     last[packet.layer] = packet.time;

@@ -31,10 +31,11 @@ class CannotRun(Exception):
 
 
 def processor_times():
-    """(busy, all) of the machine, in ticks."""
+    """(busy, all) of the machine, in ticks; what is nice (netlab.awake) is not busy."""
     with open("/proc/stat", encoding="ascii") as file:
         fields = [int(word) for word in file.readline().split()[1:9]]
-    return sum(fields) - fields[3] - fields[4], sum(fields)
+    nice, idle, waits = fields[1], fields[3], fields[4]
+    return sum(fields) - nice - idle - waits, sum(fields)
 
 
 def variant_name(flow, tcp):
@@ -86,7 +87,8 @@ class Ground:
             with netlab.Lab(self.place.text(), name="ground", trace=path) as self.lab:
                 load = self._start_load()
                 self._prepare()
-                zero, about = self._play(load, say)
+                with netlab.awake():
+                    zero, about = self._play(load, say)
                 told = {name: each.told(zero) for name, each in self.programs.items()}
                 about["failed"] += self._end_load(load) + self._dead()
                 about["marked"] += self._not_understood()
