@@ -126,6 +126,18 @@ asked_to_leave (const MccAsmpReceiver *self, const MccAppSession *session)
          && self->allowed_bps < (double)session->min_bps;
 }
 
+/* Announced before its RTP came, after another one: what was measured is the other one's. */
+static void
+begin_another (MccAsmpReceiver *self)
+{
+  bool measured = self->path.last != MCC_TIME_NONE && !self->spliced;
+  if (!measured || mcc_asmp_receiver_has_stream (self)
+      || self->session.media_ssrc == self->source.ssrc)
+    return;
+  mcc_asmp_path_reset (&self->path);
+  forget_conclusions (self);
+}
+
 static MccDrop
 handle_session (MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession *announced)
 {
@@ -157,6 +169,7 @@ handle_session (MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession *annou
     self->session_time = self->now;
   } else {
     mcc_asmp_receiver_adopt_session (self, ssrc, session);
+    begin_another (self);
   }
   mcc_asmp_path_handle_ect (&self->path, (session->flags & MCC_SESSION_ECT) != 0);
   mcc_asmp_path_handle_announcement (

@@ -111,6 +111,37 @@ restart (void)
   clear (&f);
 }
 
+/* What is said to a sender that was only announced yet is not of the one before it. */
+static void
+announced_after_another (void)
+{
+  for (guint silent = 0; silent < 2; silent++) {
+    Fixture f;
+    init (&f, NULL);
+    announce (&f);
+    stream (&f, 5.0);
+    g_assert_cmpuint (f.report.received_bps, >, 0);
+    if (silent)
+      advance (&f, f.now + 10 * MCC_SECOND);
+    else
+      mcc_asmp_receiver_handle_bye (f.receiver, SENDER, f.now);
+    drain (&f);
+    guint before = f.reports;
+    MccApp app = { .ssrc = 0x52, .subtype = MCC_APP_SESSION, .session = f.session };
+    app.session.media_ssrc = 0x52;
+    g_assert_cmpint (mcc_asmp_receiver_handle_app (f.receiver, &app, f.now), ==, MCC_DROP_NONE);
+    drain (&f);
+    advance (&f, f.now + 2 * MCC_SECOND);
+    g_assert_cmpuint (f.reports, >, before);
+    g_assert_cmpuint (f.report.highest_seq, ==, 0);
+    g_assert_cmpuint (f.report.received_bps, ==, 0);
+    g_assert_cmpuint (f.report.rate_bps, <=, f.session.start_bps);
+    g_assert_cmpint (rtp (&f, 0x52, 1000), ==, MCC_DROP_NONE);
+    g_assert_cmpuint (f.sources, ==, 2);
+    clear (&f);
+  }
+}
+
 /* The sender crashed and came back with the same SSRC: its numbers start anew, some back. */
 static void
 announcements_of_a_restart (void)
@@ -137,6 +168,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpreceiver/announcements", announcements);
   g_test_add_func ("/asmpreceiver/announcement-without-stream", announcement_alone);
   g_test_add_func ("/asmpreceiver/new-sender-new-history", restart);
+  g_test_add_func ("/asmpreceiver/announced-after-another", announced_after_another);
   g_test_add_func ("/asmp-receiver/announcements/of-a-restart", announcements_of_a_restart);
   return g_test_run ();
 }
