@@ -15,7 +15,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_mcc_pacer_debug);
 /* Waking up earlier than planned pays only from here on. */
 #define WAKE_SLACK (1 * MCC_MSECOND)
 
-/* Packets that wait for one another. Its pacer is made with its first packet. */
+/* Packets that wait for one another. Its pacer is made when it is needed first. */
 typedef struct {
   GstQueueArray *queue; /* of GstBuffer */
   MccPacer *pacer;
@@ -106,14 +106,21 @@ event_is_next (GstMccPacer *self)
   return TRUE;
 }
 
-/* Called with the lock held. Packets of lane @i that may be taken now. */
+/* Called with the lock held. Packets of lane @i before the oldest event. */
 static guint
-get_ready (GstMccPacer *self, guint i)
+get_before (GstMccPacer *self, guint i)
 {
   const Between *head = g_queue_peek_head (&self->events);
   const Lane *lane = &self->lanes[i];
 
-  return MIN (lane->due, (guint)((head ? head->came[i] : lane->came) - lane->gone));
+  return (guint)((head ? head->came[i] : lane->came) - lane->gone);
+}
+
+/* Called with the lock held. Packets of lane @i that may be taken now. */
+static guint
+get_ready (GstMccPacer *self, guint i)
+{
+  return MIN (self->lanes[i].due, get_before (self, i));
 }
 
 /* Called with the lock held. Whether packets may be taken. */
@@ -133,7 +140,8 @@ next_timeout (GstMccPacer *self)
   MccTime next = MCC_TIME_NONE;
 
   for (guint i = 0; i < self->n_lanes; i++)
-    next = mcc_time_min (next, mcc_pacer_next_timeout (self->lanes[i].pacer));
+    if (self->lanes[i].due < get_before (self, i)) /* else it waits for the event */
+      next = mcc_time_min (next, mcc_pacer_next_timeout (self->lanes[i].pacer));
   return next;
 }
 
@@ -158,7 +166,8 @@ wait_turn (GstMccPacer *self)
     at = self->pushed + GST_MCC_PACER_WAKE; /* wake-ups cost more than packets */
     if (now >= at) {
       for (guint i = 0; i < self->n_lanes; i++)
-        self->lanes[i].due += mcc_pacer_release (self->lanes[i].pacer, now);
+        if (self->lanes[i].due < get_before (self, i))
+          self->lanes[i].due += mcc_pacer_release (self->lanes[i].pacer, now);
       if (any_ready (self))
         return TRUE;
       at = mcc_time_max (next_timeout (self), now + WAKE_SLACK);

@@ -757,6 +757,15 @@ gst_mcc_session_get_rtp_pad (GstMccSession *self, guint stream)
   return pad ? gst_object_ref (pad) : NULL;
 }
 
+void
+gst_mcc_session_expect_ssrc (GstMccSession *self, guint stream, guint32 ssrc)
+{
+  g_mutex_lock (&self->lock);
+  if (self->stream[stream].media_ssrc == 0)
+    self->stream[stream].media_ssrc = ssrc;
+  g_mutex_unlock (&self->lock);
+}
+
 guint32
 gst_mcc_session_get_ssrc (GstMccSession *self, guint stream)
 {

@@ -184,6 +184,8 @@ guint64 gst_mcc_session_get_unheld (GstMccSession *self);
 gboolean gst_mcc_session_hears_group (GstMccSession *self);
 
 guint32 gst_mcc_session_get_ssrc (GstMccSession *self, guint stream);
+/* Sender: what the RTP of the stream will have, for RTCP before it. */
+void gst_mcc_session_expect_ssrc (GstMccSession *self, guint stream, guint32 ssrc);
 /* IP and UDP header bytes of this session's packets: 28 or 48, and what SRTP adds. */
 guint gst_mcc_session_get_overhead (GstMccSession *self);
 /* What SRTCP adds to an RTCP compound; 0 without a key. */

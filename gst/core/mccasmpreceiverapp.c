@@ -136,6 +136,7 @@ begin_another (MccAsmpReceiver *self)
     return;
   mcc_asmp_path_reset (&self->path);
   forget_conclusions (self);
+  self->event = MCC_TIME_NONE;
 }
 
 static MccDrop

@@ -95,6 +95,7 @@ mcc_elm_receiver_join (MccElmReceiver *self, MccElmReason reason)
   /* There is nowhere to go back to from the base layer. */
   self->join_deadline = layer > 0 ? self->now + MCC_ELM_JOIN_TIMEOUT : MCC_TIME_NONE;
   self->stats.joins++;
+  mcc_elm_sequence_join (&self->sequence, layer);
   self->wants_join = self->new_round = false;
   mcc_elm_memory_joined (&self->memory, layer, self->now);
   self->calm_loss = mcc_loss_ratio (self->path.loss);

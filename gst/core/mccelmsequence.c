@@ -9,6 +9,22 @@ mcc_elm_sequence_init (MccElmSequence *self)
   memset (self, 0, sizeof *self);
 }
 
+void
+mcc_elm_sequence_join (MccElmSequence *self, unsigned layer)
+{
+  self->layer[layer] = (MccElmSequenceLayer){ 0 };
+}
+
+/* Whether the packet before this one was as far off, and just before it. */
+static bool
+agrees (MccElmSequenceLayer *of, uint16_t own)
+{
+  bool agreed = of->jumped && own == of->jumped_to;
+  of->jumped = !agreed;
+  of->jumped_to = (uint16_t)(own + 1);
+  return agreed;
+}
+
 bool
 mcc_elm_sequence_number (MccElmSequence *self, unsigned layer, const uint16_t *c, uint16_t *out)
 {
@@ -20,12 +36,13 @@ mcc_elm_sequence_number (MccElmSequence *self, unsigned layer, const uint16_t *c
     *out = of->given[own % MCC_ELM_SEQUENCE_LATE];
     return true;
   }
-  if (of->started && behind < MCC_ELM_SEQUENCE_JUMP)
+  if (of->started && ahead > MCC_ELM_SEQUENCE_JUMP && !agrees (of, own))
     return false;
   if (!of->started || ahead > MCC_ELM_SEQUENCE_JUMP) {
     of->known = 0;
     ahead = 1;
   }
+  of->jumped = false;
   for (uint16_t i = (uint16_t)(own - ahead + 1); i != (uint16_t)(own + 1); i++)
     of->given[i % MCC_ELM_SEQUENCE_LATE] = ++self->number;
   of->known = of->known + ahead < MCC_ELM_SEQUENCE_LATE ? of->known + ahead : MCC_ELM_SEQUENCE_LATE;

@@ -7,20 +7,21 @@
  * (thesis 6.2.2: each layer has its own sequence space): a packet gets the next number, behind one
  * for each packet of its layer that is missing before it; one that comes late gets the number that
  * was left for it. Laws: of what comes, whatever is lost or swapped, no two packets have the same
- * number but copies of one; the numbers left out are as many as the packets missing. (What was sent
- * of a layer that was left counts as missing when it is joined again: who joins splices.)
+ * number but copies of one; the numbers left out are as many as the packets missing. One packet
+ * that is far off changes nothing; two in sequence are a new beginning (RFC 3550 A.1).
  */
 #pragma once
 
 #include "mccelmlayers.h"
 
-/* Ours. More missing at once, in one layer, are a new beginning (RFC 3550 A.1: MAX_DROPOUT). */
+/* More missing at once, in one layer, are far off (RFC 3550 A.1: MAX_DROPOUT). */
 #define MCC_ELM_SEQUENCE_JUMP 3000
 /* Ours: packets of a layer that may be late by as many. */
 #define MCC_ELM_SEQUENCE_LATE 64
 
 typedef struct {
-  bool started;
+  bool started, jumped;
+  uint16_t jumped_to;                    /* what a second packet that agrees has */
   uint16_t highest;                      /* of the layer's own numbers */
   uint16_t given[MCC_ELM_SEQUENCE_LATE]; /* what the newest ones, by their own number, have here */
   unsigned known;                        /* ... as many */
@@ -32,6 +33,9 @@ typedef struct {
 } MccElmSequence;
 
 void mcc_elm_sequence_init (MccElmSequence *self);
-/* @c of the packet (mcclayerorder.h), whose layer is @layer. False: it is too late to have one. */
+/* The layer begins anew with its next packet: what lies between is not missing. */
+void mcc_elm_sequence_join (MccElmSequence *self, unsigned layer);
+/* @c of the packet (mcclayerorder.h), whose layer is @layer. False: it is too late to have one,
+ * or far off. */
 bool mcc_elm_sequence_number (
     MccElmSequence *self, unsigned layer, const uint16_t *c, uint16_t *out);

@@ -180,8 +180,10 @@ mcc_layer_merge_handle (MccLayerMerge *self, const MccLayerPacket *packet, MccTi
   }
   place = mcc_seq_extend16 (&self->seq, order->c[self->count - 1]);
   self->layer[order->layer].heard = now;
-  if (place > self->layer[order->layer].place)
+  if (place > self->layer[order->layer].place) {
     self->layer[order->layer].place = place;
+    self->layer[order->layer].advanced = now;
+  }
   if (self->placed && place <= self->place) {
     self->stats.late++;
     self->layer[order->layer].active = true; /* from now on it is waited for */

@@ -29,7 +29,8 @@ struct MccLayerMerge {
     bool active; /* heard since it was joined, and not silent */
     bool shown;
     MccTime heard;
-    uint64_t place; /* of what was heard, the newest; 0: nothing */
+    uint64_t place;   /* of what was heard, the newest; 0: nothing */
+    MccTime advanced; /* when that came */
   } layer[LAYERS];
   /* What has been taken. */
   MccSeq seq;

@@ -78,8 +78,9 @@ mcc_layer_merge_gap_closes (const MccLayerMerge *self, const uint16_t *c, const 
   for (unsigned k = 0; k < self->count; k++) {
     uint16_t up_to = (uint16_t)(order->c[k] - c[k] - (order->layer <= k ? 1 : 0));
     /* It comes in its own time: what follows in it has not come either. */
-    if (up_to != below && self->layer[k].active && self->layer[k].place < next->place)
-      since = mcc_time_max (since, self->layer[k].heard);
+    if (up_to != below && self->layer[k].joined && self->layer[k].place > 0
+        && self->layer[k].place < next->place)
+      since = mcc_time_max (since, self->layer[k].advanced);
     below = up_to;
   }
   return mcc_time_min (since + self->wait, last);

@@ -115,6 +115,8 @@ act_announce (GstElmLayerSink *self, GstMccSenderTodo *said)
   if (other)
     for (guint i = 0; i < self->n_built; i++)
       gst_mcc_session_set_stream_bandwidth (sender->session, i, bps / self->n_built);
+  /* Receivers drop what another SSRC says of the layers. */
+  gst_mcc_session_expect_ssrc (sender->session, 0, said->layers.layer[0].ssrc);
   memset (apps, 0, sizeof apps);
   said->session.media_ssrc = said->layers.layer[0].ssrc;
   said->session.send_time = mcc_abs_send_time (gst_mcc_pump_now (sender->pump));

@@ -215,7 +215,6 @@ note_session (Core *core, const MccAppSession *session)
   gst_clear_caps (&caps);
 }
 
-/* What the base class knows is told as ASMP's; the rest waits in `actions` for act(). */
 static void
 log_trace (MccElmReceiver *receiver)
 {
@@ -225,6 +224,7 @@ log_trace (MccElmReceiver *receiver)
     gst_mcc_receiver_log (&event);
 }
 
+/* What the base class knows is told as ASMP's; the rest waits in `actions` for act(). */
 static bool
 machine_poll (gpointer data, MccAsspReceiverAction *out)
 {

@@ -2,7 +2,7 @@
  *
  * gstelmsplit: an internal element that makes layers of RTP: whole access units, each of one layer
  * (mcclayerclass.h), with the SSRC and numbers of its layer and the order of mcclayerorder.h. What
- * leaves is one sequence of packets in the order in which they are to be sent, unit by unit.
+ * leaves is one sequence of packets in decoding order, unit by unit.
  *
  * Either one stream comes in, whose units are sorted by what they say, or one stream a layer. Of
  * one stream, the layers are counted first: over GST_ELM_SPLIT_UNITS units or GST_ELM_SPLIT_TIME,

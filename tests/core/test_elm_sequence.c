@@ -119,21 +119,72 @@ test_too_late (void)
   g_assert_cmpuint (number_of (&world, &packet), ==, (uint16_t)(number + 1));
 }
 
-/* Of another sender, or after an outage: more than that is not missing. */
+/* As many as that may be missing; what is farther off, ahead or behind, counts once the next packet
+ * agrees, and is a new beginning. */
 static void
-test_begins_anew (void)
+test_far_off (void)
 {
-  World world;
-  world_init (&world);
-  MccLayerOrder packet = send (&world, 0);
-  uint16_t number = number_of (&world, &packet);
-  for (unsigned i = 0; i < MCC_ELM_SEQUENCE_JUMP; i++)
+  static const struct {
+    guint off; /* modulo 2^16 */
+    gboolean far;
+  } table[] = { { MCC_ELM_SEQUENCE_JUMP, FALSE }, { MCC_ELM_SEQUENCE_JUMP + 1, TRUE },
+    { 30000, TRUE }, { 40000, TRUE }, { 65536 - MCC_ELM_SEQUENCE_LATE, TRUE } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    World world;
+    world_init (&world);
+    MccLayerOrder packet = send (&world, 0);
+    uint16_t number = number_of (&world, &packet), other;
+    for (guint i = 0; i < table[row].off; i++)
+      packet = send (&world, 0);
+    g_assert_true (receive (&world, &packet, &other) == !table[row].far);
+    if (!table[row].far)
+      g_assert_cmpuint (other, ==, (uint16_t)(number + table[row].off));
     packet = send (&world, 0);
-  g_assert_cmpuint (number_of (&world, &packet), ==, (uint16_t)(number + MCC_ELM_SEQUENCE_JUMP));
-  number = (uint16_t)(number + MCC_ELM_SEQUENCE_JUMP);
-  for (unsigned i = 0; i <= MCC_ELM_SEQUENCE_JUMP; i++)
-    packet = send (&world, 0);
-  g_assert_cmpuint (number_of (&world, &packet), ==, (uint16_t)(number + 1));
+    other = number_of (&world, &packet);
+    g_assert_cmpuint (other, ==, (uint16_t)(number + (table[row].far ? 1 : table[row].off + 1)));
+  }
+}
+
+/* One packet that nobody sent, far ahead or within reach, costs two packets at most. */
+static void
+test_forged (void)
+{
+  for (guint off = 100; off < 65400; off += 1999) {
+    World world;
+    world_init (&world);
+    MccLayerOrder packet = send (&world, 1), forged;
+    number_of (&world, &packet);
+    forged = packet;
+    forged.c[1] = (uint16_t)(forged.c[1] + off);
+    uint16_t number;
+    guint unseen = 0, last = 0;
+    receive (&world, &forged, &number);
+    for (guint i = 0; i < 10; i++) {
+      packet = send (&world, 1);
+      bool seen = receive (&world, &packet, &number);
+      unseen += !seen;
+      if (i > 2)
+        g_assert_cmpuint (number, ==, (uint16_t)(last + 1));
+      last = number;
+    }
+    g_assert_cmpuint (unseen, <=, 1);
+  }
+}
+
+/* What was sent of a layer before it was joined again is not missing, however much it was. */
+static void
+test_joined_again (void)
+{
+  for (guint gap = 10; gap < 65536; gap += 1111) {
+    World world;
+    world_init (&world);
+    MccLayerOrder packet = send (&world, 2);
+    uint16_t number = number_of (&world, &packet);
+    for (guint i = 0; i < gap; i++)
+      packet = send (&world, 2);
+    mcc_elm_sequence_join (&world.sequence, 2);
+    g_assert_cmpuint (number_of (&world, &packet), ==, (uint16_t)(number + 1));
+  }
 }
 
 /* Any loss, any order among layers: the numbers left out are those missing, layer by layer. */
@@ -173,7 +224,9 @@ main (int argc, char **argv)
   g_test_add_func ("/elm/sequence/overtaken", test_overtaken);
   g_test_add_func ("/elm/sequence/missing", test_missing);
   g_test_add_func ("/elm/sequence/too-late", test_too_late);
-  g_test_add_func ("/elm/sequence/begins-anew", test_begins_anew);
+  g_test_add_func ("/elm/sequence/far-off", test_far_off);
+  g_test_add_func ("/elm/sequence/forged", test_forged);
+  g_test_add_func ("/elm/sequence/joined-again", test_joined_again);
   g_test_add_func ("/elm/sequence/random", test_random);
   return g_test_run ();
 }

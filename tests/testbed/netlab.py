@@ -49,10 +49,12 @@ IFF_TUN_NO_PI = 0x1001
 
 SPINNER = """
 import os
+parent = os.getppid()
 os.nice(19)
 os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-while True:
-    pass
+while os.getppid() == parent:
+    for _ in range(100000):
+        pass
 """
 
 _found = []  # "root", once that is known
