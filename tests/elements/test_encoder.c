@@ -453,16 +453,28 @@ test_override (void)
 }
 
 static void
+on_gone (gpointer gone, GObject *object)
+{
+  g_atomic_int_set ((gint *)gone, TRUE);
+}
+
+static void
 test_encoder_goes (void)
 {
+  gint gone = FALSE;
   Fixture f;
 
   if (!setup (&f, "videotestsrc ! x264enc name=e ! rtph264pay name=p ! fakesink name=sink"))
     return;
   gst_mcc_encoder_set_bitrate (f.control, 400000);
   gst_mcc_encoder_find (f.control, f.pad, FALSE);
+  g_object_weak_ref (G_OBJECT (f.encoder), on_gone, &gone);
   gst_bin_remove (GST_BIN (f.pipeline), f.encoder);
   gst_clear_object (&f.encoder);
+  /* who set its rate last may still have it */
+  for (guint i = 0; !g_atomic_int_get (&gone) && i < 5000; i++)
+    g_usleep (1000);
+  g_assert_true (g_atomic_int_get (&gone));
   gst_mcc_encoder_set_bitrate (f.control, 500000);
   g_usleep (20000);
   g_assert_null (gst_mcc_encoder_get_element (f.control));
