@@ -91,10 +91,7 @@ log_trace (GstAsmpSink *self, MccAsmpSender *core)
   MccTraceEvent event;
 
   while (mcc_asmp_sender_poll_trace (core, &event))
-    GST_LOG_OBJECT (self,
-        "%s ssrc=%08x i=%u a=%" G_GUINT64_FORMAT " b=%" G_GUINT64_FORMAT " x=%g y=%g z=%g",
-        mcc_trace_name (event.type), event.ssrc, event.i, event.a, event.b, event.x, event.y,
-        event.z);
+    GST_LOG_OBJECT (self, GST_MCC_TRACE_FORMAT, GST_MCC_TRACE_ARGS (event));
 }
 
 gboolean

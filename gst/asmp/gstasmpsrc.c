@@ -72,10 +72,13 @@ machine_poll (gpointer core, MccAsspReceiverAction *out)
 {
   out->type = MCC_ASSP_RECEIVER_ASMP;
   out->stream = 0;
-  if (mcc_asmp_receiver_poll (core, &out->asmp))
-    return true;
-  gst_mcc_receiver_log_asmp (core);
-  return false;
+  return mcc_asmp_receiver_poll (core, &out->asmp);
+}
+
+static bool
+machine_poll_trace (gpointer core, MccTraceEvent *out)
+{
+  return mcc_asmp_receiver_poll_trace (core, out);
 }
 
 static void
@@ -101,6 +104,7 @@ static const GstMccMachine machine = {
   .handle_timeout = machine_handle_timeout,
   .next_timeout = machine_next_timeout,
   .poll = machine_poll,
+  .poll_trace = machine_poll_trace,
   .get_stats = machine_get_stats,
   .leave = machine_leave,
 };

@@ -109,10 +109,13 @@ machine_next_timeout (gpointer core)
 static bool
 machine_poll (gpointer core, MccAsspReceiverAction *out)
 {
-  if (mcc_assp_receiver_poll (core, out))
-    return true;
-  gst_mcc_receiver_log_asmp (mcc_assp_receiver_asmp (core));
-  return false;
+  return mcc_assp_receiver_poll (core, out);
+}
+
+static bool
+machine_poll_trace (gpointer core, MccTraceEvent *out)
+{
+  return mcc_asmp_receiver_poll_trace (mcc_assp_receiver_asmp (core), out);
 }
 
 static void
@@ -142,6 +145,7 @@ static const GstMccMachine machine = {
   .handle_timeout = machine_handle_timeout,
   .next_timeout = machine_next_timeout,
   .poll = machine_poll,
+  .poll_trace = machine_poll_trace,
   .get_stats = machine_get_stats,
   .leave = machine_leave,
 };

@@ -18,25 +18,6 @@ G_DEFINE_ABSTRACT_TYPE (GstMccReceiver, gst_mcc_receiver, GST_TYPE_BIN)
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
     "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
 
-/* ---- what the machine decided ---- */
-
-void
-gst_mcc_receiver_log (const MccTraceEvent *event)
-{
-  GST_LOG ("%s ssrc=%08x i=%u a=%" G_GUINT64_FORMAT " b=%" G_GUINT64_FORMAT " x=%g y=%g z=%g",
-      mcc_trace_name (event->type), event->ssrc, event->i, event->a, event->b, event->x, event->y,
-      event->z);
-}
-
-void
-gst_mcc_receiver_log_asmp (MccAsmpReceiver *core)
-{
-  MccTraceEvent event;
-
-  while (mcc_asmp_receiver_poll_trace (core, &event))
-    gst_mcc_receiver_log (&event);
-}
-
 /* ---- what the machine wants ---- */
 
 void
@@ -44,8 +25,11 @@ gst_mcc_receiver_drain_locked (GstMccReceiver *self, GstMccReceiverTodo *todo)
 {
   const GstMccMachine *machine = GST_MCC_RECEIVER_GET_CLASS (self)->machine;
   MccAsspReceiverAction action;
+  MccTraceEvent event;
 
   todo->some = FALSE;
+  while (machine->poll_trace (self->core, &event))
+    GST_LOG_OBJECT (self, GST_MCC_TRACE_FORMAT, GST_MCC_TRACE_ARGS (event));
   while (machine->poll (self->core, &action)) {
     if (action.type == MCC_ASSP_RECEIVER_ASMP && action.asmp.type == MCC_RECEIVER_SESSION
         && action.stream < GST_MCC_STREAMS_MAX) {

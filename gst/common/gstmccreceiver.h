@@ -99,6 +99,8 @@ typedef struct {
   MccTime (*next_timeout) (gpointer core);
   /* One that has streams says which; else MCC_ASSP_RECEIVER_ASMP of stream 0. */
   bool (*poll) (gpointer core, MccAsspReceiverAction *out);
+  /* What it measured and decided: level 6 of mccreceiver. */
+  bool (*poll_trace) (gpointer core, MccTraceEvent *out);
   void (*get_stats) (gpointer core, MccTime now, MccAsmpReceiverStats *out);
   /* The last report, and of which stream it is. */
   void (*leave) (gpointer core, guint *stream, MccAppReport *out, MccTime now);
@@ -160,10 +162,6 @@ typedef struct {
   {                                                                                                \
     FALSE, MCC_TIME_NONE                                                                           \
   }
-
-/* Level 6 of mccreceiver: what the core measured and decided (mcctrace.h). */
-void gst_mcc_receiver_log (const MccTraceEvent *event);
-void gst_mcc_receiver_log_asmp (MccAsmpReceiver *core);
 
 /* Takes the machine's actions out. Called with the lock; the core is there. */
 void gst_mcc_receiver_drain_locked (GstMccReceiver *self, GstMccReceiverTodo *todo);

@@ -12,6 +12,13 @@
 
 G_BEGIN_DECLS
 
+/* An MccTraceEvent in a log. */
+#define GST_MCC_TRACE_FORMAT                                                                       \
+  "%s ssrc=%08x i=%u a=%" G_GUINT64_FORMAT " b=%" G_GUINT64_FORMAT " x=%g y=%g z=%g"
+#define GST_MCC_TRACE_ARGS(event)                                                                  \
+  mcc_trace_name ((event).type), (event).ssrc, (event).i, (event).a, (event).b, (event).x,         \
+      (event).y, (event).z
+
 #define GST_MCC_SENDER_STATS_NAME "application/x-adaptive-multicast-sender-stats"
 #define GST_MCC_RECEIVER_STATS_NAME "application/x-adaptive-multicast-receiver-stats"
 

@@ -215,15 +215,6 @@ note_session (Core *core, const MccAppSession *session)
   gst_clear_caps (&caps);
 }
 
-static void
-log_trace (MccElmReceiver *receiver)
-{
-  MccTraceEvent event;
-
-  while (mcc_elm_receiver_poll_trace (receiver, &event))
-    gst_mcc_receiver_log (&event);
-}
-
 /* What the base class knows is told as ASMP's; the rest waits in `actions` for act(). */
 static bool
 machine_poll (gpointer data, MccAsspReceiverAction *out)
@@ -231,10 +222,8 @@ machine_poll (gpointer data, MccAsspReceiverAction *out)
   Core *core = data;
   MccElmReceiverAction action;
 
-  if (!mcc_elm_receiver_poll (core->receiver, &action)) {
-    log_trace (core->receiver);
+  if (!mcc_elm_receiver_poll (core->receiver, &action))
     return false;
-  }
   memset (out, 0, sizeof *out);
   out->type = MCC_ASSP_RECEIVER_ASMP;
   out->asmp.ssrc = action.ssrc;
@@ -275,6 +264,12 @@ static guint64
 to_bps (gdouble bps)
 {
   return isfinite (bps) && bps > 0 ? (guint64)MIN (bps, (gdouble)MCC_APP_RATE_MAX) : 0;
+}
+
+static bool
+machine_poll_trace (gpointer data, MccTraceEvent *out)
+{
+  return mcc_elm_receiver_poll_trace (((Core *)data)->receiver, out);
 }
 
 static void
@@ -329,6 +324,7 @@ static const GstMccMachine machine = {
   .handle_timeout = machine_handle_timeout,
   .next_timeout = machine_next_timeout,
   .poll = machine_poll,
+  .poll_trace = machine_poll_trace,
   .get_stats = machine_get_stats,
   .leave = machine_leave,
 };
