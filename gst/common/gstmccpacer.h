@@ -14,13 +14,14 @@
 
 #include <gst/gst.h>
 
+#include "mcclayerorder.h"
 #include "mccpacer.h"
 
 G_BEGIN_DECLS
 
 #define GST_MCC_PACER_WAKE (5 * MCC_MSECOND)
 #define GST_MCC_PACER_LIMIT 16384
-#define GST_MCC_PACER_LANES 7 /* MCC_LAYER_ORDER_LAYERS_MAX */
+#define GST_MCC_PACER_LANES MCC_LAYER_ORDER_LAYERS_MAX
 
 #define GST_TYPE_MCC_PACER (gst_mcc_pacer_get_type ())
 G_DECLARE_FINAL_TYPE (GstMccPacer, gst_mcc_pacer, GST, MCC_PACER, GstElement)

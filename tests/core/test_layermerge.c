@@ -257,6 +257,50 @@ test_side_by_side (void)
   tear_down (&f);
 }
 
+/* The first picture of a layer that was just joined is waited for like any other. */
+static void
+test_side_by_side_joined (void)
+{
+  Fixture f;
+  set_up (&f, "KBBP", 1);
+  f.packet[3].marker = false; /* one picture of four packets */
+  f.packet[4].order.flags &= (uint8_t)~MCC_LAYER_FIRST;
+  f.packet[4].rtp_time = f.packet[5].rtp_time = f.packet[3].rtp_time;
+  give (&f, 0);
+  give (&f, 1);
+  mcc_layer_merge_join (f.merge, 1, f.now);
+  give (&f, 2);
+  give (&f, 6);
+  give (&f, 7);
+  for (unsigned i = 3; i <= 5; i++) {
+    pass (&f, WAIT - 1);
+    give (&f, i);
+  }
+  g_assert_cmpstr (f.out->str, ==, "KBBP");
+  tear_down (&f);
+}
+
+/* Copies of what has come are no sign that more does. */
+static void
+test_side_by_side_copies (void)
+{
+  Fixture f;
+  set_up (&f, "KPPB", 3);
+  for (unsigned i = 0; i < 3; i++)
+    give (&f, i);
+  give (&f, 6);
+  give (&f, 7);
+  for (unsigned i = 0; i < 3; i++) {
+    pass (&f, WAIT / 4);
+    give (&f, 2);
+  }
+  pass (&f, WAIT / 4 - 1);
+  g_assert_cmpuint (f.keys, ==, 0);
+  pass (&f, 1);
+  g_assert_cmpuint (f.keys, ==, 1);
+  tear_down (&f);
+}
+
 /* However it comes, not longer than MCC_LAYER_MERGE_STALL. */
 static void
 test_side_by_side_for_ever (void)
@@ -567,6 +611,8 @@ main (int argc, char **argv)
   g_test_add_func ("/layer-merge/a-loss-takes-with-it-what-needs-it-and-no-more", test_losses);
   g_test_add_func ("/layer-merge/a-gap-is-waited-for-so-long-and-no-longer", test_wait);
   g_test_add_func ("/layer-merge/a-layer-that-comes-is-waited-for", test_side_by_side);
+  g_test_add_func ("/layer-merge/a-layer-that-was-joined-too", test_side_by_side_joined);
+  g_test_add_func ("/layer-merge/copies-are-not-waited-for", test_side_by_side_copies);
   g_test_add_func (
       "/layer-merge/a-layer-that-comes-slowly-is-not-for-ever", test_side_by_side_for_ever);
   g_test_add_func ("/layer-merge/any-order-in-one-order-out", test_reordered);

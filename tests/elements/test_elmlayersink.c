@@ -27,7 +27,8 @@ typedef struct {
 /* What comes to the group of each layer. */
 typedef struct {
   GstElement *pipeline, *sink;
-  GSocket *socket[LAYERS];
+  GSocket *socket[LAYERS], *rtcp; /* of the base layer */
+  guint32 announcer;              /* of the first RTCP with APP packets */
   guint packets[LAYERS], wrong, gaps;
   guint32 ssrc[LAYERS];
   guint16 seq[LAYERS];
@@ -42,7 +43,7 @@ typedef struct {
 static guint port = 15700;
 
 static GSocket *
-open_group (guint layer, const gchar *base)
+open_group (guint layer, const gchar *base, guint to_port)
 {
   GSocket *socket
       = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
@@ -54,7 +55,7 @@ open_group (guint layer, const gchar *base)
   bytes[3] = (guint8)(bytes[3] + layer);
   g_object_unref (group);
   group = g_inet_address_new_from_bytes (bytes, G_SOCKET_FAMILY_IPV4);
-  address = g_inet_socket_address_new (group, (guint16)(port + 2 * layer));
+  address = g_inet_socket_address_new (group, (guint16)to_port);
   g_assert_true (g_socket_bind (socket, address, TRUE, NULL));
   g_assert_true (g_socket_join_multicast_group (socket, group, FALSE, "lo", NULL));
   g_socket_set_blocking (socket, FALSE);
@@ -89,7 +90,8 @@ world_start (World *world, const gchar *text)
   }
   world->sink = gst_bin_get_by_name (GST_BIN (world->pipeline), "sink");
   for (guint i = 0; i < LAYERS; i++)
-    world->socket[i] = open_group (i, base);
+    world->socket[i] = open_group (i, base, port + 2 * i);
+  world->rtcp = open_group (0, base, port + 1);
   g_free (base);
   return TRUE;
 }
@@ -131,9 +133,18 @@ take (World *world, guint layer, const guint8 *data, gsize size)
 }
 
 static void
+take_rtcp (World *world, const guint8 *data, gsize size)
+{
+  for (gsize at = 0; at + 8 <= size; at += 4 * (GST_READ_UINT16_BE (data + at + 2) + 1u))
+    if (data[at + 1] == 204 && world->announcer == 0) /* APP */
+      world->announcer = GST_READ_UINT32_BE (data + 4);
+}
+
+static void
 listen_for (World *world, guint ms)
 {
   guint8 data[2000];
+  gssize rtcp;
 
   for (guint i = 0; i < ms / 5; i++) {
     for (guint layer = 0; layer < LAYERS; layer++)
@@ -145,6 +156,8 @@ listen_for (World *world, guint ms)
           break;
         take (world, layer, data, (gsize)size);
       }
+    while ((rtcp = g_socket_receive (world->rtcp, (gchar *)data, sizeof data, NULL, NULL)) > 0)
+      take_rtcp (world, data, (gsize)rtcp);
     g_usleep (5000);
   }
 }
@@ -158,6 +171,7 @@ world_stop (World *world)
   gst_object_unref (world->sink);
   for (guint i = 0; i < LAYERS; i++)
     g_object_unref (world->socket[i]);
+  g_object_unref (world->rtcp);
 }
 
 static void
@@ -316,6 +330,7 @@ test_layer_pads (void)
   g_assert_cmpuint (world.packets[0], >, 10);
   g_assert_cmpuint (world.packets[1], >, 10);
   g_assert_cmpuint (world.newest.count, ==, 2);
+  g_assert_cmpuint (world.announcer, ==, world.ssrc[0]); /* receivers take it from nobody else */
   world_stop (&world);
 }
 

@@ -255,6 +255,22 @@ test_lanes_events (void)
   teardown (&f);
 }
 
+/* What an event keeps waiting is paced when it has left, not sent in a row. */
+static void
+test_lanes_behind_event (void)
+{
+  Fixture f;
+
+  setup (&f, CAPS_ID3);
+  push_lane (&f, 0, 100, 8); /* 51 ms */
+  gst_harness_push_event (f.harness,
+      gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty ("between")));
+  push_lane (&f, 1, 200, 20);
+  run_until (&f, 28);
+  g_assert_cmpuint (f.largest_list, <=, 6); /* after a late wake-up four bursts of 5 ms */
+  teardown (&f);
+}
+
 static void
 test_order (void)
 {
@@ -578,6 +594,7 @@ main (int argc, char **argv)
   g_test_add_func ("/pacer/order", test_order);
   g_test_add_func ("/pacer/lanes/side-by-side", test_lanes);
   g_test_add_func ("/pacer/lanes/events-between", test_lanes_events);
+  g_test_add_func ("/pacer/lanes/behind-an-event", test_lanes_behind_event);
   g_test_add_func ("/pacer/spreads-within-the-delay-bound", test_spreads);
   g_test_add_func ("/pacer/never-blocks", test_never_blocks);
   g_test_add_func ("/pacer/eos-behind-the-last", test_eos_last);

@@ -13,6 +13,10 @@
 #include "layersource.h"
 #include "topology.h"
 
+extern "C" {
+#include "mccpacer.h"
+}
+
 namespace
 {
 
@@ -98,7 +102,7 @@ Fastest (unsigned layer)
 {
   auto rate = static_cast<double> (RATES[layer]);
   double packets = std::ceil (rate / 25 / (8.0 * BYTES));
-  return std::max (1.5 * rate, 8.0 * BYTES * packets / 0.04);
+  return std::max (1.5 * rate, 8.0 * BYTES * packets / mcc_time_to_seconds (MCC_PACER_LAYER_DELAY));
 }
 
 /* A layer's packets leave no faster than that, half a burst of 5 ms ahead at most (mccpacer.c),
