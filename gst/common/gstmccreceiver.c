@@ -28,7 +28,7 @@ gst_mcc_receiver_drain_locked (GstMccReceiver *self, GstMccReceiverTodo *todo)
   MccTraceEvent event;
 
   todo->some = FALSE;
-  while (machine->poll_trace (self->core, &event))
+  while (machine->poll_trace && machine->poll_trace (self->core, &event))
     GST_LOG_OBJECT (self, GST_MCC_TRACE_FORMAT, GST_MCC_TRACE_ARGS (event));
   while (machine->poll (self->core, &action)) {
     if (action.type == MCC_ASSP_RECEIVER_ASMP && action.asmp.type == MCC_RECEIVER_SESSION

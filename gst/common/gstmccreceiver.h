@@ -99,7 +99,7 @@ typedef struct {
   MccTime (*next_timeout) (gpointer core);
   /* One that has streams says which; else MCC_ASSP_RECEIVER_ASMP of stream 0. */
   bool (*poll) (gpointer core, MccAsspReceiverAction *out);
-  /* What it measured and decided: level 6 of mccreceiver. */
+  /* What it measured and decided, for level 6 of mccreceiver; may be NULL. */
   bool (*poll_trace) (gpointer core, MccTraceEvent *out);
   void (*get_stats) (gpointer core, MccTime now, MccAsmpReceiverStats *out);
   /* The last report, and of which stream it is. */
