@@ -16,8 +16,8 @@ typedef struct {
 static void
 world_init (World *world)
 {
+  *world = (World){ .order = { .count = LAYERS, .c = { 65530, 7, 65500 } } };
   mcc_elm_sequence_init (&world->sequence);
-  world->order = (MccLayerOrder){ .count = LAYERS, .c = { 65530, 7, 65500 } };
 }
 
 /* The counts of the next packet, as the sender writes them. */
