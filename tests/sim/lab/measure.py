@@ -332,14 +332,19 @@ def inside(run, values, a):
 
 
 def first_time(run, values, a):
+    if a.get("crossing") and a["event"] >= a["every"]:
+        before = {"event": a["event"] - a["every"], "to": a["event"]}
+        if inside(run, values, a | before)[1].any():
+            return None
     times, good = inside(run, values, a)
     return float(times[good.argmax()]) if good.any() else math.inf
 
 
-@kind("time", groups=(SINK, EVENT, RANGE, SLOT))
+@kind("time", groups=(SINK, EVENT, RANGE, SLOT), crossing=(Flag(), False))
 def reach(run, a):
     """Time from `event` (0 s) to the end of the first window of `every` seconds in which the
-    throughput is `within` x % of `value`; `side: above`: that or more, `below`: that or less."""
+    throughput is `within` x % of `value`; `side: above`: that or more, `below`: that or less;
+    `crossing`: of those only for which the window before the event was not so."""
     sinks = run.sinks(a["flow"], a.get("receiver"))
     return over([first_time(run, sink["bytes"], a) for sink in sinks], a["over"])
 

@@ -82,8 +82,7 @@ def protocols(outcome):
             continue
         heads.append(entry.get("title") or describe(entry))
         for variant, summary in means.items():
-            none = math.isnan(summary.mean)
-            rows[variant].append("-" if none else show(summary.mean, unit(entry)))
+            rows[variant].append(mean_text(summary, unit(entry)))
     lines = [row(["", *heads]), "|" + "---|" * (len(heads) + 1)]
     return "\n".join(lines + [row([variant, *cells]) for variant, cells in rows.items()])
 

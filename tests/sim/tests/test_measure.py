@@ -224,6 +224,11 @@ def test_reach_and_settle():
     near(value(one, "settle", flow="m", value=800e3, event=0.0, to=20.0), 1.0)
     near(value(one, "reach", flow="m", value=800e3, every=5.0), 5.0)
     assert value(one, "reach", flow="m", value=800e3, event=39.5) is None
+    # Who is there before has nothing to reach.
+    given = {"flow": "m", "value": 400e3, "within": 0.0, "side": "below", "crossing": True}
+    near(value(one, "reach", event=20.0, **given), 1.0)
+    assert value(one, "reach", event=21.0, **given) is None
+    near(value(one, "reach", event=0.0, **given), 20.5)
 
 
 def test_reaction_and_dent():
