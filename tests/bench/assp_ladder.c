@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- *   assp_ladder [--seconds N] [--seeds N] [--streams K] [--only N]
+ *   assp_ladder [--seconds N] [--seeds N] [--streams K] [--only N] [--together N]
  *
  * What the live ladder of ASSP gives receivers, against the best fixed ladder with as many streams:
- * found for each population by search over fixed ladders in the same simulation.
+ * found by search over fixed ladders in the same simulation, for each population, as if whoever
+ * chose it had known that; or one for several, as whoever does not know has to choose.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #define BEGINS 6 /* of the ladders that look best on paper */
 #define LAMBDA 1.2
 
-static gint seconds = 600, seeds = 2, streams = 3, only = -1, first_seed = 1, rivals;
+static gint seconds = 600, seeds = 2, streams = 3, only = -1, first_seed = 1, rivals, together;
 static gboolean live_only, losses;
 
 static const GOptionEntry options[] = {
@@ -25,6 +26,8 @@ static const GOptionEntry options[] = {
   { "first-seed", 0, 0, G_OPTION_ARG_INT, &first_seed, "of the runs", "N" },
   { "streams", 0, 0, G_OPTION_ARG_INT, &streams, "of each ladder", "K" },
   { "only", 0, 0, G_OPTION_ARG_INT, &only, "this population", "N" },
+  { "together", 0, 0, G_OPTION_ARG_INT, &together, "one fixed ladder for the first N populations",
+      "N" },
   { "live-only", 0, 0, G_OPTION_ARG_NONE, &live_only, "no search", NULL },
   { "rivals", 0, 0, G_OPTION_ARG_INT, &rivals, "a TCP-like flow on each N-th link", "N" },
   { "losses", 0, 0, G_OPTION_ARG_NONE, &losses, "where the rate goes", NULL },
@@ -117,32 +120,47 @@ grid_bps (guint i)
 
 /* All ladders of the grid. */
 static void
-enumerate (const VnetPopulation *population, VnetLadder *ladder, guint at, guint from, GArray *out)
+enumerate (const VnetPopulation *populations, guint count, VnetLadder *ladder, guint at, guint from,
+    GArray *out)
 {
   if (at == ladder->count) {
-    Candidate candidate = { .ladder = *ladder, .paper = on_paper (population, ladder) };
+    Candidate candidate = { .ladder = *ladder };
+    for (guint i = 0; i < count; i++)
+      candidate.paper += on_paper (&populations[i], ladder);
     g_array_append_val (out, candidate);
     return;
   }
   for (guint i = from; i < GRID; i++) {
     ladder->bound_bps[at] = grid_bps (i);
-    enumerate (population, ladder, at + 1, i + 1, out);
+    enumerate (populations, count, ladder, at + 1, i + 1, out);
   }
 }
 
+/* The result of one population; of several, its mean only. */
+static VnetPopulationResult
+measure_all (const VnetPopulation *populations, guint count, const VnetLadder *ladder)
+{
+  VnetPopulationResult all = measure (&populations[0], ladder);
+  for (guint i = 1; i < count; i++)
+    all.mean_bps += measure (&populations[i], ladder).mean_bps;
+  all.mean_bps /= count;
+  return all;
+}
+
+/* By the mean over populations of the mean over receivers. */
 static Candidate
-best_fixed (const VnetPopulation *population)
+best_fixed (const VnetPopulation *populations, guint count)
 {
   VnetLadder ladder = { .count = (unsigned)streams };
   ladder.bound_bps[0] = LOW_BPS;
   ladder.bound_bps[streams] = HIGH_BPS;
   GArray *all = g_array_new (FALSE, FALSE, sizeof (Candidate));
-  enumerate (population, &ladder, 1, 1, all);
+  enumerate (populations, count, &ladder, 1, 1, all);
   qsort (all->data, all->len, sizeof (Candidate), by_paper);
   Candidate best = { 0 };
   for (guint i = 0; i < BEGINS && i < all->len; i++) {
     Candidate *candidate = &g_array_index (all, Candidate, i);
-    candidate->result = measure (population, &candidate->ladder);
+    candidate->result = measure_all (populations, count, &candidate->ladder);
     if (candidate->result.mean_bps > best.result.mean_bps)
       best = *candidate;
   }
@@ -157,7 +175,7 @@ best_fixed (const VnetPopulation *population)
         if (next.ladder.bound_bps[k] <= next.ladder.bound_bps[k - 1]
             || next.ladder.bound_bps[k] >= next.ladder.bound_bps[k + 1])
           continue;
-        next.result = measure (population, &next.ladder);
+        next.result = measure_all (populations, count, &next.ladder);
         if (next.result.mean_bps > best.result.mean_bps)
           best = next;
       }
@@ -199,34 +217,44 @@ main (int argc, char **argv)
   GOptionContext *context = g_option_context_new ("- ASSP's live ladder");
   g_option_context_add_main_entries (context, options, NULL);
   if (!g_option_context_parse (context, &argc, &argv, &error) || streams < 1
-      || streams > MCC_ASSP_STREAMS_MAX || seeds < 1 || seconds < 2) {
+      || streams > MCC_ASSP_STREAMS_MAX || seeds < 1 || seconds < 2 || together < 0
+      || together > VNET_POPULATIONS) {
     g_printerr ("%s\n", error != NULL ? error->message : "an argument is out of range");
     return 2;
   }
   g_print ("| population | ladder (Mb/s between streams) | mean kb/s | second half |"
            " %% dropped | switches/receiver/min | most in a minute | streams | changes |\n"
            "|---|---|---|---|---|---|---|---|---|\n");
+  VnetPopulation populations[VNET_POPULATIONS];
   for (guint i = 0; i < VNET_POPULATIONS; i++) {
-    VnetPopulation population;
+    vnet_population_make (&populations[i], i);
+    populations[i].rivals = (guint)MAX (rivals, 0);
+  }
+  Candidate best = { 0 };
+  if (together > 0)
+    best = best_fixed (populations, (guint)together);
+  for (guint i = 0; i < VNET_POPULATIONS; i++) {
+    const VnetPopulation *population = &populations[i];
     VnetLadder live = { .count = (unsigned)streams, .live = true };
-    if (only >= 0 && (guint)only != i)
+    if ((only >= 0 && (guint)only != i) || (together > 0 && i >= (guint)together))
       continue;
-    vnet_population_make (&population, i);
-    population.rivals = (guint)MAX (rivals, 0);
     MccAsspStreams even = { 0 };
     mcc_assp_ladder_even (&even, live.count, LOW_BPS, HIGH_BPS);
     for (unsigned j = 0; j < live.count; j++)
       live.bound_bps[j] = even.stream[j].low_bps;
     live.bound_bps[live.count] = HIGH_BPS;
-    VnetPopulationResult result = measure (&population, &live);
-    print_row (population.name, "live", &live, &result);
+    VnetPopulationResult result = measure (population, &live);
+    print_row (population->name, "live", &live, &result);
     live.live = false;
-    result = measure (&population, &live);
-    print_row (population.name, "even", &live, &result);
-    if (live_only)
-      continue;
-    Candidate best = best_fixed (&population);
-    print_row (population.name, "best fixed", &best.ladder, &best.result);
+    result = measure (population, &live);
+    print_row (population->name, "even", &live, &result);
+    if (together > 0)
+      best.result = measure (population, &best.ladder);
+    else if (!live_only)
+      best = best_fixed (population, 1);
+    if (best.ladder.count > 0)
+      print_row (population->name, together > 0 ? "fixed for all" : "best fixed", &best.ladder,
+          &best.result);
   }
   g_option_context_free (context);
   return 0;
