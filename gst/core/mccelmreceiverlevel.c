@@ -340,6 +340,7 @@ look_at_trial (MccElmReceiver *self)
   self->draining = self->left != MCC_TIME_NONE && self->now - self->left < DRAIN_MAX
                    && input.queue_least > CLEAR_QUEUE && input.queue_least < self->queue_before;
   look_for_others (self, input.queue_least);
+  mcc_elm_receiver_note_queue (self, input.queue_least < CLEAR_QUEUE);
   self->queue_before = input.queue_least;
   self->queue_least = MCC_TIME_NONE;
   return verdict;
@@ -367,7 +368,8 @@ join_at_round (MccElmReceiver *self)
   self->new_round = false;
   if (!begins || !may_join (self) || self->now < self->settled || is_patient (self)
       || (mcc_elm_trial_active (&self->trial, self->now) && (unlimited || !is_far_below (self)))
-      || (unlimited && mcc_elm_receiver_link_refuses (self)))
+      || ((unlimited || mcc_elm_receiver_queue_is_ours (self))
+          && mcc_elm_receiver_link_refuses (self)))
     return;
   if (self->slow_start.active && (self->clear_since != MCC_TIME_NONE || !unlimited)
       && mcc_elm_fair_at_least (&self->fair, 0.5) >= nearest_input (self).join_bps)

@@ -11,6 +11,7 @@
 #define BURST_RATE 1.2 /* of the level's: faster than it is sent on average */
 #define BURSTS 3       /* to be believed */
 #define BURST_SPAN (15 * MCC_SECOND)
+#define OURS_CLEAR 0.75 /* of the looks at a queue that is ours */
 /* A trial: the queue stands, and grows. */
 #define FULL_FLOOR (30 * MCC_MSECOND)
 #define FULL_FLOOR_PACKETS 2.5 /* so many of our level's take as long */
@@ -23,16 +24,23 @@
 #define CLEAR_TIME (6 * MCC_SECOND)   /* so long without a sign of a limit: try */
 #define CLEAR_PROVEN (2 * MCC_SECOND) /* ... when the path was seen to carry the next level */
 
-static void
-note_burst (MccElmReceiver *self)
+static MccElmBursts *
+newer_bursts (MccElmReceiver *self)
 {
-  double level_bps = (double)self->layers.layer[self->level].cumulative_bps;
-  const MccElmLink *burst = &self->burst;
   MccElmBursts *newer = &self->bursts[0];
   if (self->now - newer->since >= BURST_SPAN) {
     self->bursts[1] = *newer;
     *newer = (MccElmBursts){ .since = self->now };
   }
+  return newer;
+}
+
+static void
+note_burst (MccElmReceiver *self)
+{
+  double level_bps = (double)self->layers.layer[self->level].cumulative_bps;
+  const MccElmLink *burst = &self->burst;
+  MccElmBursts *newer = newer_bursts (self);
   if (mcc_elm_link_bps (burst, BURST_PACKETS, BURST_TIME, BURST_SLOPE) == 0.0
       || mcc_elm_link_sent_bps (burst) < BURST_RATE * level_bps)
     return;
@@ -62,12 +70,31 @@ mcc_elm_receiver_is_alone (const MccElmReceiver *self)
   return isinf (mcc_elm_receiver_x_bps (self)) && self->now >= self->others_until;
 }
 
+void
+mcc_elm_receiver_note_queue (MccElmReceiver *self, bool clear)
+{
+  MccElmBursts *newer = newer_bursts (self);
+  newer->looks++;
+  newer->clear += clear;
+}
+
+bool
+mcc_elm_receiver_queue_is_ours (const MccElmReceiver *self)
+{
+  const MccElmBursts *seen = self->bursts;
+  unsigned looks = seen[0].looks + seen[1].looks;
+  return looks > 0 && (double)(seen[0].clear + seen[1].clear) >= OURS_CLEAR * looks
+         && self->now >= self->others_until;
+}
+
 bool
 mcc_elm_receiver_was_alone (const MccElmReceiver *self)
 {
-  /* What the first pictures lost while nothing was known yet was their own doing. */
-  bool ours = isinf (mcc_elm_fair_get (&self->fair_before)) && self->level > 0
-              && bursts_refuse (self, self->level - 1);
+  /* What the first pictures lost while nothing was known yet was their own doing, and so is what
+   * a peak of ours loses now and then. */
+  bool ours
+      = (isinf (mcc_elm_fair_get (&self->fair_before)) || mcc_elm_receiver_queue_is_ours (self))
+        && self->level > 0 && bursts_refuse (self, self->level - 1);
   return (!(self->calm_loss > 0.0) || ours) && self->now >= self->others_until;
 }
 

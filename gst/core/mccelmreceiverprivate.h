@@ -32,6 +32,7 @@ typedef struct {
   MccTime last; /* begin of the newest one */
   uint64_t bytes;
   unsigned count;
+  unsigned looks, clear; /* at the queue; at none */
 } MccElmBursts;
 
 struct MccElmReceiver {
@@ -168,6 +169,10 @@ bool mcc_elm_receiver_link_is_full (const MccElmReceiver *self);
 /* It was seen to carry the next level; or not, and that was not tried lately. */
 bool mcc_elm_receiver_link_bears (const MccElmReceiver *self);
 bool mcc_elm_receiver_link_refuses (const MccElmReceiver *self);
+/* A look at the queue: whether there was none. */
+void mcc_elm_receiver_note_queue (MccElmReceiver *self, bool clear);
+/* Whether the queue in which our bursts wait is ours alone: it empties between them. */
+bool mcc_elm_receiver_queue_is_ours (const MccElmReceiver *self);
 /* What can be seen without losses speaks for the next level. */
 bool mcc_elm_receiver_looks_free (const MccElmReceiver *self);
 void mcc_elm_receiver_forget_link (MccElmReceiver *self);

@@ -112,6 +112,30 @@ test_late_host (void)
   }
 }
 
+/* A peak of what is sent that overflows the queue for once: a loss is no reason to try what the
+ * link does not carry, however much the TCP equation makes of it. */
+static void
+test_peak (void)
+{
+  for (guint64 seed = SEED; seed < SEED + 4; seed++) {
+    World world;
+    world_init (&world, 25.0, 600e3, seed);
+    vnet_run (world.vnet, 20 * MCC_SECOND);
+    guint64 before = vnet_elm_receiver_base_lost (world.receiver);
+    vnet_set_rate (world.vnet, world.link, 300e3);
+    for (MccTime at = 20 * MCC_SECOND;
+         vnet_elm_receiver_base_lost (world.receiver) == before && at < 23 * MCC_SECOND;)
+      vnet_run (world.vnet, at += 100 * MCC_MSECOND);
+    vnet_set_rate (world.vnet, world.link, 600e3);
+    g_assert_cmpuint (vnet_elm_receiver_base_lost (world.receiver), >, before);
+    vnet_run (world.vnet, 60 * MCC_SECOND);
+    g_test_message ("seed %u: %u tries", (guint)seed, tries (&world, 1));
+    g_assert_cmpuint (tries (&world, 1), ==, 0);
+    g_assert_cmpint (vnet_elm_receiver_level (world.receiver), ==, 1);
+    world_clear (&world);
+  }
+}
+
 /* A link that carries more again is used within seconds: bursts show it, whatever was tried. */
 static void
 test_more (void)
@@ -187,6 +211,7 @@ main (int argc, char **argv)
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     g_test_add_data_func (cases[i].name, &cases[i].test, test_vain);
   g_test_add_func ("/elm/vain/late-host", test_late_host);
+  g_test_add_func ("/elm/vain/a-peak-that-overflows-once", test_peak);
   g_test_add_func ("/elm/vain/a-link-that-carries-more-again", test_more);
   g_test_add_func ("/elm/vain/behind-one-that-is-ahead", test_behind);
   return g_test_run ();
