@@ -136,6 +136,25 @@ test_peak (void)
   }
 }
 
+/* Beside a Reno-like flow bursts are carried at our share, and not even that while its packets
+ * stand in the queue: no reason not to try. */
+static void
+test_share (void)
+{
+  double sum = 0.0;
+  for (guint64 seed = SEED; seed < SEED + 4; seed++) {
+    World world;
+    world_init (&world, 25.0, 1.8e6, seed);
+    vnet_add_flow (world.vnet, world.link, RTT, 1000);
+    vnet_run (world.vnet, 60 * MCC_SECOND);
+    double at_s = mcc_time_to_seconds (vnet_elm_receiver_time_at (world.receiver, 2));
+    g_test_message ("seed %u: %.0f of 60 s at the fair level", (guint)seed, at_s);
+    sum += at_s;
+    world_clear (&world);
+  }
+  g_assert_cmpfloat (sum, >=, 4 * 36.0);
+}
+
 /* A link that carries more again is used within seconds: bursts show it, whatever was tried. */
 static void
 test_more (void)
@@ -212,6 +231,7 @@ main (int argc, char **argv)
     g_test_add_data_func (cases[i].name, &cases[i].test, test_vain);
   g_test_add_func ("/elm/vain/late-host", test_late_host);
   g_test_add_func ("/elm/vain/a-peak-that-overflows-once", test_peak);
+  g_test_add_func ("/elm/vain/our-share-is-no-limit", test_share);
   g_test_add_func ("/elm/vain/a-link-that-carries-more-again", test_more);
   g_test_add_func ("/elm/vain/behind-one-that-is-ahead", test_behind);
   return g_test_run ();
