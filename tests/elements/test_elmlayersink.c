@@ -617,7 +617,7 @@ test_encoder (void)
         "video/x-h264,profile=main ! rtph264pay config-interval=-1 !";
   Pair moved = { 0 }, told = { 0 };
   guint64 target, other = 0, *seen;
-  GArray *measured = g_array_new (FALSE, FALSE, sizeof *seen);
+  GArray *measured;
   gboolean tenth = FALSE;
   guint kbps = 300;
   gint before, after;
@@ -625,6 +625,7 @@ test_encoder (void)
   if (!pair_start (&moved, source, ""))
     return;
   g_assert_true (pair_start (&told, source, "encoder-control=none"));
+  measured = g_array_new (FALSE, FALSE, sizeof *seen);
   g_object_get (moved.encoder, "pass", &before, NULL);
   for (guint i = 0; i < 900 && (kbps == 300 || !tenth); i++) {
     g_usleep (100000);
