@@ -564,6 +564,7 @@ test_layer_order_wrong (void)
 static void
 test_collision (void)
 {
+  gdouble rate = 0.0;
   guint32 before;
   World world;
 
@@ -576,8 +577,11 @@ test_collision (void)
   for (guint i = 0; i < 500 && layer_ssrc (&world, 0) == before; i++)
     g_usleep (20000);
   g_assert_cmphex (layer_ssrc (&world, 0), !=, before);
-  g_assert_true (comes_to (&world, 1, 25));
-  g_assert_cmpfloat (frame_rate (&world, 2), >, 10.0);
+  /* The level may still be that of the sender before. */
+  for (guint i = 0; i < 12 && rate <= 10.0; i++)
+    rate = frame_rate (&world, 2);
+  g_assert_cmpfloat (rate, >, 10.0);
+  g_assert_cmpint (level (&world), >=, 1);
   world_stop (&world);
 }
 
