@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "mccelmpatience.h"
 
-#include <string.h>
-
-#include "mccelmmemory.h"
-
 void
 mcc_elm_patience_init (MccElmPatience *self, MccTime now)
 {
-  memset (self, 0, sizeof *self);
-  self->credit = MCC_ELM_PATIENCE_MOST;
-  self->credited = now;
+  *self = (MccElmPatience){ .credit = MCC_ELM_PATIENCE_MOST, .credited = now };
 }
 
 static void
@@ -21,40 +15,38 @@ earn (MccElmPatience *self, MccTime now)
   self->credited += earned * MCC_ELM_PATIENCE_SHARE;
 }
 
-/* The place of @ssrc and @layer, else the one that was used longest ago. */
-static unsigned
-find (const MccElmPatience *self, uint32_t ssrc, unsigned layer)
+bool
+mcc_elm_patience_hear (MccElmPatience *self, MccTime length, MccTime now)
 {
-  unsigned oldest = 0;
-  for (unsigned i = 0; i < MCC_ELM_PATIENCE_HEARD; i++) {
-    if (self->heard[i].wait > 0 && self->heard[i].ssrc == ssrc && self->heard[i].layer == layer)
-      return i;
-    if (self->heard[i].last < self->heard[oldest].last)
-      oldest = i;
+  earn (self, now);
+  if (now < self->rest_until || self->credit == 0)
+    return false;
+  if (self->until == 0) {
+    self->since = now;
+    self->used = 0;
   }
-  return oldest;
+  self->most = length;
+  self->until = mcc_time_max (
+      self->until, mcc_time_min (now + length, self->since + MCC_ELM_PATIENCE_MOST));
+  return true;
 }
 
 bool
-mcc_elm_patience_take (
-    MccElmPatience *self, uint32_t ssrc, unsigned layer, MccTime length, MccTime now)
+mcc_elm_patience_look (MccElmPatience *self, MccTime passed, bool troubled, MccTime now)
 {
   earn (self, now);
-  if (now < self->rest_until || length > self->credit)
+  if (self->until == 0)
     return false;
-  unsigned place = find (self, ssrc, layer);
-  bool known = self->heard[place].wait > 0 && self->heard[place].ssrc == ssrc
-               && self->heard[place].layer == layer;
-  MccTime since = now - self->heard[place].last, wait = self->heard[place].wait;
-  if (known && since < wait)
-    return false;
-  self->heard[place].ssrc = ssrc;
-  self->heard[place].layer = layer;
-  self->heard[place].last = now;
-  self->heard[place].wait = known && since < 2 * wait
-                                ? mcc_time_min (2 * wait, MCC_ELM_BACK_OFF_MAX)
-                                : MCC_ELM_BACK_OFF_MIN;
-  self->credit -= length;
-  self->rest_until = now + length + MCC_ELM_PATIENCE_REST;
-  return true;
+  bool excused = now < self->until && (troubled || self->used > 0);
+  if (excused) {
+    self->used += passed;
+    self->credit -= mcc_time_min (passed, self->credit);
+    excused = self->used < self->most && self->credit > 0;
+  }
+  if (now < self->until && (excused || self->used == 0))
+    return excused;
+  bool rests = self->used > 0 || now - self->since >= MCC_ELM_PATIENCE_MOST;
+  self->rest_until = rests ? now + MCC_ELM_PATIENCE_REST : 0;
+  self->until = 0;
+  return false;
 }

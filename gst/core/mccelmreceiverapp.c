@@ -191,18 +191,35 @@ handle_rtt_list (MccElmReceiver *self, const MccAppRttList *list)
 static void
 note_trial (MccElmReceiver *self, uint32_t ssrc, unsigned layer)
 {
-  MccTime length = mcc_time_min (PATIENCE + self->config.leave_latency, MCC_ELM_PATIENCE_MOST);
+  MccElmPatience *patience = &self->patience;
+  bool ready = patience->until != 0;
   if ((int)layer <= self->wanted || layer >= self->layers.count
-      || !mcc_elm_patience_take (&self->patience, ssrc, layer, length, self->now))
+      || !mcc_elm_patience_hear (patience, PATIENCE + self->config.leave_latency, self->now))
     return;
-  self->trial_layer = layer;
-  self->trial_ssrc = ssrc;
-  self->trial_skipped = self->path.skipped;
-  self->trial_received = mcc_loss_packets_received (self->path.loss);
-  self->trial_until = self->now + length;
+  if (!ready) {
+    self->trial_skipped = self->path.skipped;
+    self->trial_received = mcc_loss_packets_received (self->path.loss);
+  }
+  /* Of several the one whose failure would be ours. */
+  if (!ready || (int)layer == self->wanted + 1) {
+    self->trial_layer = layer;
+    self->trial_ssrc = ssrc;
+  }
   mcc_asmp_path_excuse_losses (
-      &self->path, mcc_time_max (self->trial_until, self->path.excuse_until));
-  mcc_elm_trial_pause (&self->trial);
+      &self->path, mcc_time_max (patience->until, self->path.excuse_until));
+}
+
+bool
+mcc_elm_receiver_is_patient (MccElmReceiver *self, MccTime passed)
+{
+  MccTime until = self->patience.until;
+  bool troubled
+      = self->path.skipped > self->trial_skipped
+        || (self->queue_least != MCC_TIME_NONE && self->queue_least >= MCC_ELM_CLEAR_QUEUE);
+  bool patient = mcc_elm_patience_look (&self->patience, passed, troubled, self->now);
+  if (self->patience.until == 0 && self->path.excuse_until == until)
+    mcc_asmp_path_excuse_losses (&self->path, mcc_time_min (until, self->now));
+  return patient;
 }
 
 /* More was lost since the trial of another began than is usual here: who loses packets anyway must
@@ -220,8 +237,8 @@ has_suffered (const MccElmReceiver *self)
 static void
 note_failure (MccElmReceiver *self, uint32_t ssrc, unsigned layer)
 {
-  bool same
-      = self->now < self->trial_until && layer == self->trial_layer && ssrc == self->trial_ssrc;
+  bool same = mcc_elm_patience_is_ready (&self->patience, self->now) && layer == self->trial_layer
+              && ssrc == self->trial_ssrc;
   if (!same || (int)layer != self->level + 1 || !has_suffered (self))
     return;
   self->stats.learned += mcc_elm_memory_learn (&self->memory, layer, self->now);

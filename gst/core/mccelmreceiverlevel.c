@@ -8,9 +8,8 @@
 #define DRAIN (300 * MCC_MSECOND) /* what was left still stands in the queue */
 #define DRAIN_RTT_MAX (3 * MCC_SECOND)
 #define DRAIN_MAX (15 * MCC_SECOND)
-#define UP_SETTLE (1 * MCC_SECOND)     /* after a layer has arrived, at least */
-#define CLEAR_QUEUE (15 * MCC_MSECOND) /* less is none */
-#define BURST_OVER (3 * MCC_SECOND)    /* what our own burst has put into the queue is gone */
+#define UP_SETTLE (1 * MCC_SECOND)  /* after a layer has arrived, at least */
+#define BURST_OVER (3 * MCC_SECOND) /* what our own burst has put into the queue is gone */
 #define RISE (5 * MCC_MSECOND)
 #define SURE 0.6
 #define FAR_BELOW 3.0 /* times what the next level needs: the one above it is in reach, too */
@@ -74,7 +73,7 @@ mcc_elm_receiver_restart (MccElmReceiver *self)
   self->draining = false;
   self->clear_since = self->join_time = self->join_deadline = MCC_TIME_NONE;
   self->left = self->left_ends = MCC_TIME_NONE;
-  self->settled = self->trial_until = 0;
+  self->settled = 0;
   mcc_elm_patience_init (&self->patience, self->now);
   self->tick = MCC_TIME_NONE;
   self->reporting = self->report_waits = self->picture = self->crowded = false;
@@ -313,7 +312,7 @@ look_for_others (MccElmReceiver *self, MccTime least)
     return;
   self->queue_rose |= least > self->queue_before + RISE;
   bool burst = self->burst_last != MCC_TIME_NONE && self->now - self->burst_last <= BURST_OVER;
-  if (self->queue_rose && !burst && self->queue_before > 2 * CLEAR_QUEUE
+  if (self->queue_rose && !burst && self->queue_before > 2 * MCC_ELM_CLEAR_QUEUE
       && least < self->queue_before / 2)
     self->others_until = self->now + OTHERS_TIME;
 }
@@ -334,22 +333,17 @@ look_at_trial (MccElmReceiver *self)
   MccElmVerdict verdict = mcc_elm_trial_look (&self->trial, &input, &ended);
   if (!ended)
     return verdict;
-  bool clear = !(self->trial.fraction > 0.0) && input.queue_least < CLEAR_QUEUE;
+  bool clear = !(self->trial.fraction > 0.0) && input.queue_least < MCC_ELM_CLEAR_QUEUE;
   self->clear_since = clear ? mcc_time_min (self->clear_since, self->now) : MCC_TIME_NONE;
   /* What a layer that was left has put into the queue drains: its effect is not over. */
   self->draining = self->left != MCC_TIME_NONE && self->now - self->left < DRAIN_MAX
-                   && input.queue_least > CLEAR_QUEUE && input.queue_least < self->queue_before;
+                   && input.queue_least > MCC_ELM_CLEAR_QUEUE
+                   && input.queue_least < self->queue_before;
   look_for_others (self, input.queue_least);
-  mcc_elm_receiver_note_queue (self, input.queue_least < CLEAR_QUEUE);
+  mcc_elm_receiver_note_queue (self, input.queue_least < MCC_ELM_CLEAR_QUEUE);
   self->queue_before = input.queue_least;
   self->queue_least = MCC_TIME_NONE;
   return verdict;
-}
-
-static bool
-is_patient (const MccElmReceiver *self)
-{
-  return self->now < self->trial_until;
 }
 
 /* A newcomer beside others that may take far more need not try each layer to the end. */
@@ -366,7 +360,7 @@ join_at_round (MccElmReceiver *self)
 {
   bool begins = self->new_round, unlimited = mcc_elm_receiver_is_alone (self);
   self->new_round = false;
-  if (!begins || !may_join (self) || self->now < self->settled || is_patient (self)
+  if (!begins || !may_join (self) || self->now < self->settled
       || (mcc_elm_trial_active (&self->trial, self->now) && (unlimited || !is_far_below (self)))
       || ((unlimited || mcc_elm_receiver_queue_is_ours (self))
           && mcc_elm_receiver_link_refuses (self)))
@@ -386,7 +380,8 @@ measure_fair (MccElmReceiver *self)
   const MccAsmpPath *path = &self->path;
   mcc_elm_fair_look (
       &self->fair, &(MccElmFairInput){ .now = self->now,
-                       .measuring = self->wanted == self->level && !is_patient (self)
+                       .measuring = self->wanted == self->level
+                                    && !mcc_elm_patience_is_ready (&self->patience, self->now)
                                     && self->now >= path->excuse_until && path->rtt.measured,
                        .received = mcc_loss_packets_received (path->loss),
                        .lost = mcc_loss_packets_lost (path->loss),
@@ -417,18 +412,21 @@ decide_enhanced (MccElmReceiver *self)
     mcc_elm_rate_handle_rtt (&self->rate, mcc_elm_receiver_rtt (self));
   if (self->now - self->heard >= MCC_TIME_ABSENCE || self->lost)
     return; /* silence is no rate */
+  bool patient = mcc_elm_receiver_is_patient (self, passed);
   measure_fair (self);
   if (self->now < self->settled && self->draining)
     settle_down (self);
   bool calm = self->now >= self->settled || mcc_elm_trial_active (&self->trial, self->now);
-  if (self->wanted != self->level || !calm || is_patient (self)) {
+  if (self->wanted != self->level || !calm || patient) {
     if (self->wanted == self->level && !calm)
       mcc_elm_trial_pause (&self->trial);
     /* While another one tries a layer time stands still; a level of our own begins anew. */
-    if (self->wanted == self->level && calm)
+    if (self->wanted == self->level && calm) {
+      mcc_elm_trial_shift (&self->trial, passed, self->now);
       mcc_elm_strategy_shift (&self->strategy, passed);
-    else
+    } else {
       mcc_elm_strategy_reset (&self->strategy);
+    }
     self->new_round = false;
     self->fresh = mcc_loss_packets_received (self->path.loss);
     return;

@@ -24,7 +24,8 @@
 #define MCC_ELM_ACTIONS 64
 #define MCC_ELM_ACTIONS_OWN 40 /* kept free for joins and leaves */
 #define MCC_ELM_OTHERS_TOLD 8
-#define MCC_ELM_REPORT_BYTES 152 /* IP bytes of a compound */
+#define MCC_ELM_REPORT_BYTES 152               /* IP bytes of a compound */
+#define MCC_ELM_CLEAR_QUEUE (15 * MCC_MSECOND) /* less is none */
 
 /* Of a time from @since on: bytes, and the time that they took to arrive. */
 typedef struct {
@@ -92,8 +93,7 @@ struct MccElmReceiver {
   uint32_t round;
   double calm_loss; /* loss ratio before our newest join, or another's */
   MccElmPatience patience;
-  MccTime trial_until;                    /* another one tries a layer: be patient */
-  uint64_t trial_skipped, trial_received; /* path.skipped and packets when that began */
+  uint64_t trial_skipped, trial_received; /* path.skipped and packets when another's trial began */
   unsigned trial_layer;
   uint32_t trial_ssrc; /* who it is */
   /* Reports. */
@@ -178,6 +178,8 @@ bool mcc_elm_receiver_looks_free (const MccElmReceiver *self);
 void mcc_elm_receiver_forget_link (MccElmReceiver *self);
 
 /* mccelmreceiverapp.c */
+/* A look, @passed after the last one: whether another one's trial explains what there is now. */
+bool mcc_elm_receiver_is_patient (MccElmReceiver *self, MccTime passed);
 bool mcc_elm_receiver_sender_gone (const MccElmReceiver *self);
 /* Whether @from, NULL = not known, is another host than the one that described the layers. */
 bool mcc_elm_receiver_is_elsewhere (const MccElmReceiver *self, const MccAddress *from);

@@ -49,6 +49,14 @@ mcc_elm_trial_active (const MccElmTrial *self, MccTime now)
   return now < self->trial_until;
 }
 
+void
+mcc_elm_trial_shift (MccElmTrial *self, MccTime passed, MccTime now)
+{
+  MccTime until = mcc_elm_trial_active (self, now - passed) ? self->trial_until + passed : 0;
+  mcc_elm_trial_pause (self);
+  self->trial_until = until;
+}
+
 static void
 begin_window (MccElmTrial *self, const MccElmTrialInput *input)
 {

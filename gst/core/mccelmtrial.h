@@ -54,6 +54,8 @@ void mcc_elm_trial_init (MccElmTrial *self);
 void mcc_elm_trial_begin (MccElmTrial *self, MccTime now);
 /* What is lost now is not the path's: begin anew. */
 void mcc_elm_trial_pause (MccElmTrial *self);
+/* The same, but a trial is not over for it: it goes on @passed later. */
+void mcc_elm_trial_shift (MccElmTrial *self, MccTime passed, MccTime now);
 bool mcc_elm_trial_active (const MccElmTrial *self, MccTime now);
 /* Whether @lost of @sent packets are three standard deviations more than what was lost before. */
 bool mcc_elm_trial_is_unusual (const MccElmTrial *self, uint64_t lost, uint64_t sent);

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <glib.h>
 
-#include "mccelmmemory.h"
 #include "mccelmpatience.h"
 
 #define START (1000 * MCC_SECOND)
 #define LENGTH (4 * MCC_SECOND)
+#define LOOK (100 * MCC_MSECOND)
 
-/* Seconds excused of @seconds, a word each 100 ms of @names in turn. */
+/* Seconds excused of @seconds, with a word each 100 ms. */
 static double
-excused (MccElmPatience *self, MccTime from, double seconds, guint32 names)
+excused (MccElmPatience *self, MccTime from, double seconds, gboolean troubled)
 {
-  MccTime end = from + mcc_time_from_seconds (seconds), sum = 0;
-  guint32 n = 0;
-  for (MccTime now = from; now < end; now += 100 * MCC_MSECOND)
-    sum += mcc_elm_patience_take (self, 1 + n++ % names, 2, LENGTH, now) ? LENGTH : 0;
-  return mcc_time_to_seconds (sum);
+  MccTime end = from + mcc_time_from_seconds (seconds);
+  guint looks = 0;
+  for (MccTime now = from; now < end; now += LOOK) {
+    mcc_elm_patience_hear (self, LENGTH, now);
+    looks += mcc_elm_patience_look (self, LOOK, troubled, now + LOOK);
+  }
+  return looks * mcc_time_to_seconds (LOOK);
 }
 
-/* However many names there are, the share of the time is bounded, and does not pile up. */
+/* However many words there are, the share of the time is bounded, and does not pile up. */
 static void
 test_share (void)
 {
@@ -26,38 +28,78 @@ test_share (void)
   mcc_elm_patience_init (&patience, START);
   for (guint i = 0; i < 3; i++) {
     MccTime from = START + i * 10000 * MCC_SECOND;
-    double sum = excused (&patience, from, 1000.0, 1000000);
+    double sum = excused (&patience, from, 1000.0, TRUE);
     g_test_message ("%.0f s of 1000", sum);
     g_assert_cmpfloat (sum, <=, 1000.0 / MCC_ELM_PATIENCE_SHARE + 12.0);
     g_assert_cmpfloat (sum, >, 0.9 * 1000.0 / MCC_ELM_PATIENCE_SHARE);
   }
 }
 
-/* One name for itself: as often as it may try, when it keeps to the back-off. */
+/* A trial's time at once, and a rest: what is lost then counts. */
 static void
-test_one (void)
+test_at_once (void)
 {
   MccElmPatience patience;
-  MccTime now = START, wait = MCC_ELM_BACK_OFF_MIN;
   mcc_elm_patience_init (&patience, START);
-  double sum = excused (&patience, START, 10000.0, 1);
-  g_test_message ("%.0f s of 10000", sum);
-  g_assert_cmpfloat (sum, <=, LENGTH / MCC_SECOND * (6.0 + 10000.0 / 256.0));
-  /* One that backs off as it should is heard each time that the share allows it. */
-  now += 20000 * MCC_SECOND;
-  for (guint i = 0; i < 8; i++) {
-    g_assert_true (mcc_elm_patience_take (&patience, 1, 2, LENGTH, now));
-    now += mcc_time_max (wait, 8 * LENGTH);
-    wait = mcc_time_min (2 * wait, MCC_ELM_BACK_OFF_MAX);
+  double sum
+      = excused (&patience, START, mcc_time_to_seconds (LENGTH + MCC_ELM_PATIENCE_REST), TRUE);
+  g_assert_cmpfloat (sum, <=, mcc_time_to_seconds (LENGTH));
+  g_assert_cmpfloat (sum, >=, mcc_time_to_seconds (LENGTH - 2 * LOOK));
+  MccTime now = START + LENGTH + MCC_ELM_PATIENCE_REST;
+  g_assert_true (mcc_elm_patience_hear (&patience, LENGTH, now));
+}
+
+/* Trials behind other links cost nothing: it is all there when one of ours comes. */
+static void
+test_free (void)
+{
+  MccElmPatience patience;
+  mcc_elm_patience_init (&patience, START);
+  for (guint i = 0; i < 100; i++) {
+    MccTime now = START + i * 2 * LENGTH;
+    g_assert_true (mcc_elm_patience_hear (&patience, LENGTH, now));
+    g_assert_false (mcc_elm_patience_look (&patience, LOOK, FALSE, now + LOOK));
+    g_assert_true (mcc_elm_patience_is_ready (&patience, now + LOOK));
+    g_assert_false (mcc_elm_patience_look (&patience, LENGTH, FALSE, now + LENGTH));
+    g_assert_false (mcc_elm_patience_is_ready (&patience, now + LENGTH));
   }
-  /* Another layer, another receiver are others. */
-  now += 100 * MCC_SECOND;
-  g_assert_true (mcc_elm_patience_take (&patience, 7, 2, LENGTH, now));
-  now += LENGTH + MCC_ELM_PATIENCE_REST - 1;
-  g_assert_false (mcc_elm_patience_take (&patience, 8, 2, LENGTH, now)); /* rest */
-  g_assert_true (mcc_elm_patience_take (&patience, 8, 2, LENGTH, now + 1));
-  now += LENGTH + MCC_ELM_PATIENCE_REST + 1;
-  g_assert_true (mcc_elm_patience_take (&patience, 7, 3, LENGTH, now));
+  MccTime now = START + 100 * 2 * LENGTH;
+  double sum = excused (&patience, now, mcc_time_to_seconds (LENGTH), TRUE);
+  g_assert_cmpfloat (sum, >=, mcc_time_to_seconds (LENGTH - 2 * LOOK));
+}
+
+/* Without a word nothing is excused, nor what begins when its time is over. */
+static void
+test_over (void)
+{
+  MccElmPatience patience;
+  mcc_elm_patience_init (&patience, START);
+  g_assert_false (mcc_elm_patience_look (&patience, LOOK, TRUE, START));
+  g_assert_true (mcc_elm_patience_hear (&patience, LENGTH, START));
+  g_assert_false (mcc_elm_patience_look (&patience, LOOK, TRUE, START + LENGTH));
+  /* Once begun it goes on without more of it: what was left still comes for a while. */
+  MccTime now = START + 2 * LENGTH;
+  g_assert_true (mcc_elm_patience_hear (&patience, LENGTH, now));
+  g_assert_true (mcc_elm_patience_look (&patience, LOOK, TRUE, now + LOOK));
+  g_assert_true (mcc_elm_patience_look (&patience, LOOK, FALSE, now + 2 * LOOK));
+}
+
+/* Words alone do not keep it ready for ever: what is measured meanwhile does not count. */
+static void
+test_ready (void)
+{
+  MccElmPatience patience;
+  guint ready = 0, looks = 0;
+  mcc_elm_patience_init (&patience, START);
+  for (MccTime now = START; now < START + 1000 * MCC_SECOND; now += LOOK, looks++) {
+    mcc_elm_patience_hear (&patience, LENGTH, now);
+    mcc_elm_patience_look (&patience, LOOK, FALSE, now + LOOK);
+    ready += mcc_elm_patience_is_ready (&patience, now + LOOK);
+  }
+  double most = (double)MCC_ELM_PATIENCE_MOST;
+  double share = most / (most + (double)MCC_ELM_PATIENCE_REST);
+  g_assert_cmpfloat (ready, <=, (share + 0.01) * looks);
+  g_assert_cmpfloat (ready, >=, 0.9 * share * looks);
 }
 
 int
@@ -65,6 +107,9 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/elm/patience/a-share-of-the-time", test_share);
-  g_test_add_func ("/elm/patience/once-per-back-off", test_one);
+  g_test_add_func ("/elm/patience/at-once", test_at_once);
+  g_test_add_func ("/elm/patience/nothing-to-excuse-costs-nothing", test_free);
+  g_test_add_func ("/elm/patience/over", test_over);
+  g_test_add_func ("/elm/patience/not-ready-for-ever", test_ready);
   return g_test_run ();
 }

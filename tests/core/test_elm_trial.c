@@ -139,6 +139,35 @@ test_overload (void)
   g_assert_cmpuint (path.trial.heavy, ==, 0);
 }
 
+/* While another one tries, ours is not judged; it is when that is over, for as long as is left. */
+static void
+test_shift (void)
+{
+  Path path;
+  double after;
+  path_init (&path);
+  mcc_elm_trial_begin (&path.trial, START);
+  g_assert_cmpint (run (&path, 1.0, 0.0, 0.0, &after), ==, MCC_ELM_BEARS);
+  for (guint i = 0; i < 40; i++) {
+    path.input.now += 100 * MCC_MSECOND;
+    path.lost += 5.0;
+    path.input.lost = (guint64)path.lost;
+    mcc_elm_trial_shift (&path.trial, 100 * MCC_MSECOND, path.input.now);
+    g_assert_true (mcc_elm_trial_active (&path.trial, path.input.now));
+  }
+  g_assert_cmpint (run (&path, 1.9, 0.0, 0.0, &after), ==, MCC_ELM_BEARS);
+  g_assert_true (mcc_elm_trial_active (&path.trial, path.input.now));
+  g_assert_cmpint (run (&path, 0.2, 0.0, 0.0, &after), ==, MCC_ELM_BEARS);
+  g_assert_false (mcc_elm_trial_active (&path.trial, path.input.now));
+  /* There is none to go on with. */
+  path.input.now += MCC_SECOND;
+  mcc_elm_trial_shift (&path.trial, 100 * MCC_MSECOND, path.input.now);
+  g_assert_false (mcc_elm_trial_active (&path.trial, path.input.now));
+  mcc_elm_trial_begin (&path.trial, path.input.now);
+  mcc_elm_trial_shift (&path.trial, 100 * MCC_MSECOND, path.input.now + 100 * MCC_MSECOND);
+  g_assert_cmpint (run (&path, 2.9, 0.3, 0.0, &after), ==, MCC_ELM_TOO_MUCH);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -147,5 +176,6 @@ main (int argc, char **argv)
   g_test_add_func ("/elm/trial/overflow-of-others", test_overflow);
   g_test_add_func ("/elm/trial/queue", test_queue);
   g_test_add_func ("/elm/trial/overload", test_overload);
+  g_test_add_func ("/elm/trial/another-meanwhile", test_shift);
   return g_test_run ();
 }

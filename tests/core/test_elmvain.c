@@ -212,6 +212,62 @@ test_behind (void)
   }
 }
 
+/* Three behind each of three links, each group with a level that fits: what the one group tries
+ * costs the others no patience with their own, whose newcomers are not kept below. */
+static void
+test_elsewhere (void)
+{
+  static const struct {
+    guint64 bps;
+    int level;
+  } links[] = { { 600000, 2 }, { 2300000, 4 }, { 6000000, 5 } };
+  double mean = 0.0, least = 120.0;
+  for (guint64 seed = SEED; seed < SEED + 6; seed++) {
+    VnetElmSenderConfig config = vnet_elm_sender_default;
+    MccElmReceiverConfig receiver_config = { .variant = MCC_VARIANT_ENHANCED,
+      .hears_group = true,
+      .max_level = -1,
+      .leave_latency = 2 * MCC_SECOND };
+    VnetElmReceiver *receiver[9];
+    GRand *rand = g_rand_new_with_seed ((guint32)seed);
+    int down[3];
+    config.fps = 0.0;
+    config.count = 7;
+    for (unsigned k = 0; k < config.count; k++)
+      config.cumulative_bps[k] = 125000u << k;
+    Vnet *vnet = vnet_new (seed);
+    VnetElmSender *sender = vnet_elm_sender_new (vnet, &config, MCC_MSECOND);
+    for (unsigned i = 0; i < 3; i++) {
+      VnetLink link = { .rate_bps = links[i].bps,
+        .delay = RTT / 2,
+        .queue_bytes = (guint32)(links[i].bps / 8 * 120 / 1000) };
+      down[i] = vnet_add_link (vnet, VNET_CORE, &link);
+    }
+    for (unsigned i = 0; i < G_N_ELEMENTS (receiver); i++) {
+      vnet_run (vnet, vnet_now (vnet) + g_rand_int_range (rand, 0, 400) * MCC_MSECOND);
+      receiver[i] = vnet_elm_receiver_new (vnet, down[i % 3], (i + 1) * MCC_MSECOND,
+          &receiver_config, MCC_SECOND, (500 + 7 * i) * MCC_SECOND, 20.0 * i);
+    }
+    vnet_run (vnet, 120 * MCC_SECOND);
+    GString *text = g_string_new (NULL);
+    for (unsigned i = 0; i < G_N_ELEMENTS (receiver); i++) {
+      double at = mcc_time_to_seconds (vnet_elm_receiver_time_at (receiver[i], links[i % 3].level));
+      g_string_append_printf (text, " %.0f", at);
+      mean += at / 54.0;
+      least = MIN (least, at);
+      vnet_elm_receiver_free (receiver[i]);
+    }
+    g_test_message ("seed %u:%s s of 120 at the highest level that fits", (guint)seed, text->str);
+    g_string_free (text, TRUE);
+    vnet_elm_sender_free (sender);
+    vnet_free (vnet);
+    g_rand_free (rand);
+  }
+  g_test_message ("mean %.1f s, least %.1f s", mean, least);
+  g_assert_cmpfloat (mean, >=, 84.0);
+  g_assert_cmpfloat (least, >=, 40.0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -234,5 +290,6 @@ main (int argc, char **argv)
   g_test_add_func ("/elm/vain/our-share-is-no-limit", test_share);
   g_test_add_func ("/elm/vain/a-link-that-carries-more-again", test_more);
   g_test_add_func ("/elm/vain/behind-one-that-is-ahead", test_behind);
+  g_test_add_func ("/elm/vain/behind-three-links", test_elsewhere);
   return g_test_run ();
 }
