@@ -163,7 +163,7 @@ def command(arguments):
 
 def large_pictures(arguments, vmaf):
     """The section of one scenario at 1280x720."""
-    given = argparse.Namespace(**{**vars(arguments), "size": "hd", "content": [STRIP_KIND]})
+    given = argparse.Namespace(**{**vars(arguments), "size": "hd"})
     found = plans.Plan(LARGE, frames=LARGE_FRAMES)
     evaluated = Evaluated(given, [found])
     evaluated.run(lambda text: print(text, flush=True))
