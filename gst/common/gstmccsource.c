@@ -487,10 +487,10 @@ source_loop (gpointer data)
   if (flow != GST_FLOW_FLUSHING || !self->playing)
     gst_pad_pause_task (self->src);
   g_mutex_unlock (&self->lock);
-  if (flow == GST_FLOW_NOT_LINKED || flow < GST_FLOW_EOS) {
+  if (flow == GST_FLOW_NOT_LINKED || flow < GST_FLOW_EOS)
     GST_ELEMENT_FLOW_ERROR (self, flow);
+  if (flow == GST_FLOW_NOT_LINKED || flow <= GST_FLOW_EOS) /* or downstream has had enough */
     self->funcs.eos (self->owner);
-  }
 }
 
 /* ---- pad and states ---- */

@@ -2,7 +2,7 @@
  *
  * Started and stopped again and again: what each element holds stays the same: heap, file
  * descriptors, threads. Receivers hear a sender that runs all the time, and in READY keep nothing
- * of the streams that they had.
+ * of the streams that they had. Who downstream has had enough ends the stream.
  *
  *   test_cycles [--cycles N] [-p /cycles/ELEMENT]     tests/bench/cycles is the long form
  */
@@ -39,12 +39,13 @@ typedef struct {
 
 static const Case cases[] = {
   { "asmpsink", AUDIO "! asmpsink @", NULL },
-  { "asmpsrc", "asmpsrc @ ! fakesink async=false", AUDIO "! asmpsink @" },
+  { "asmpsrc", "asmpsrc @ ! fakesink name=sink async=false", AUDIO "! asmpsink @" },
   { "asspsimulcastbin", "asspsimulcastbin name=s @ " TWO, NULL },
-  { "asspsimulcastsrc", "asspsimulcastsrc @ ! fakesink async=false",
+  { "asspsimulcastsrc", "asspsimulcastsrc @ ! fakesink name=sink async=false",
       "asspsimulcastbin name=s @ " TWO },
   { "elmlayersink", "elmlayersink name=s @ " LAYERS, NULL },
-  { "elmlayersrc", "elmlayersrc @ ! fakesink async=false", "elmlayersink name=s @ " LAYERS },
+  { "elmlayersrc", "elmlayersrc @ ! fakesink name=sink async=false",
+      "elmlayersink name=s @ " LAYERS },
 };
 
 static guint cycles = CYCLES;
@@ -225,6 +226,31 @@ test_ready (gconstpointer data)
   gst_object_unref (peer);
 }
 
+/* num-buffers, eos-after and the like end the stream, as they do behind udpsrc. */
+static void
+test_enough (gconstpointer data)
+{
+  const Case *test = data;
+  GstElement *peer = launch (test->peer), *pipeline = launch (test->launch);
+  GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+
+  g_object_set (sink, "num-buffers", 20, NULL);
+  gst_element_set_state (peer, GST_STATE_PLAYING);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_EOS);
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_element_set_state (peer, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (sink);
+  gst_object_unref (pipeline);
+  gst_object_unref (peer);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -248,6 +274,9 @@ main (int argc, char **argv)
       continue;
     path = g_strdup_printf ("/cycles/%s-ready", cases[i].name);
     g_test_add_data_func (path, &cases[i], test_ready);
+    g_free (path);
+    path = g_strdup_printf ("/cycles/%s-enough", cases[i].name);
+    g_test_add_data_func (path, &cases[i], test_enough);
     g_free (path);
   }
   return g_test_run ();
