@@ -310,7 +310,7 @@ gst_assp_simulcast_bin_install_properties (GstMccSenderClass *sender_class)
   g_object_class_install_property (klass, PROP_ENCODER_DESCRIPTION,
       g_param_spec_string ("encoder-description", "Encoder",
           "The encoder of each stream as gst-launch-1.0 takes it, such as vp8enc; raw video in, "
-          "H.264, H.265, VP8, VP9 or RTP out",
+          "H.264, H.265, VP8, VP9, AV1, JPEG, MPEG-4, Theora or RTP out",
           DEFAULT_ENCODER, STOPPED));
   g_object_class_install_property (klass, PROP_IDLE_TIMEOUT,
       g_param_spec_uint ("idle-timeout", "Idle time-out",
