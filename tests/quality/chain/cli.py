@@ -61,9 +61,14 @@ def common(parser):
     parser.add_argument("--rtt", type=float, default=0.1, metavar="SECONDS")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="slices of a picture")
     parser.add_argument("--late", choices=("lost", "shown"), default="lost")
-    parser.add_argument("--ffmpeg", default="ffmpeg", metavar="PROGRAM")
+    parser.add_argument("--ffmpeg", type=program, default="ffmpeg", metavar="PROGRAM")
     parser.add_argument("--no-vmaf", action="store_true")
     parser.add_argument("--builddir", type=Path, default=TOP / "_build", metavar="DIR")
+
+
+def program(text):
+    """Of a path, where it is: FFmpeg is run in other folders."""
+    return str(Path(text).resolve()) if "/" in text else text
 
 
 def setting(arguments, kind):

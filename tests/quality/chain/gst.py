@@ -100,14 +100,35 @@ class Encoder(Pipeline):
             scale = f"videoscale ! {raw},width={width},height={height} ! "
         encoder = encoder.replace("name=encoder", f"name=encoder threads={threads}", 1)
         super().__init__(
-            f"appsrc name=in format=time caps={raw},width={source.width},height={source.height} "
-            f"! {scale}{encoder} ! video/x-h264,stream-format=byte-stream,alignment=au "
+            f"identity name=in ! {scale}{encoder} ! video/x-h264,stream-format=byte-stream,alignment=au "
             f"! rtph264pay mtu={mtu} config-interval=-1 pt={PAYLOAD_TYPE} seqnum-offset=0 "
-            "timestamp-offset=0 ! appsink name=out sync=false"
+            "timestamp-offset=0 ! appsink name=out sync=false wait-on-eos=false"
         )
         self.encoder = self.pipeline.get_by_name("encoder")
+        self.begin(f"{raw},width={source.width},height={source.height}")
         self.step = Gst.SECOND // source.fps
         self.duration = step * self.step
+
+    def begin(self, caps):
+        """Pictures go in by this thread: bitrates and key units are of the picture that is next, and
+        bits the same in each run, also of an encoder that holds pictures back."""
+        self.pad = Gst.Pad.new("src", Gst.PadDirection.SRC)
+        self.pad.set_active(True)
+        self.pad.link(self.source.get_static_pad("sink"))
+        segment = Gst.Segment()
+        segment.init(Gst.Format.TIME)
+        self.pad.push_event(Gst.Event.new_stream_start("pictures"))
+        self.pad.push_event(Gst.Event.new_caps(Gst.Caps.from_string(caps)))
+        self.pad.push_event(Gst.Event.new_segment(segment))
+
+    def push(self, data, pts, duration=None):
+        buffer = Gst.Buffer.new_wrapped(data)
+        buffer.pts, buffer.duration = pts, duration
+        if self.pad.push(buffer) != Gst.FlowReturn.OK:
+            self.fail("takes nothing more:")
+
+    def end(self):
+        self.pad.push_event(Gst.Event.new_eos())
 
     def set_bitrate(self, bps):
         """From the next frame on."""

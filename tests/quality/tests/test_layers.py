@@ -11,7 +11,7 @@ sys.path[:0] = [str(HERE.parents[1] / "sim" / "tests"), str(HERE), str(HERE.pare
 
 import made  # noqa: E402
 import tap  # noqa: E402
-from chain import content, core, evaluate, layers, trace  # noqa: E402
+from chain import content, core, evaluate, gst, layers, trace  # noqa: E402
 
 FOLDER = tempfile.TemporaryDirectory(prefix="quality-test-")
 FPS = content.SIZES["cif"].fps
@@ -76,6 +76,29 @@ def test_what_is_not_taken_is_not_lost():
 def test_shares_are_of_the_whole():
     found = layers.shares(480_000, setting(), 4)
     assert len(found) == 3 and abs(sum(found) - 1) < 1e-9 and min(found) > 0.1, found
+
+
+def bits(delay_us):
+    """What the layers' encoder makes of two rates and a key unit; @delay_us: a busy machine."""
+    source = content.SIZES["cif"]
+    frame = bytes(range(256)) * (source.width * source.height * 3 // 2 // 256)
+    out = []
+    with gst.LayeredEncoder(source, 1000) as encoder:
+        encoder.source.set_property("sleep-time", delay_us)
+        for number in range(12):
+            encoder.set_bitrate(2_000_000 if number % 2 else 100_000)
+            if number == 2:
+                encoder.force_key_unit()
+            turned = frame[number * 999 :] + frame[: number * 999]
+            out += encoder.encode(turned, number)
+        out += encoder.rest()
+    return [packet[12:] for _, packets in out for packet in packets]  # but for the SSRC
+
+
+def test_bits_are_the_same_however_busy_the_machine_is():
+    calm = bits(0)
+    assert len(calm) > 12
+    assert calm == bits(30_000)
 
 
 if __name__ == "__main__":
