@@ -188,9 +188,28 @@ def overview(outcomes, stem):
     return "\n".join(lines)
 
 
+def missed(outcomes):
+    """The goals that `enhanced` misses, a row each."""
+    total, lines = 0, []
+    for outcome in outcomes:
+        name = outcome.plan.scenario.id
+        for entry in outcome.measures:
+            goal, verdict = goal_text(outcome, entry)
+            total += verdict != ""
+            if verdict == "missed":
+                ours = mean_text(outcome.summary(entry, "enhanced"), unit(entry))
+                title = entry.get("title") or describe(entry)
+                lines.append(row([f"[{name}](#{name})", title, ours, goal]))
+    head = f"`enhanced` misses {len(lines)} of {total} goals."
+    if not lines:
+        return head
+    rows = [row(["scenario", "figure", "enhanced", "goal"]), "|" + "---|" * 4, *lines]
+    return "\n".join([head, "", *rows])
+
+
 def fill(template, outcomes, pictures, command, stem="asmp"):
-    """The page. Slots: @COMMAND@, @OVERVIEW@, @DUEL@, @BEHIND@, @DIFFERENCES@, @PAIRED@,
-    @SCENARIOS:PREFIX@, and @SCENARIO/MEASURE/VARIANT@ for one figure in the text."""
+    """The page. Slots: @COMMAND@, @OVERVIEW@, @MISSED@, @DUEL@, @BEHIND@, @DIFFERENCES@,
+    @PAIRED@, @SCENARIOS:PREFIX@, and @SCENARIO/MEASURE/VARIANT@ for one figure in the text."""
     by_id = {outcome.plan.scenario.id: outcome for outcome in outcomes}
 
     def figure(match):
@@ -210,6 +229,7 @@ def fill(template, outcomes, pictures, command, stem="asmp"):
         return "\n".join(texts) or "None of them was run.\n"
 
     text = template.replace("@COMMAND@", command).replace("@OVERVIEW@", overview(outcomes, stem))
+    text = text.replace("@MISSED@", missed(outcomes))
     text = text.replace("@DUEL@", duel.table(outcomes)).replace("@BEHIND@", duel.behind(outcomes))
     text = text.replace("@DIFFERENCES@", duel.differences(outcomes))
     text = text.replace("@PAIRED@", paired.table(outcomes))

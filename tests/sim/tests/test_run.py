@@ -16,7 +16,7 @@ import types
 from pathlib import Path
 
 import tap
-from lab import cli, duel, page
+from lab import cli, duel, page, stats  # noqa: E402
 
 SCRIPTS = tap.HERE.parent
 
@@ -397,6 +397,28 @@ def test_the_templates_ask_for_what_there_is():
     loaded = {scenario.id: scenario.data for scenario in cli.load([])}
     for stem in ("asmp", "assp", "elm"):
         check_template(loaded, (SCRIPTS / f"{stem}.md.in").read_text(encoding="utf-8"))
+
+
+def test_the_report_lists_the_goals_that_are_missed():
+    class One:
+        plan = type(
+            "Plan", (), {"scenario": type("S", (), {"id": "asmp-a"}), "variants": ["enhanced"]}
+        )
+        measures = [
+            {"id": name, "what": "share", "title": name, "goal": {"text": goal}}
+            for name, goal in (("met", ">= 10 %"), ("short", ">= 90 %"), ("free", ""))
+        ]
+
+        def goal(self, entry, _variant):
+            return {"met": "ok", "short": "low", "free": None}[entry["id"]]
+
+        def summary(self, _entry, _variant):
+            return stats.summarise([0.5, 0.5])
+
+    text = page.missed([One()])
+    assert text.startswith("`enhanced` misses 1 of 2 goals."), text
+    assert "| [asmp-a](#asmp-a) | short |" in text and ">= 90 % |" in text, text
+    assert "met" not in text.split("misses", 1)[1] and "free" not in text, text
 
 
 def check_template(loaded, template):
