@@ -100,7 +100,8 @@ class Encoder(Pipeline):
             scale = f"videoscale ! {raw},width={width},height={height} ! "
         encoder = encoder.replace("name=encoder", f"name=encoder threads={threads}", 1)
         super().__init__(
-            f"identity name=in ! {scale}{encoder} ! video/x-h264,stream-format=byte-stream,alignment=au "
+            f"identity name=in ! {scale}{encoder} "
+            "! video/x-h264,stream-format=byte-stream,alignment=au "
             f"! rtph264pay mtu={mtu} config-interval=-1 pt={PAYLOAD_TYPE} seqnum-offset=0 "
             "timestamp-offset=0 ! appsink name=out sync=false wait-on-eos=false"
         )
@@ -110,8 +111,8 @@ class Encoder(Pipeline):
         self.duration = step * self.step
 
     def begin(self, caps):
-        """Pictures go in by this thread: bitrates and key units are of the picture that is next, and
-        bits the same in each run, also of an encoder that holds pictures back."""
+        """Pictures go in by this thread: bitrates and key units are of the picture that is next,
+        and bits the same in each run, also of an encoder that holds pictures back."""
         self.pad = Gst.Pad.new("src", Gst.PadDirection.SRC)
         self.pad.set_active(True)
         self.pad.link(self.source.get_static_pad("sink"))

@@ -179,9 +179,8 @@ def section(which, plan):
 
 
 def leader(which, plan, value):
-    """'ASSP 38.9, ...' from the best of our three on."""
-    ours = [name for name in which.protocols if name in ("asmp", "assp", "elm")]
-    order = sorted(ours, key=lambda name: -value(which.seen[plan.id, name]))
+    """'ASSP 38.9, ...' from the best on."""
+    order = sorted(which.protocols, key=lambda name: -value(which.seen[plan.id, name]))
     return ", ".join(f"{name.upper()} {value(which.seen[plan.id, name]):.1f}" for name in order)
 
 
