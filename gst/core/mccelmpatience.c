@@ -15,10 +15,20 @@ earn (MccElmPatience *self, MccTime now)
   self->credited += earned * MCC_ELM_PATIENCE_SHARE;
 }
 
+static void
+end (MccElmPatience *self, MccTime now)
+{
+  bool rests = self->used > 0 || now - self->since >= MCC_ELM_PATIENCE_MOST;
+  self->rest_until = rests ? now + MCC_ELM_PATIENCE_REST : 0;
+  self->until = 0;
+}
+
 bool
 mcc_elm_patience_hear (MccElmPatience *self, MccTime length, MccTime now)
 {
   earn (self, now);
+  if (self->until != 0 && now >= self->until)
+    end (self, now);
   if (now < self->rest_until || self->credit == 0)
     return false;
   if (self->until == 0) {
@@ -45,8 +55,6 @@ mcc_elm_patience_look (MccElmPatience *self, MccTime passed, bool troubled, MccT
   }
   if (now < self->until && (excused || self->used == 0))
     return excused;
-  bool rests = self->used > 0 || now - self->since >= MCC_ELM_PATIENCE_MOST;
-  self->rest_until = rests ? now + MCC_ELM_PATIENCE_REST : 0;
-  self->until = 0;
+  end (self, now);
   return false;
 }

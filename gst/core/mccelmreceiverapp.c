@@ -192,7 +192,7 @@ static void
 note_trial (MccElmReceiver *self, uint32_t ssrc, unsigned layer)
 {
   MccElmPatience *patience = &self->patience;
-  bool ready = patience->until != 0;
+  bool ready = mcc_elm_patience_is_ready (patience, self->now);
   if ((int)layer <= self->wanted || layer >= self->layers.count
       || !mcc_elm_patience_hear (patience, PATIENCE + self->config.leave_latency, self->now))
     return;
@@ -210,7 +210,7 @@ note_trial (MccElmReceiver *self, uint32_t ssrc, unsigned layer)
 }
 
 bool
-mcc_elm_receiver_is_patient (MccElmReceiver *self, MccTime passed)
+mcc_elm_receiver_be_patient (MccElmReceiver *self, MccTime passed)
 {
   MccTime until = self->patience.until;
   bool troubled

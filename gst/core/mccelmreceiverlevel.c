@@ -412,7 +412,7 @@ decide_enhanced (MccElmReceiver *self)
     mcc_elm_rate_handle_rtt (&self->rate, mcc_elm_receiver_rtt (self));
   if (self->now - self->heard >= MCC_TIME_ABSENCE || self->lost)
     return; /* silence is no rate */
-  bool patient = mcc_elm_receiver_is_patient (self, passed);
+  bool patient = mcc_elm_receiver_be_patient (self, passed);
   measure_fair (self);
   if (self->now < self->settled && self->draining)
     settle_down (self);

@@ -22,6 +22,11 @@ typedef struct {
   VnetElmReceiver *receiver;
 } World;
 
+static const MccElmReceiverConfig receiver_config = { .variant = MCC_VARIANT_ENHANCED,
+  .hears_group = true,
+  .max_level = -1,
+  .leave_latency = 2 * MCC_SECOND };
+
 /* Layers of 350, 500 and 700 kb/s behind a queue of 200 ms; a leave takes 0.5 s. */
 static void
 world_init (World *world, double fps, double bps, guint64 seed)
@@ -30,10 +35,6 @@ world_init (World *world, double fps, double bps, guint64 seed)
   VnetLink link = { .rate_bps = (guint64)bps,
     .delay = RTT / 2,
     .queue_bytes = (guint32)(bps / 8.0 * mcc_time_to_seconds (QUEUE)) };
-  MccElmReceiverConfig receiver_config = { .variant = MCC_VARIANT_ENHANCED,
-    .hears_group = true,
-    .max_level = -1,
-    .leave_latency = 2 * MCC_SECOND };
   config.fps = fps;
   config.count = 3;
   config.cumulative_bps[0] = 350000;
@@ -171,6 +172,18 @@ test_more (void)
   }
 }
 
+/* Of seven layers from 125 kb/s on, each twice the one before, evenly spaced. */
+static VnetElmSender *
+sender_of_seven (Vnet *vnet)
+{
+  VnetElmSenderConfig config = vnet_elm_sender_default;
+  config.fps = 0.0;
+  config.count = 7;
+  for (unsigned k = 0; k < config.count; k++)
+    config.cumulative_bps[k] = 125000u << k;
+  return vnet_elm_sender_new (vnet, &config, MCC_MSECOND);
+}
+
 /* Three behind one link, of whom one is ahead: what it tries in vain fails the joins that the
  * others make just then, and what it has costs them nothing. They are not kept below it for that.
  */
@@ -178,19 +191,10 @@ static void
 test_behind (void)
 {
   for (guint64 seed = SEED; seed < SEED + 6; seed++) {
-    VnetElmSenderConfig config = vnet_elm_sender_default;
     VnetLink link = { .rate_bps = 6000000, .delay = RTT / 2, .queue_bytes = 90000 };
-    MccElmReceiverConfig receiver_config = { .variant = MCC_VARIANT_ENHANCED,
-      .hears_group = true,
-      .max_level = -1,
-      .leave_latency = 2 * MCC_SECOND };
     VnetElmReceiver *receiver[3];
-    config.fps = 0.0;
-    config.count = 7;
-    for (unsigned k = 0; k < config.count; k++)
-      config.cumulative_bps[k] = 125000u << k;
     Vnet *vnet = vnet_new (seed);
-    VnetElmSender *sender = vnet_elm_sender_new (vnet, &config, MCC_MSECOND);
+    VnetElmSender *sender = sender_of_seven (vnet);
     int down = vnet_add_link (vnet, VNET_CORE, &link);
     for (unsigned i = 0; i < G_N_ELEMENTS (receiver); i++) {
       vnet_run (vnet, i * (1100 + 100 * seed % 700) * MCC_MSECOND);
@@ -223,20 +227,11 @@ test_elsewhere (void)
   } links[] = { { 600000, 2 }, { 2300000, 4 }, { 6000000, 5 } };
   double mean = 0.0, least = 120.0;
   for (guint64 seed = SEED; seed < SEED + 6; seed++) {
-    VnetElmSenderConfig config = vnet_elm_sender_default;
-    MccElmReceiverConfig receiver_config = { .variant = MCC_VARIANT_ENHANCED,
-      .hears_group = true,
-      .max_level = -1,
-      .leave_latency = 2 * MCC_SECOND };
     VnetElmReceiver *receiver[9];
     GRand *rand = g_rand_new_with_seed ((guint32)seed);
     int down[3];
-    config.fps = 0.0;
-    config.count = 7;
-    for (unsigned k = 0; k < config.count; k++)
-      config.cumulative_bps[k] = 125000u << k;
     Vnet *vnet = vnet_new (seed);
-    VnetElmSender *sender = vnet_elm_sender_new (vnet, &config, MCC_MSECOND);
+    VnetElmSender *sender = sender_of_seven (vnet);
     for (unsigned i = 0; i < 3; i++) {
       VnetLink link = { .rate_bps = links[i].bps,
         .delay = RTT / 2,
