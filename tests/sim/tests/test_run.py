@@ -16,7 +16,7 @@ import types
 from pathlib import Path
 
 import tap
-from lab import cli, duel, page, stats  # noqa: E402
+from lab import cli, duel, page, stats
 
 SCRIPTS = tap.HERE.parent
 
