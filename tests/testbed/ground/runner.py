@@ -21,6 +21,7 @@ from .environment import environment
 from .place import Place, obstacle
 
 LAG_MAX = 0.01  # share of packets handed over more than 1 ms late, above which a run is marked
+WAITED_MAX = 0.1  # of the time, by a thread of a program
 BUSY_MAX = 0.97  # of the machine: the emulator comes first, so that programs wait unseen
 ACTION_LATE_MAX_S = 0.3
 TICK_S = 0.05
@@ -146,6 +147,7 @@ class Ground:
             text=True,
         )
         self.lab.processes.append(load)
+        self.load = load
         load.stdin.write(json.dumps(plan) + "\n")
         load.stdin.flush()
         if load.stdout.readline() != "ready\n":
@@ -228,6 +230,16 @@ class Ground:
             time.sleep(max(0.0, min(TICK_S, due, self.duration - now)))
         return zero, self._account(cpu, before)
 
+    def _waited(self):
+        """Seconds that a thread of the programs was kept from a CPU, of the one kept longest."""
+        processes = [each.popen for own in self.programs.values() for each in own.processes()]
+        waits = [0.0]
+        for process in [*processes, self.load]:
+            for path in Path(f"/proc/{process.pid}/task").glob("*/schedstat"):
+                with contextlib.suppress(OSError, ValueError):
+                    waits.append(int(path.read_text(encoding="ascii").split()[1]) * 1e-9)
+        return max(waits)
+
     def _account(self, cpu, before):
         """How the machine did."""
         lag, stats = self.lab.lag(), self.lab.stats()
@@ -241,6 +253,7 @@ class Ground:
             "emulator_cpu": round((stats["cpu_s"] - before["cpu_s"]) / self.duration, 4),
             "host_drops": stats["drops"]["host"] - before["drops"]["host"],
             "action_late_s": round(self.late, 3),
+            "waited": round(self._waited() / self.duration, 4),
             "cores": os.cpu_count(),
             "kernel": platform.release(),
             "realtime": stats["realtime"],
@@ -251,6 +264,8 @@ class Ground:
             out["marked"].append(f"{100 * out['lag_over_1ms']:.1f} % of packets over 1 ms late")
         if out["machine_busy"] > BUSY_MAX:
             out["marked"].append(f"the machine was {100 * out['machine_busy']:.0f} % busy")
+        if out["waited"] > WAITED_MAX:
+            out["marked"].append(f"a program was kept from a CPU {100 * out['waited']:.0f} % of it")
         if self.late > ACTION_LATE_MAX_S:
             out["marked"].append(f"a program was {self.late:.1f} s late")
         if out["host_drops"]:
