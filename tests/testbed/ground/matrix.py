@@ -6,9 +6,13 @@ from lab import cli, document
 from . import place
 
 OVERHEAD_S = 12  # to begin and to end a run
-LOAD_BPS = 40e6  # of all runs that go on at the same time, as place.load_bps() reckons
-# What the programs of a flow cost, by those of asmp (ours-gilbert, asmp-slow-fast: machine_busy).
-COST = {"norm": 0.75, "uftp": 0.5}
+BUSY = 0.55  # of the machine, by all runs that go on at the same time
+# What a run costs of two cores, by `machine_busy` of runs that were alone (asmp-idle, ours-gilbert,
+# asmp-tcp-fairness, which-one-alone, assp-vs-smcc, rfc8868-queues): the network for each bit/s that
+# receivers get, a program of a flow, an encoder.
+NETWORK, PROGRAM, ENCODER = 0.007e-6, 0.005, 0.09
+LIGHT = ("norm", "uftp")  # whose programs cost
+LIGHT_PROGRAM = 0.002
 TOGETHER = 7  # runs: each has a process a receiver
 
 
@@ -20,7 +24,16 @@ class Run:
         self.duration = duration  # as it was written; None: whole
         whole = scenario.data["duration"]
         self.seconds = min(whole, cli.duration(duration)) if duration else whole
-        self.load = place.load_bps(scenario.data) * COST.get(flow, 1.0)
+        self.load = self._load()
+
+    def _load(self):
+        own = [each for each in self.scenario.data["flows"] if each["type"] == "multicast"]
+        programs = len(own) + sum(end["count"] for each in own for end in each["receivers"])
+        films = [each for each in own if each["source"]["type"] == "video"]
+        encoders = len(own) if self.flow.startswith("rtp") else len(films)
+        each = LIGHT_PROGRAM if self.flow in LIGHT else PROGRAM
+        load = NETWORK * place.load_bps(self.scenario.data) + each * programs
+        return load + (0 if self.flow in LIGHT else ENCODER * encoders)
 
     @property
     def name(self):
@@ -77,7 +90,7 @@ def next_fit(waiting, active):
         return None
     load = sum(run.load for run in active)
     for run in waiting:
-        if not active or load + run.load <= LOAD_BPS:
+        if not active or load + run.load <= BUSY:
             return run
     return None
 

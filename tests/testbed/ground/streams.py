@@ -117,6 +117,13 @@ class Elm(Several):
     cumulative = True
 
     @classmethod
+    def cannot(cls, data):
+        for flow in data["flows"]:
+            if flow["type"] == "multicast" and flow["source"]["type"] == "pictures":
+                return f"'{flow['id']}' sends whole pictures, as all layers are sent here"
+        return super().cannot(data)
+
+    @classmethod
     def missing(cls, ground):
         for flow in ground.asked["flows"]:
             if (
