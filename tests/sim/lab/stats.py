@@ -44,6 +44,18 @@ def summarise(values, limit=math.nan):
     return out
 
 
+def apart(own, other):
+    """Whether the means of two lists differ beyond what chance explains: Student's t-test at 5 %
+    with the variance of both. Without variance, or of one value each, any difference is."""
+    degrees = len(own) + len(other) - 2
+    squares = sum((value - statistics.fmean(each)) ** 2 for each in (own, other) for value in each)
+    difference = abs(statistics.fmean(own) - statistics.fmean(other))
+    if degrees < 1:
+        return difference > 0
+    error = math.sqrt(squares / degrees * (1 / len(own) + 1 / len(other)))
+    return difference > t975(degrees) * error
+
+
 def paired(own, other):
     """Summary of the differences @own - @other, each a list of values by seed: runs of the same
     seed have the same hosts, delays, starts and clocks, so that much of what is chance goes."""

@@ -372,6 +372,14 @@ def test_summary():
     assert math.isnan(stats.summarise([4.0]).half) and math.isnan(stats.summarise([None]).mean)
 
 
+def test_what_is_apart_beyond_chance():
+    assert stats.apart([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])  # t = 3.67 of 2.78
+    assert not stats.apart([1.0, 2.0, 3.0], [3.0, 4.0, 5.0])  # t = 2.45
+    assert stats.apart([6.0], [1.0, 2.0, 3.0, 2.0]) and not stats.apart([4.0], [1.0, 2.0, 3.0])
+    assert stats.apart([1.0], [2.0]) and stats.apart([0.0, 0.0], [0.1, 0.1])
+    assert not stats.apart([0.0], [0.0])
+
+
 FILE = """
 id: x
 title: A test

@@ -5,7 +5,7 @@ import copy
 import math
 import re
 
-from lab import document, measure, runner
+from lab import document, measure, runner, stats
 from lab import page as labpage
 from lab.outcome import Job
 from lab.table import pick
@@ -16,6 +16,7 @@ from . import outcome, rivalry
 APART = 0.15  # between reality and simulation: to be explained
 SIMULATED = "simulated"
 OURS = ("asmp", "assp", "elm")
+UNEXPLAINED = "not explained yet"
 SLOT = re.compile(r"@([A-Za-z0-9_-]+)/([A-Za-z0-9_-]+)/([A-Za-z0-9_=-]+)@")
 
 
@@ -55,8 +56,8 @@ def partner(variant, variants):
     return name if flow in OURS and name in variants else None
 
 
-def apart(measured):
-    """(measure, variant, real, simulated) where they differ by more than APART."""
+def pairs(measured):
+    """(measure, variant, real, simulated), both of which there are."""
     out = []
     for entry in measured.measures:
         for variant in measured.plan.variants:
@@ -65,12 +66,16 @@ def apart(measured):
                 continue
             real = measured.summary(entry, variant)
             model = measured.summary(entry, other)
-            if math.isnan(real.mean) or math.isnan(model.mean):
-                continue
-            most = max(abs(real.mean), abs(model.mean))
-            if most > 0 and abs(real.mean - model.mean) > APART * abs(model.mean):
+            if not math.isnan(real.mean) and not math.isnan(model.mean):
                 out.append((entry, variant, real, model))
     return out
+
+
+def apart(measured):
+    """Those of pairs() that differ by more than APART."""
+    return [
+        row for row in pairs(measured) if abs(row[2].mean - row[3].mean) > APART * abs(row[3].mean)
+    ]
 
 
 def table(measured):
@@ -107,17 +112,20 @@ def text_of(summary, unit):
     return text + suffix
 
 
-def overlap(one, other):
-    """Whether the ranges of the runs do."""
+def by_chance(one, other):
+    """Whether chance explains the difference of the runs' means, or of their ranges where one never
+    came to what is measured."""
     mine, theirs = known(one), known(other)
-    return min(mine) <= max(theirs) and min(theirs) <= max(mine)
+    if one.never or other.never:
+        return min(mine) <= max(theirs) and min(theirs) <= max(mine)
+    return not stats.apart(mine, theirs)
 
 
 def differences(measured, reasons):
     """What is apart, a line each, with its reason of @reasons (measure -> text)."""
     rows, clear = {}, set()
     for entry, variant, real, model in apart(measured):
-        if not overlap(real, model):
+        if not by_chance(real, model):
             clear.add(entry["id"])
         unit = measure.KINDS[entry["what"]].unit
         text = f"{variant} {text_of(real, unit)} for {text_of(model, unit)}"
@@ -125,9 +133,30 @@ def differences(measured, reasons):
     lines = []
     for name, texts in rows.items():
         why = reasons.get(name) or reasons.get("all")
-        why = why or ("not explained yet" if name in clear else "the ranges of the runs overlap")
+        why = why or (UNEXPLAINED if name in clear else "by chance (t-test, 95 %)")
         lines.append(f"- {name}: {'; '.join(texts)}: {why}")
     return lines
+
+
+def agreement(cases, reasons):
+    """How many figures agree with the simulation, a sentence."""
+    compared = apart_all = chance = told = 0
+    for measured, _ in cases:
+        why = reasons.get(measured.plan.scenario.id, {})
+        compared += len(pairs(measured))
+        for entry, _, real, model in apart(measured):
+            apart_all += 1
+            if by_chance(real, model):
+                chance += 1
+            else:
+                told += bool(why.get(entry["id"]) or why.get("all"))
+    other = apart_all - chance
+    return (
+        f"Of {compared} figures {compared - apart_all} are within {100 * APART:.0f} % of the "
+        f"simulation, {chance} more differ by no more than chance explains (t-test, 95 %; one in "
+        f"twenty would differ by more by chance alone); of the other {other}, {told} have their "
+        f"reason under the table and {other - told} none yet"
+    )
 
 
 def reasons_of(path):
@@ -153,6 +182,7 @@ def reasons_of(path):
 def machine(rows):
     """A sentence on how the machine did in the runs of a scenario."""
     runs = [result["ground"] for _, _, _, result in rows if result["ground"]]
+    builds = {run.get("asked", {}).get("build") for run in runs}
     lag = max(run["lag_over_1ms"] for run in runs)
     busy = [run["machine_busy"] for run in runs]
     marked = [run for run in runs if run["marked"] or run["failed"]]
@@ -161,6 +191,8 @@ def machine(rows):
     if marked:
         what = {item for run in marked for item in run["marked"] + run["failed"]}
         text += f"; **{len(marked)} runs marked**: " + "; ".join(sorted(what))
+    if len(builds) > 1:
+        text += f"; **programs of {len(builds)} builds**"
     return text + "."
 
 
@@ -211,6 +243,8 @@ def fill(template, cases, reasons, pictures, commands):
         for measured, rows in cases
     ]
     text = template.replace("@COMMANDS@", "\n".join(f"    {line}" for line in commands))
+    text = text.replace("@AGREEMENT@", agreement(cases, reasons))
     text = text.replace("@RIVALS@", rivalry.overview(cases))
+    text = text.replace("@TOGETHER@", rivalry.together(cases))
     text = text.replace("@SCENARIOS@", "\n".join(sections).rstrip())
     return SLOT.sub(lambda match: slot(cases, match), text)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Ours beside the real rivals in all scenarios: a row each, and a sentence that counts them."""
+"""Ours beside the real rivals in all scenarios: a row each, and a sentence that counts them; and
+all protocols together where a scenario runs each."""
 
 import math
 import statistics
@@ -127,3 +128,31 @@ def overview(cases):
     note += "multicast flow; **bold**: the best. A rival that has nothing there was not run: it "
     note += "cannot (UFTP admits nobody later), or did not end the run.*"
     return "\n".join([sentence(rows), "", *lines, "", note])
+
+
+def together(cases):
+    """Of scenarios that all of ours ran: mean rate and the slowest's, loss; a row each."""
+    chosen = [
+        (measured, [flow for flow in measured.plan.variants if not flow.startswith("simulated")])
+        for measured, _ in cases
+    ]
+    chosen = [(measured, flows) for measured, flows in chosen if {"asmp", "elm"} <= set(flows)]
+    if not chosen:
+        return "No scenario was run with all."
+    flows = list(dict.fromkeys(flow for _, own in chosen for flow in own))
+    lines = [labpage.row(["", *flows]), "|" + "---|" * (len(flows) + 1)]
+    for measured, own in sorted(chosen, key=lambda case: case[0].plan.scenario.id):
+        name = measured.plan.scenario.id
+        cells = [together_cell(measured, flow) if flow in own else "-" for flow in flows]
+        lines.append(labpage.row([f"[{name}](#{name})", *cells]))
+    return "\n".join(lines)
+
+
+def together_cell(measured, flow):
+    by_id = {entry["id"]: entry for entry in measured.measures}
+    rate, worst, loss = (
+        measured.summary(by_id[key], flow).mean for key in ("rate", "worst", "loss")
+    )
+    return (
+        f"{significant(rate / 1e3)} / {significant(worst / 1e3)} kb/s, {significant(100 * loss)} %"
+    )

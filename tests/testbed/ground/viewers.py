@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""docs/results/real-viewers.md: what viewers saw, and ASSP and ELM beside the laboratory."""
+"""docs/results/real-viewers.md: what viewers saw."""
 
 import re
 import statistics
@@ -18,6 +18,7 @@ NAMES = {"asmp": "ASMP", "assp": "ASSP", "elm": "ELM"}
 COLOURS = {"asmp": "tab:blue", "assp": "tab:green", "elm": "tab:orange"}
 FIXED = ("0.75", "0.55", "0.35")  # greys
 SLOT = re.compile(r"@([a-z0-9-]+)/([a-z0-9-]+)(?:/([a-z0-9=]+))?@")
+STOP_S = 0.2  # no picture of ours is to stand longer
 HEAD = ("SSIM", "PSNR", "not shown", "stops > 100, > 200 ms", "longest stop", "delay")
 
 
@@ -182,9 +183,28 @@ def slot(cases, match):
     raise page.PageError(f"nothing was measured for {match.group(0)}")
 
 
-def fill(template, cases, sections, others, commands):
-    """@cases: Watched; @sections: theirs; @others: the laboratory's scenarios'."""
+def stops(cases):
+    """Those of ours whose picture stood for longer than is wanted, a sentence."""
+    found = []
+    for watched in cases:
+        for flow in (flow for flow in NAMES if flow in watched.flows):
+            longest = {
+                name: watched.values(flow, "longest_stop", name) for name in watched.receivers
+            }
+            runs = len(watched.flows[flow])
+            for name, values in longest.items():
+                over = [value for value in values if value > STOP_S]
+                if over:
+                    text = (
+                        f"{NAMES[flow]} {name} in {watched.scenario.id}, {milliseconds(max(over))}"
+                    )
+                    found.append(f"{text} in {len(over)} of {runs} runs")
+    return "missed by " + "; ".join(found) if found else "reached in every run"
+
+
+def fill(template, cases, sections, commands):
+    """@cases: Watched; @sections: theirs."""
     text = template.replace("@COMMANDS@", "\n".join(f"    {line}" for line in commands))
     text = text.replace("@VIEWERS@", "\n".join(sections).rstrip())
-    text = text.replace("@SCENARIOS@", "\n".join(others).rstrip())
+    text = text.replace("@STOPS@", stops(cases))
     return SLOT.sub(lambda match: slot(cases, match), text)
