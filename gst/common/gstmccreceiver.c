@@ -345,10 +345,10 @@ handle_ssrc_changed (gpointer owner, guint stream, guint32 ssrc)
 
 static GstMccSourceVerdict
 handle_rtp (gpointer owner, guint stream, const guint8 *data, gsize size, const MccAddress *from,
-    guint bytes, MccEcn ecn)
+    guint bytes, const GstMccArrival *arrival)
 {
   GstMccReceiver *self = owner;
-  MccRtpPacket packet = { .bytes = bytes, .ecn = ecn };
+  MccRtpPacket packet = { .bytes = bytes, .ecn = arrival->ecn, .waited = arrival->waited };
   MccDrop verdict = MCC_DROP_OTHER_SENDER;
   GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
 

@@ -76,10 +76,10 @@ typedef struct {
   /* Our @stream's SSRC is this from now on (start, or after a collision). Sender: known by its caps
    * or its first packet, in every start anew; rtpsession's own before that does not count. */
   void (*ssrc_changed) (gpointer owner, guint stream, guint32 ssrc);
-  /* Receiver, for every RTP packet (a whole header at least) before rtpbin. @bytes IP bytes, @ecn
-   * as it arrived. */
+  /* Receiver, for every RTP packet (a whole header at least) before rtpbin. @bytes IP
+   * bytes. */
   GstMccSourceVerdict (*rtp) (gpointer owner, guint stream, const guint8 *data, gsize size,
-      const MccAddress *from, guint bytes, MccEcn ecn);
+      const MccAddress *from, guint bytes, const GstMccArrival *arrival);
   /* Receiver: packets that the kernel dropped at our socket since the last call. */
   void (*host_dropped) (gpointer owner, guint64 packets);
   /* Receiver: the jitterbuffer gave up @packets packets. */

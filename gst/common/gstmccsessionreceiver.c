@@ -85,7 +85,7 @@ on_rtp (gpointer owner, GstMccInput *input, const guint8 *data, gsize size, cons
   }
   if (self->handler.rtp)
     verdict = self->handler.rtp (self->owner, input->stream, data, size, from,
-        (guint)size + gst_mcc_session_get_overhead (self), input->ecn);
+        (guint)size + gst_mcc_session_get_overhead (self), &input->arrival);
   if (verdict == GST_MCC_SOURCE_PASS)
     note_reception (self, data, from, now);
   else if (self->merge

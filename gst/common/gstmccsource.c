@@ -17,7 +17,6 @@ GST_DEBUG_CATEGORY_STATIC (gst_mcc_source_debug);
 #define POOLED_BYTES 1500    /* what an Ethernet frame carries; larger ones are allocated */
 #define RETRY_MS 100         /* after an error that might stay */
 #define NO_EVENT_POLL_MS 100
-#define CONTROL_BYTES CMSG_SPACE (sizeof (int))
 #define INPUTS_MAX 9 /* streams of a session, and one that is being left */
 
 typedef union {
@@ -46,7 +45,7 @@ struct _GstMccSource {
   Address addresses[BATCH];
   union {
     struct cmsghdr align;
-    guint8 bytes[CONTROL_BYTES];
+    guint8 bytes[GST_MCC_ARRIVAL_BYTES];
   } controls[BATCH];
   guint8 *data; /* BATCH datagrams */
   Address last;
@@ -293,25 +292,6 @@ note_address (GstMccSource *self, const Address *address)
   }
 }
 
-/* The ECN bits of what came with @message. */
-static MccEcn
-get_ecn (struct msghdr *message)
-{
-  for (struct cmsghdr *c = CMSG_FIRSTHDR (message); c; c = CMSG_NXTHDR (message, c)) {
-    if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS
-        && c->cmsg_len >= CMSG_LEN (sizeof (guint8)))
-      return (MccEcn)(*CMSG_DATA (c) & 3);
-    if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_TCLASS
-        && c->cmsg_len >= CMSG_LEN (sizeof (int))) {
-      int tclass;
-
-      memcpy (&tclass, CMSG_DATA (c), sizeof tclass);
-      return (MccEcn)(tclass & 3);
-    }
-  }
-  return MCC_ECN_NOT_ECT;
-}
-
 /* The running time now; none without a clock. */
 static GstClockTime
 get_running_time (GstMccSource *self, GstClock *clock)
@@ -403,6 +383,7 @@ read_batch (GstMccSource *self, GstMccInput *input, GstClock *clock)
 {
   GstFlowReturn flow = GST_FLOW_OK;
   GstClockTime running_time;
+  struct timespec clock_now = { 0 };
   MccTime now;
   int n;
 
@@ -418,9 +399,10 @@ read_batch (GstMccSource *self, GstMccInput *input, GstClock *clock)
   self->failed = FALSE;
   running_time = get_running_time (self, clock);
   now = (MccTime)g_get_monotonic_time () * MCC_USECOND;
+  clock_gettime (CLOCK_REALTIME, &clock_now);
   for (int i = 0; i < n && flow == GST_FLOW_OK; i++) {
     note_address (self, &self->addresses[i]);
-    input->ecn = get_ecn (&self->messages[i].msg_hdr);
+    input->arrival = gst_mcc_arrival_read (&self->messages[i].msg_hdr, &clock_now);
     flow = take (
         self, input, self->vectors[i].iov_base, self->messages[i].msg_len, running_time, now);
   }
@@ -767,11 +749,8 @@ GstMccInput *
 gst_mcc_input_new (GSocket *socket, guint stream)
 {
   GstMccInput *self = g_new0 (GstMccInput, 1);
-  int fd = g_socket_get_fd (socket), on = 1;
 
-  /* One of the two is of the other family. */
-  (void)setsockopt (fd, IPPROTO_IP, IP_RECVTOS, &on, sizeof on);
-  (void)setsockopt (fd, IPPROTO_IPV6, IPV6_RECVTCLASS, &on, sizeof on);
+  gst_mcc_arrival_enable (g_socket_get_fd (socket));
   g_atomic_ref_count_init (&self->references);
   self->socket = g_object_ref (socket);
   self->stream = stream;

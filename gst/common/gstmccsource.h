@@ -20,6 +20,7 @@
 #include <gio/gio.h>
 #include <gst/gst.h>
 
+#include "gstmccarrival.h"
 #include "mccstall.h"
 #include "mcctypes.h"
 
@@ -42,7 +43,7 @@ typedef struct {
   gatomicrefcount references;
   GSocket *socket;
   guint stream;
-  MccEcn ecn; /* of the datagram that `accept` is asked about; the source's thread's */
+  GstMccArrival arrival; /* of the datagram that `accept` is asked about; the source's thread's */
   /* The owner's, of the source's thread alone. */
   MccTime drops_checked;
   guint32 drops;

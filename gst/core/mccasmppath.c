@@ -127,6 +127,14 @@ is_marked (MccAsmpPath *self, const MccRtpPacket *packet, MccTime now)
   return marked && now >= self->excuse_until;
 }
 
+/* When @packet came into the socket; not before the one that was read before it. */
+static MccTime
+arrival_of (const MccAsmpPath *self, const MccRtpPacket *packet, MccTime now)
+{
+  MccTime arrival = now - mcc_time_min (packet->waited, now);
+  return mcc_time_min (mcc_time_max (arrival, self->arrival), now);
+}
+
 bool
 mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccTime now)
 {
@@ -143,7 +151,8 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
     mcc_loss_handle_packet (self->loss, number, packet->bytes, now, rtt);
   mcc_meter_add (&self->fast, packet->bytes, now);
   mcc_meter_add (&self->slow, packet->bytes, now);
-  mcc_capacity_handle_packet (&self->capacity, packet->bytes, now);
+  self->arrival = arrival_of (self, packet, now);
+  mcc_capacity_handle_packet (&self->capacity, packet->bytes, self->arrival);
   mcc_carried_add (&self->carried, packet->bytes, now);
   self->last = now;
   if (!packet->has_send_time)
@@ -152,27 +161,28 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
   if (!self->jitter.started)
     self->decided_send = packet->send_time;
   self->decided_bytes += packet->bytes;
-  mcc_jitter_handle_packet (&self->jitter, packet->send_time, now);
+  MccTime arrival = self->arrival;
+  mcc_jitter_handle_packet (&self->jitter, packet->send_time, arrival);
   MccTimeDelta transit = self->jitter.cumulative;
   if (self->variant == MCC_VARIANT_PUBLISHED)
     mcc_rtt_handle_packet (
-        &self->rtt, mcc_abs_send_time_diff (mcc_abs_send_time (now), packet->send_time), now);
+        &self->rtt, mcc_abs_send_time_diff (mcc_abs_send_time (arrival), packet->send_time), now);
   else
     mcc_rtt_handle_packet (&self->rtt, transit, now);
   mcc_congestion_handle_packet (&self->congestion, transit);
   self->queue_newest = mcc_transmission_handle_packet (&self->transmission, packet->bytes,
-      mcc_queue_handle_packet (&self->queue, transit, now), now);
+      mcc_queue_handle_packet (&self->queue, transit, arrival), arrival);
   mcc_overflow_handle_packet (&self->overflow, self->queue_newest, gap, now);
   if (mcc_loss_events (self->loss) > loss_events && packet->ecn != MCC_ECN_CE)
     mcc_overflow_handle_event (&self->overflow);
   self->queue_min = mcc_time_min (self->queue_min, self->queue_newest);
   self->queue_max = mcc_time_max (self->queue_max, self->queue_newest);
-  mcc_slump_handle_packet (&self->slump, packet->bytes, self->queue_newest, now);
+  mcc_slump_handle_packet (&self->slump, packet->bytes, self->queue_newest, arrival);
   if (self->variant == MCC_VARIANT_ENHANCED)
-    mcc_neighbours_handle_packet (&self->neighbours, packet->send_time, transit, now);
+    mcc_neighbours_handle_packet (&self->neighbours, packet->send_time, transit, arrival);
   self->has_echo = true;
   self->echo = packet->send_time;
-  self->echo_time = now;
+  self->echo_time = arrival;
   self->echo_transit = transit;
   return true;
 }
@@ -276,8 +286,10 @@ mcc_asmp_path_handle_announcement (MccAsmpPath *self, uint32_t send_time, MccTim
 {
   if (now < self->absent_until)
     return;
-  if (!self->jitter.started) /* an announcement may come long before the stream */
+  if (!self->jitter.started) { /* an announcement may come long before the stream */
+    self->arrival = now;
     mcc_jitter_handle_packet (&self->jitter, send_time, now);
+  }
   self->has_echo = true;
   self->echo = send_time;
   self->echo_time = now;

@@ -72,6 +72,7 @@ typedef struct {
   bool limited;           /* another one limits */
   uint64_t seed_after;    /* loss events that were none */
   uint64_t judged_events; /* looked at for a change */
+  MccTime arrival;        /* of the newest packet, in the socket */
   /* What a report echoes. */
   bool has_echo;
   uint32_t echo;
@@ -92,7 +93,8 @@ void mcc_asmp_path_splice (MccAsmpPath *self);
 void mcc_asmp_path_forget_losses (MccAsmpPath *self);
 /* Gaps before @until are not the network's. */
 void mcc_asmp_path_excuse_losses (MccAsmpPath *self, MccTime until);
-/* False: not in the sequence (a jump not yet confirmed), nothing was measured. */
+/* False: not in the sequence (a jump not yet confirmed), nothing was measured. What a packet waited
+ * in the socket is our host's, no queue of the path's. */
 bool mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccTime now);
 void mcc_asmp_path_handle_host_dropped (MccAsmpPath *self, uint64_t packets, MccTime now);
 /* The sender says whether it sends ECT. */

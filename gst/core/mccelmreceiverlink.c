@@ -111,13 +111,13 @@ mcc_elm_receiver_forget_link (MccElmReceiver *self)
 void
 mcc_elm_receiver_note_link (MccElmReceiver *self, uint32_t bytes)
 {
-  MccTime queue = self->path.queue_newest;
+  MccTime queue = self->path.queue_newest, arrival = self->path.arrival;
   double level_bps = (double)self->layers.layer[self->level].cumulative_bps;
   MccTime packets = mcc_time_from_seconds (
       FULL_FLOOR_PACKETS * 8.0 * mcc_loss_mean_packet_bytes (self->path.loss) / level_bps);
   mcc_elm_link_handle_packet (
-      &self->full, bytes, queue, mcc_time_max (FULL_FLOOR, packets), self->now);
-  mcc_elm_link_handle_packet (&self->burst, bytes, queue, BURST_FLOOR, self->now);
+      &self->full, bytes, queue, mcc_time_max (FULL_FLOOR, packets), arrival);
+  mcc_elm_link_handle_packet (&self->burst, bytes, queue, BURST_FLOOR, arrival);
   note_burst (self);
 }
 

@@ -54,6 +54,7 @@ typedef struct {
   bool has_send_time;
   uint32_t send_time; /* abs-send-time, 24 bits */
   MccEcn ecn;         /* as it arrived */
+  MccTime waited;     /* in the socket, until we were told; 0: not known */
 } MccRtpPacket;
 
 /* Why something from the network was not used. One counter each; the names (mcc_drop_name) are

@@ -393,6 +393,41 @@ test_loss_before_splice (void)
   mcc_asmp_path_clear (&f.path);
 }
 
+/* A host that reads late delays nothing on the path: with the time that packets waited in the
+ * socket there is no queue, and what a report echoes was held since it came. */
+static void
+late_reader (void)
+{
+  for (guint told = 0; told < 2; told++) {
+    PathFixture f;
+    path_init (&f, MCC_VARIANT_ENHANCED);
+    stream (&f, 100);
+    for (guint i = 0; i < 300; i++) { /* four are read when the fourth comes */
+      MccTime came = f.now + (i + 1) * 10 * MCC_MSECOND,
+              read = came + (3 - i % 4) * 10 * MCC_MSECOND;
+      MccRtpPacket packet = { .seq = f.seq++,
+        .bytes = BYTES,
+        .has_send_time = true,
+        .send_time = mcc_abs_send_time (came - f.delay),
+        .waited = told ? read - came : 0 };
+      g_assert_true (mcc_asmp_path_handle_packet (&f.path, &packet, read));
+      g_assert_cmpuint (f.path.echo_time, ==, told ? came : read);
+    }
+    g_test_message (
+        "%s: %.1f ms", told ? "told" : "not told", (double)f.path.queue_max / MCC_MSECOND);
+    if (told)
+      g_assert_cmpuint (f.path.queue_max, <, MCC_MSECOND);
+    else
+      g_assert_cmpuint (f.path.queue_max, >, 25 * MCC_MSECOND);
+    /* stamps that are wrong: nothing comes before what came, nor after it is read */
+    MccTime now = f.now + 10 * MCC_SECOND, last = f.path.arrival;
+    MccRtpPacket packet = { .seq = f.seq++, .bytes = BYTES, .waited = now + 1 };
+    g_assert_true (mcc_asmp_path_handle_packet (&f.path, &packet, now));
+    g_assert_cmpuint (f.path.arrival, ==, last);
+    mcc_asmp_path_clear (&f.path);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -406,6 +441,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmppath/rivals-come", rivals_come);
   g_test_add_func ("/asmppath/absence-proves-no-capacity", absence_proves_no_capacity);
   g_test_add_func ("/asmppath/losses-of-a-full-queue", overflow);
+  g_test_add_func ("/asmppath/who-reads-late-has-no-queue", late_reader);
   g_test_add_func ("/asmppath/ecn/a-mark-is-an-event-and-no-loss", marks);
   g_test_add_func ("/asmppath/ecn/marks-of-a-switch-are-excused", marks_are_excused);
   g_test_add_func ("/asmppath/ecn/broken-marks-are-forgotten", broken_marks);

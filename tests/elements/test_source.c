@@ -17,7 +17,8 @@ typedef struct {
   guint8 last;
   GstClockTime stamp;
   MccAddress from;
-  gint marks[4]; /* by ECN bits; atomic */
+  gint marks[4];  /* by ECN bits; atomic */
+  MccTime waited; /* the last one, in the socket */
 } World;
 
 static GstMccSourceVerdict
@@ -27,7 +28,8 @@ on_accept (gpointer owner, GstMccInput *input, const guint8 *data, gsize size,
   World *world = owner;
 
   world->from = *from;
-  g_atomic_int_inc (&world->marks[input->ecn]);
+  world->waited = input->arrival.waited;
+  g_atomic_int_inc (&world->marks[input->arrival.ecn]);
   g_atomic_int_inc (&world->accepted);
   return world->verdict;
 }
@@ -324,6 +326,32 @@ test_ecn (void)
   }
 }
 
+/* By the kernel's stamp, however late we read; not where the host stood still. */
+static void
+test_waited (void)
+{
+  static const struct {
+    guint ms;
+    gboolean told;
+  } table[] = { { 0, TRUE }, { 100, TRUE }, { 400, FALSE } };
+
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    MccTime least = table[row].told ? table[row].ms * MCC_MSECOND : 0;
+    World world;
+
+    world_start (&world);
+    gst_element_set_state (world.pipeline, GST_STATE_PAUSED);
+    send_packets (&world, 1, 1);
+    g_usleep (1000 * table[row].ms);
+    gst_element_set_state (world.pipeline, GST_STATE_PLAYING);
+    g_assert_true (reached (&world.accepted, 1));
+    g_test_message ("%u ms: %.1f", table[row].ms, (double)world.waited / MCC_MSECOND);
+    g_assert_cmpuint (world.waited, >=, least);
+    g_assert_cmpuint (world.waited, <=, table[row].told ? least + 100 * MCC_MSECOND : 0);
+    world_stop (&world);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -335,5 +363,6 @@ main (int argc, char **argv)
   g_test_add_func ("/source/eos-from-its-thread", test_eos);
   g_test_add_func ("/source/socket-error-is-one-warning", test_socket_error);
   g_test_add_func ("/source/ecn", test_ecn);
+  g_test_add_func ("/source/waited-in-the-socket", test_waited);
   return g_test_run ();
 }
