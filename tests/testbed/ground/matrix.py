@@ -6,13 +6,12 @@ from lab import cli, document
 from . import place
 
 OVERHEAD_S = 12  # to begin and to end a run
-BUSY = 0.55  # of the machine, by all runs that go on at the same time
+BUSY = 0.55  # of the machine, by all runs that go on at the same time; it is rather 0.7 then
 # What a run costs of two cores, by `machine_busy` of runs that were alone (asmp-idle, ours-gilbert,
 # asmp-tcp-fairness, which-one-alone, assp-vs-smcc, rfc8868-queues): the network for each bit/s that
 # receivers get, a program of a flow, an encoder.
-NETWORK, PROGRAM, ENCODER = 0.007e-6, 0.005, 0.09
-LIGHT = ("norm", "uftp")  # whose programs cost
-LIGHT_PROGRAM = 0.002
+NETWORK, PROGRAM, ENCODER = 0.008e-6, 0.006, 0.15
+LIGHT, LIGHT_PROGRAM = ("norm", "uftp"), 0.002  # whose programs cost less
 TOGETHER = 7  # runs: each has a process a receiver
 
 
