@@ -218,7 +218,7 @@ AsmpReceiver::Handle (const Datagram &datagram)
 void
 AsmpReceiver::HandleRtp (const Datagram &datagram, MccTime now)
 {
-  MccRtpPacket packet;
+  MccRtpPacket packet{};
   if (!ParseRtp (datagram, &packet))
     return;
   m_record.bytes.Add (datagram.ip_bytes);

@@ -71,6 +71,7 @@ ParseRtp (const Datagram &datagram, MccRtpPacket *out)
   const std::uint8_t *data = datagram.data;
   if (datagram.size < ASMP_RTP_BYTES || data[1] != ASMP_PAYLOAD_TYPE)
     return false;
+  *out = MccRtpPacket{};
   out->ssrc = Get32 (data + 8);
   out->seq = static_cast<std::uint16_t> (data[2] << 8 | data[3]);
   out->bytes = datagram.ip_bytes;

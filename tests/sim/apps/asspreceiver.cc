@@ -265,7 +265,7 @@ AsspReceiver::Handle (const Datagram &datagram)
 void
 AsspReceiver::HandleMedia (const Datagram &datagram, MccTime now)
 {
-  MccRtpPacket packet;
+  MccRtpPacket packet{};
   AsspMedia media;
   unsigned stream = datagram.group - AsspGroup (0);
   if (stream >= m_arrivals.size () || datagram.size < ASSP_PAYLOAD_BYTES

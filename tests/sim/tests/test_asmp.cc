@@ -89,7 +89,7 @@ RtpRoundTrip ()
 {
   sim::AsmpRtp rtp = sim::MakeRtp (0xdeadbeef, 65535, 0xabcdef);
   sim::Datagram datagram = Wrap (rtp.data (), rtp.size (), 1000);
-  MccRtpPacket packet;
+  MccRtpPacket packet{};
   g_assert_false (sim::IsRtcp (datagram));
   g_assert_true (sim::ParseRtp (datagram, &packet));
   g_assert_cmpuint (packet.ssrc, ==, 0xdeadbeef);
