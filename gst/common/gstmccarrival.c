@@ -5,6 +5,8 @@
 #include <netinet/in.h>
 #include <string.h>
 
+#include "mccstall.h"
+
 void
 gst_mcc_arrival_enable (int fd)
 {
@@ -24,7 +26,7 @@ get_waited (const struct cmsghdr *c, const struct timespec *now)
 
   memcpy (&came, CMSG_DATA (c), sizeof came);
   waited = (gint64)(now->tv_sec - came.tv_sec) * GST_SECOND + (now->tv_nsec - came.tv_nsec);
-  return waited >= 0 && waited <= (gint64)GST_MCC_ARRIVAL_WAITED_MAX ? (MccTime)waited : 0;
+  return waited >= 0 && waited <= (gint64)MCC_STALL_WAIT_MAX ? (MccTime)waited : 0;
 }
 
 GstMccArrival

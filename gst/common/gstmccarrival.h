@@ -15,12 +15,10 @@ G_BEGIN_DECLS
 
 /* What the kernel is asked for here. */
 #define GST_MCC_ARRIVAL_BYTES (CMSG_SPACE (sizeof (int)) + CMSG_SPACE (sizeof (struct timespec)))
-/* Longer: the host stood still (mccstall.h), or its clock was set. */
-#define GST_MCC_ARRIVAL_WAITED_MAX (250 * MCC_MSECOND)
 
 typedef struct {
   MccEcn ecn;     /* MCC_ECN_NOT_ECT where the kernel does not tell */
-  MccTime waited; /* in the socket before it was read; 0: not known, or too long */
+  MccTime waited; /* in the socket before it was read; 0: not known, or above MCC_STALL_WAIT_MAX */
 } GstMccArrival;
 
 /* From now on the kernel tells it of what comes to @fd. */

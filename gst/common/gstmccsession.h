@@ -77,7 +77,7 @@ typedef struct {
    * or its first packet, in every start anew; rtpsession's own before that does not count. */
   void (*ssrc_changed) (gpointer owner, guint stream, guint32 ssrc);
   /* Receiver, for every RTP packet (a whole header at least) before rtpbin. @bytes IP
-   * bytes. */
+   * bytes, @arrival what the kernel tells of it. */
   GstMccSourceVerdict (*rtp) (gpointer owner, guint stream, const guint8 *data, gsize size,
       const MccAddress *from, guint bytes, const GstMccArrival *arrival);
   /* Receiver: packets that the kernel dropped at our socket since the last call. */

@@ -17,6 +17,9 @@
 /* Kernel memory, which counts a packet at two to three times its size. */
 #define MCC_STALL_BACKLOG_BYTES (128u * 1024u) /* more than a key unit leaves behind */
 #define MCC_STALL_DRAINED_BYTES (16u * 1024u)
+/* What a packet may have waited in the socket of a host that is only busy. A longer wait is one
+ * that stood still, or whose clock was set, and is not subtracted from the arrival. */
+#define MCC_STALL_WAIT_MAX (250 * MCC_MSECOND)
 
 typedef struct {
   MccTime last; /* packet; MCC_TIME_NONE: none yet */
