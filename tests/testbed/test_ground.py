@@ -658,6 +658,27 @@ def test_rivals_are_beside_ours():
     assert rivalry.overview([(outcome.measured(load(text), rows[:1]), rows)]).startswith("No rival")
 
 
+def test_all_together_where_all_ran():
+    own = placed()
+    text = SCENARIO + (
+        "measures:\n"
+        "  - {id: rate, what: throughput, flow: m}\n"
+        "  - {id: worst, what: throughput, flow: m, over: min}\n"
+    )
+    loss = "  - {id: loss, what: loss, flow: m, receiver: near}\n"
+
+    def table(text, *flows):
+        run = result_of(own, stream(own)) | {"ground": None}
+        rows = [(flow, "", 1, run) for flow in (*flows, "simulated")]
+        return rivalry.together([(outcome.measured(load(text), rows), rows)])
+
+    lines = table(text + loss, "asmp", "elm", "norm").splitlines()
+    assert lines[0] == "|  | asmp | elm | norm |", lines
+    assert "/ " in lines[2] and " kb/s, 10.0 % |" in lines[2], lines
+    for nothing in (table(text, "asmp", "elm"), table(text + loss, "asmp", "norm")):
+        assert nothing.startswith("No scenario"), nothing
+
+
 def test_who_shows_more_than_the_best_fixed_rate_is_said():
     own = placed()
 

@@ -19,6 +19,7 @@ TITLES = {
     "queue_delay": "queue",
     "reach": "time to reach",
 }
+TOGETHER = ("rate", "worst", "loss")  # the measures that together() shows
 BEST = {
     "share": "nearest to the fair share",
     "cov": "lowest CoV",
@@ -136,7 +137,12 @@ def together(cases):
         (measured, [flow for flow in measured.plan.variants if not flow.startswith("simulated")])
         for measured, _ in cases
     ]
-    chosen = [(measured, flows) for measured, flows in chosen if {"asmp", "elm"} <= set(flows)]
+    chosen = [
+        (measured, flows)
+        for measured, flows in chosen
+        if {"asmp", "elm"} <= set(flows)
+        and {entry["id"] for entry in measured.measures} >= set(TOGETHER)
+    ]
     if not chosen:
         return "No scenario was run with all."
     flows = list(dict.fromkeys(flow for _, own in chosen for flow in own))
@@ -150,9 +156,7 @@ def together(cases):
 
 def together_cell(measured, flow):
     by_id = {entry["id"]: entry for entry in measured.measures}
-    rate, worst, loss = (
-        measured.summary(by_id[key], flow).mean for key in ("rate", "worst", "loss")
-    )
+    rate, worst, loss = (measured.summary(by_id[key], flow).mean for key in TOGETHER)
     return (
         f"{significant(rate / 1e3)} / {significant(worst / 1e3)} kb/s, {significant(100 * loss)} %"
     )
