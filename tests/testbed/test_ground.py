@@ -274,6 +274,29 @@ def test_changes_are_as_the_laboratory_has_them():
     line = {"time": 107.0, "type": "message", "name": "adaptive-multicast-switch", "fields": fields}
     got = streams.switches([{"time": 101.0, "type": "state"}, line], 100.0)
     assert got["stream"] == [[7.0, 1]] and got["switches"] == [[7.0, 0, 1, "up", 0.25]], got
+    back = line | {"time": 109.0, "fields": {**fields, "from": 1, "to": 0, "reason": "trouble"}}
+    got = streams.switches([line, back], 100.0)  # what it leaves at once is not shown meanwhile
+    assert got["stream"] == [[7.0, 1], [8.75, -1], [9.0, 0]], got
+
+
+def test_a_stream_that_was_left_is_not_lost_any_more():
+    own = placed()
+    flow = own.flows[0]
+    sender, near = flow["sender"], flow["receivers"][0]["host"]
+    groups = [("239.90.1.1", 5004), ("239.90.1.2", 5006)]
+    rows = []
+    for i in range(100):
+        for number, (address, port) in enumerate(groups):
+            line = (i / 10 + 0.05, sender, address, port)
+            dropped = i == 30 or 40 <= i < 43 or (i == 45 and number == 0)
+            rows.append(packet(own, trace.DROP_QUEUE if dropped else trace.LEFT, 0, *line))
+            if not dropped:
+                rows.append(packet(own, trace.DELIVERED, near.number, *line, value=0.02))
+    # The higher one is left at 4 s; the lower one comes from 4.35 s on, its picture at 5 s.
+    steps = {"stream": [[1.0, 1], [4.0, -1], [5.0, 0]], "switches": []}
+    told = {"media": groups, "receivers": {"near": steps}, "streams": [{}, {}]}
+    (sink,) = Run(result_of(own, rows, **told)).sinks("m", "near")
+    assert sum(sink["lost"]) == 2 and sum(sink["packets"]) == 29 + 56, sink
 
 
 # -- what viewers saw --

@@ -13,6 +13,8 @@ LAYERED = (
 )
 LAYERED_CAPS = "video/x-h264,profile=main"
 X264_LAYERS = 3
+# An old stream is left at the decision, not at the new one's first picture (mccasspreceiver).
+LEAVE_FIRST = ("trouble", "back")
 HEADERS = 0.94  # of a layered stream's bits on the wire that are the encoder's
 
 
@@ -73,6 +75,8 @@ def switches(lines, zero):
         fields, at = row["fields"], round(max(0.0, row["time"] - zero), 4)
         change = [at, fields["from"], fields["to"], fields["reason"], fields["duration"] * 1e-9]
         changes.append(change)
+        if fields["reason"] in LEAVE_FIRST:
+            rivals.append_change(steps, round(max(0.0, at - change[-1]), 4), -1)
         rivals.append_change(steps, at, fields["to"])
     return {"stream": steps, "switches": changes, "frames": [], "frames_damaged": []}
 

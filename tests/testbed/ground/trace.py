@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The emulator's trace of every packet as a result of the laboratory (tests/sim/README.md)."""
 
+import itertools
+import math
+
 import numpy
 
 BIN = 0.1
@@ -77,6 +80,17 @@ def trimmed(values):
     return [int(v) if v == int(v) else round(float(v), 7) for v in out]
 
 
+def awaited(steps):
+    """[time, stream or -1] with the next stream in the place of each -1."""
+    out = []
+    for at, stream in reversed(steps):
+        if out and stream < 0:
+            out[-1][0] = at
+            continue
+        out.append([at, stream])
+    return out[::-1]
+
+
 def paths(place):
     """receiver's host number -> the directed links from anywhere to it: for drops on the way."""
     links = place.given["links"]
@@ -127,11 +141,29 @@ class Media:
         chosen, of = self.pick(what, where=host.number)
         return [chosen[of == index] for index in range(len(self.groups))]
 
+    def after_the_first(self, dropped, got, own):
+        """Which of these drops came after the first packet of the stream that was waited for.
+
+        What is lost before may be before the join took effect, as at the beginning.
+        """
+        keep = numpy.ones(len(dropped), dtype=bool)
+        if len(self.groups) == 1 or self.cumulative:
+            return keep
+        when, ends = self.trace.time[dropped], [t for t, _ in awaited(own.get("stream") or [])]
+        sent = self.trace.time[got] - self.trace.rows["value_us"][got] * 1e-6
+        for begin, end in itertools.pairwise([*ends, math.inf]):
+            first = sent[sent >= begin].min(initial=math.inf)
+            keep &= (when < begin) | (when >= min(first, end))
+        return keep
+
     def taken(self, chosen, of, own):
-        """Which of these the receiver had at that time: the stream shown, or layers up to its."""
+        """Which of these the receiver had at that time: the stream shown, or layers up to its.
+
+        While none is shown it is the one that is waited for, as in the laboratory.
+        """
         if len(self.groups) == 1:
             return numpy.ones(len(chosen), dtype=bool)
-        steps = own.get("stream") or [[0.0, -1]]
+        steps = awaited(own.get("stream") or [[0.0, -1]])
         index = numpy.searchsorted([t for t, _ in steps], self.trace.time[chosen], "right") - 1
         level = numpy.where(index >= 0, numpy.array([v for _, v in steps])[index], -1)
         return of <= level if self.cumulative else of == level
@@ -184,6 +216,7 @@ def flow_result(trace, place, flow, ways, told):
         got = got[media.taken(got, got_of, own)]
         on_the_way = numpy.isin(trace.rows["where"][dropped], list(ways[host.number]))
         on_the_way = dropped[on_the_way & media.taken(dropped, of, own)]
+        on_the_way = on_the_way[media.after_the_first(on_the_way, got, own)]
         member = numpy.zeros(len(on_the_way), dtype=bool)
         for begin, end in receiver["times"]:
             # What is lost before the first packet that came may be before the join took effect.
