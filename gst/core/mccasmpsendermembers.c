@@ -46,6 +46,14 @@ mcc_asmp_sender_group_interval (const MccAsmpSender *self)
   return enhanced ? interval : mcc_time_max (interval, MCC_SENDER_RTCP_INTERVAL);
 }
 
+/* ... and the one that does. */
+static MccTime
+limiting_budget (const MccAsmpSender *self)
+{
+  return mcc_rtcp_interval (self->target_bps, self->config.session_bandwidth_bps,
+      MCC_RTCP_LIMITING_SHARE, 1, report_bytes (self));
+}
+
 MccTime
 mcc_asmp_sender_interval (const MccAsmpSender *self, const MccReceiver *receiver)
 {
@@ -57,8 +65,7 @@ mcc_asmp_sender_interval (const MccAsmpSender *self, const MccReceiver *receiver
   if (own > 0 && !mcc_asmp_sender_enhanced (self))
     return mcc_time_max (own, self->report_interval);
   if (receiver == mcc_asmp_sender_limiting (self) && mcc_asmp_sender_enhanced (self))
-    budget = mcc_rtcp_interval (self->target_bps, self->config.session_bandwidth_bps,
-        MCC_RTCP_LIMITING_SHARE, 1, report_bytes (self));
+    budget = limiting_budget (self);
   else
     budget = mcc_asmp_sender_group_interval (self);
   return mcc_time_max (own, budget);
@@ -92,6 +99,17 @@ life (const MccAsmpSender *self, const MccReceiver *receiver)
       receiver, MCC_SENDER_EXPIRY_INTERVALS * mcc_time_min (expected, MCC_SENDER_INTERVAL_MAX));
 }
 
+/* Whoever does not hear the media cannot know its SSRC: a plain report is about it, ours comes with
+ * a block about it. Where the media is stopped, or waits for a receiver, nobody can hear it. */
+static bool
+hears (const MccAsmpSender *self, const MccReceiver *receiver)
+{
+  bool silent
+      = self->stopped || (self->config.idles && mcc_asmp_sender_sent_lately_bps (self) == 0);
+  return receiver->hears || receiver->plain || silent || !self->config.wants_block
+         || !mcc_asmp_sender_enhanced (self);
+}
+
 void
 mcc_asmp_sender_touch (MccAsmpSender *self, MccReceiver *receiver)
 {
@@ -112,9 +130,10 @@ mcc_asmp_sender_touch (MccAsmpSender *self, MccReceiver *receiver)
   receiver->last_report = self->now;
   mcc_receivers_set_key (
       &self->receivers, receiver, MCC_ORDER_EXPIRY, self->now + life (self, receiver));
-  /* Who is not believed slows nobody either. */
-  MccTime rtt
-      = receiver->quarantine == MCC_QUARANTINE_NONE ? mcc_asmp_sender_receiver_rtt (receiver) : 0;
+  /* Who is not believed slows nobody either, nor who hears nothing. */
+  bool believed = receiver->quarantine == MCC_QUARANTINE_NONE
+                  && (receiver->state == MCC_RECEIVER_ACTIVE || hears (self, receiver));
+  MccTime rtt = believed ? mcc_asmp_sender_receiver_rtt (receiver) : 0;
   mcc_receivers_set_key (&self->receivers, receiver, MCC_ORDER_RTT, UINT64_MAX - rtt);
 }
 
@@ -174,17 +193,6 @@ mcc_asmp_sender_admit (MccAsmpSender *self, uint32_t ssrc, const MccAddress *fro
   self->unproven++;
   mcc_receivers_append (&self->receivers, receiver, MCC_LIST_PROBATION);
   return receiver;
-}
-
-/* Whoever does not hear the media cannot know its SSRC: a plain report is about it, ours comes with
- * a block about it. Where the media is stopped, or waits for a receiver, nobody can hear it. */
-static bool
-hears (const MccAsmpSender *self, const MccReceiver *receiver)
-{
-  bool silent
-      = self->stopped || (self->config.idles && mcc_asmp_sender_sent_lately_bps (self) == 0);
-  return receiver->hears || receiver->plain || silent || !self->config.wants_block
-         || !mcc_asmp_sender_enhanced (self);
 }
 
 void
@@ -290,8 +298,12 @@ limiting_expiry (const MccAsmpSender *self)
     return MCC_TIME_NONE;
   MccTime life_time
       = expiry (limiting, MCC_SENDER_EXPIRY_INTERVALS * mcc_asmp_sender_interval (self, limiting));
+  /* The rules that it reports by must not be its end: what little the slowest sessions give it, or
+   * the interval that all are asked for (ELM). */
+  MccTime asked = mcc_time_max (2 * limiting_budget (self), 3 * self->report_interval);
+  MccTime most = mcc_time_max (MCC_SENDER_EXPIRY_LIMITING, asked);
   return mcc_time_max (limiting->last_report, self->limiting_told)
-         + mcc_time_min (life_time, MCC_SENDER_EXPIRY_LIMITING);
+         + mcc_time_min (life_time, most);
 }
 
 MccTime

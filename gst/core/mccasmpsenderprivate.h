@@ -165,6 +165,7 @@ struct MccAsmpSender {
   MccTime halve_next;      /* while lost */
   MccTime absent_until;    /* nobody expires, no RTT is measured before */
   bool heard, lost, stopped;
+  bool awaited; /* a first report has put off the end of waiting for feedback */
   bool told_heard, told_lost, told_stopped;
 
   MccBucket host[MCC_SENDER_HOSTS]; /* newcomers, by a hash of their host */
@@ -271,8 +272,8 @@ void mcc_asmp_sender_apply_limit (MccAsmpSender *self, MccReceiver *receiver);
 /* Its report of what it has received: is that more than the last time? */
 void mcc_asmp_sender_note_progress (
     MccAsmpSender *self, MccReceiver *receiver, uint32_t highest_seq);
-/* The active @receiver has reported, @since after its last report: is that credible? */
-void mcc_asmp_sender_judge (MccAsmpSender *self, MccReceiver *receiver, MccTime since);
+/* @receiver reports again: was what it said until now credible? Before the new report is taken. */
+void mcc_asmp_sender_judge (MccAsmpSender *self, MccReceiver *receiver);
 /* @receiver becomes active. */
 void mcc_asmp_sender_inherit (MccAsmpSender *self, MccReceiver *receiver);
 /* ... and goes: what counts against it is kept. */

@@ -95,24 +95,26 @@ trace_report (MccAsmpSender *self, const MccReceiver *receiver)
 static MccDrop
 use_report (MccAsmpSender *self, MccReceiver *receiver, bool known)
 {
-  MccTime since = receiver->reports > 0 ? self->now - receiver->last_report : 0;
+  receiver->hears |= known;
   mcc_asmp_sender_touch (self, receiver);
   bool was_active = receiver->state == MCC_RECEIVER_ACTIVE, first = receiver->reports == 1;
   if (known && receiver->reports < MCC_SENDER_PROBATION_REPORTS)
     receiver->reports = MCC_SENDER_PROBATION_REPORTS;
-  receiver->hears |= known;
   MccDrop drop = mcc_asmp_sender_settle (self, receiver);
   if (first && drop != MCC_DROP_ADDRESS)
     self->session_urgent = true;
   if (receiver->no_caps && drop != MCC_DROP_ADDRESS)
     mcc_asmp_sender_want_caps (self);
-  /* At the start somebody is there: wait for its next report before halving. */
-  if (drop == MCC_DROP_PROBATION && !self->heard && !self->lost)
+  /* At the start somebody is there: wait for its next report before halving; but only once, for who
+   * hears nothing is never more than that. */
+  if (drop == MCC_DROP_PROBATION && !self->heard && !self->lost && !self->awaited) {
     self->last_feedback = self->now;
+    self->awaited = true;
+  }
   if (drop != MCC_DROP_NONE)
     return mcc_asmp_sender_drop (self, drop, receiver->ssrc);
   if (was_active)
-    mcc_asmp_sender_judge (self, receiver, since);
+    mcc_asmp_sender_apply_limit (self, receiver);
   self->reports++;
   trace_report (self, receiver);
   if (mcc_asmp_sender_is_feedback (self, receiver))
@@ -143,6 +145,7 @@ handle_report (MccAsmpSender *self, uint32_t ssrc, const MccAppReport *report,
   } else if (!number_accepted (self, receiver, report->number)) {
     return mcc_asmp_sender_drop (self, MCC_DROP_STALE, ssrc);
   }
+  mcc_asmp_sender_judge (self, receiver);
   take_report (self, receiver, report);
   /* Whoever contends for an SSRC gets no answer: the list names SSRCs only, and its holder would
    * take it for its own. */

@@ -287,16 +287,16 @@ judge_minimum (MccAsmpSender *self, MccReceiver *receiver, double dt)
 }
 
 void
-mcc_asmp_sender_judge (MccAsmpSender *self, MccReceiver *receiver, MccTime since)
+mcc_asmp_sender_judge (MccAsmpSender *self, MccReceiver *receiver)
 {
-  if (mcc_asmp_sender_enhanced (self) && !receiver->plain && !receiver->leaving) {
-    double dt = mcc_time_to_seconds (mcc_time_min (since, MCC_SENDER_JUDGED_MAX));
-    if (receiver->quarantine != MCC_QUARANTINE_BELOW_MINIMUM)
-      judge_claim (self, receiver, dt);
-    if (!self->config.keeps_slow)
-      judge_minimum (self, receiver, dt);
-  }
-  mcc_asmp_sender_apply_limit (self, receiver);
+  if (receiver->state != MCC_RECEIVER_ACTIVE || receiver->plain || !mcc_asmp_sender_enhanced (self))
+    return;
+  MccTime since = self->now - receiver->last_report;
+  double dt = mcc_time_to_seconds (mcc_time_min (since, MCC_SENDER_JUDGED_MAX));
+  if (receiver->quarantine != MCC_QUARANTINE_BELOW_MINIMUM)
+    judge_claim (self, receiver, dt);
+  if (!self->config.keeps_slow)
+    judge_minimum (self, receiver, dt);
 }
 
 bool

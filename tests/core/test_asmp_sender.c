@@ -43,6 +43,37 @@ test_min_of_receivers (void)
   fixture_clear (&f);
 }
 
+/* All are asked for a report each 12 s (ELM), or the slowest session gives no more: who limits is
+ * there all the while. */
+static void
+test_reports_as_asked (void)
+{
+  for (int elm = 0; elm < 2; elm++) {
+    Fixture f;
+    Peer peers[2];
+    MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+    config.min_bps = elm ? config.min_bps : 8000;
+    config.max_bps = elm ? config.max_bps : 32000;
+    config.start_bps = config.min_bps;
+    fixture_init (&f, &config);
+    if (elm)
+      mcc_asmp_sender_set_report_interval (f.sender, 12 * MCC_SECOND, f.now);
+    for (unsigned i = 0; i < 2; i++)
+      peers[i] = (Peer){ .ssrc = 100 + i,
+        .host = 1 + i,
+        .number = 1,
+        .rate_bps = elm ? 400000 + i * 400000 : 8000 + i * 8000,
+        .loss_ratio = 0.05,
+        .rtt = elm ? 40 * MCC_MSECOND : MCC_SECOND };
+    run_peers (&f, peers, 2, 12 * MCC_SECOND, 240 * MCC_SECOND);
+    g_assert_cmpuint (f.timed_out, ==, 0);
+    MccAsmpSenderStats stats;
+    mcc_asmp_sender_get_stats (f.sender, f.now, &stats);
+    g_assert_cmpuint (stats.limiting_ssrc, ==, 100);
+    fixture_clear (&f);
+  }
+}
+
 /* Starts @config's sender with a limiting receiver at 400 kb/s and others at 2 Mb/s. */
 static void
 settle (Fixture *f, Peer *peers, unsigned count)
@@ -666,6 +697,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/asmp-sender/target/min-of-receivers-clamped", test_min_of_receivers);
+  g_test_add_func ("/asmp-sender/target/who-reports-as-asked-limits", test_reports_as_asked);
   g_test_add_func ("/asmp-sender/target/crash-rises-a-packet-per-rtt", test_crash_of_limiting);
   g_test_add_func ("/asmp-sender/target/bye-holds-a-round-then-rises", test_bye_of_limiting);
   g_test_add_func ("/asmp-sender/target/round-of-those-who-stay", test_round_of_those_who_stay);

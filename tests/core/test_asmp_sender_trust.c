@@ -86,6 +86,7 @@ typedef struct {
   uint64_t rate_bps;
   double loss_ratio;
   MccTime rtt;
+  uint32_t flags;
 } Lie;
 
 /* One keyed liar among ten. */
@@ -96,6 +97,7 @@ test_liar (gconstpointer data)
   Peer tenth = { .ssrc = 666,
     .host = 66,
     .number = 1,
+    .flags = lie->flags,
     .rate_bps = lie->rate_bps,
     .loss_ratio = lie->loss_ratio,
     .queueless = true,
@@ -145,6 +147,28 @@ test_deaf (void)
   }
 }
 
+/* ... nor does his RTT pace anybody, nor does he, or who gets no media, keep a sender from slowing
+ * down that nobody else has answered. */
+static void
+test_deaf_alone (void)
+{
+  Fixture self;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  config.wants_block = true;
+  config.start_bps = 5000000;
+  fixture_init (&self, &config);
+  Peer peer = { .ssrc = 666, .host = 66, .rate_bps = 9000000, .rtt = 10 * MCC_SECOND };
+  for (unsigned i = 0; i < 60; i++) {
+    run_peers (&self, &peer, 1, MCC_SECOND, MCC_SECOND);
+    peer.ssrc += i % 2;
+  }
+  MccAsmpSenderStats stats;
+  mcc_asmp_sender_get_stats (self.sender, self.now, &stats);
+  g_assert_cmpuint (stats.rtt_max, ==, 0);
+  g_assert_cmpuint (self.target, ==, config.min_bps);
+  fixture_clear (&self);
+}
+
 /* Another name does not help: its host is known. */
 static void
 test_new_name (void)
@@ -190,6 +214,30 @@ test_comes_and_goes (gconstpointer data)
     g_assert_cmpfloat (held, <=, 30.0);
     scene_clear (&self);
   }
+}
+
+/* Nor to take it back for a moment, whenever a report is due: the time counts for what it said. */
+static void
+test_takes_it_back (void)
+{
+  Scene self;
+  Peer tenth = tiny_claim;
+  scene_init (&self, MCC_VARIANT_ENHANCED, &tenth);
+  tenth.flags = MCC_REPORT_NO_LIMIT;
+  double held = 0.0;
+  for (unsigned i = 0; i < 40; i++) {
+    peer_report (&self.sender, &self.peers[TENTH]);
+    for (unsigned k = 0; k < 14; k++) {
+      run_peers (&self.sender, self.peers, HONEST, 500 * MCC_MSECOND, 500 * MCC_MSECOND);
+      held += self.sender.target < HONEST_BPS * 95 / 100 ? 0.5 : 0.0;
+    }
+    tenth.number = self.peers[TENTH].number++;
+    peer_report (&self.sender, &tenth);
+    run_for (&self.sender, 10 * MCC_MSECOND);
+  }
+  g_test_message ("held down for %.1f s of 280 s", held);
+  g_assert_cmpfloat (held, <=, 30.0);
+  scene_clear (&self);
 }
 
 /* What honest receivers said when their path was bad, an hour later and without a key: in their own
@@ -414,12 +462,13 @@ int
 main (int argc, char **argv)
 {
   static const Lie lies[] = {
-    { "tiny-without-loss", 1000, 0.0, 40 * MCC_MSECOND },
-    { "tiny-without-rtt", 1000, 0.0, 0 },
-    { "at-the-minimum", 100000, 0.0, 40 * MCC_MSECOND },
-    { "above-the-minimum", 300000, 0.0, 40 * MCC_MSECOND },
-    { "little-loss", 1000, 0.0001, 40 * MCC_MSECOND },
-    { "consistent-below-the-minimum", 30000, 0.5, 200 * MCC_MSECOND },
+    { "tiny-without-loss", 1000, 0.0, 40 * MCC_MSECOND, 0 },
+    { "tiny-without-rtt", 1000, 0.0, 0, 0 },
+    { "at-the-minimum", 100000, 0.0, 40 * MCC_MSECOND, 0 },
+    { "above-the-minimum", 300000, 0.0, 40 * MCC_MSECOND, 0 },
+    { "little-loss", 1000, 0.0001, 40 * MCC_MSECOND, 0 },
+    { "consistent-below-the-minimum", 30000, 0.5, 200 * MCC_MSECOND, 0 },
+    { "always-leaving", 1000, 0.0, 40 * MCC_MSECOND, MCC_REPORT_LEAVING },
   };
   g_test_init (&argc, &argv, NULL);
   for (unsigned i = 0; i < G_N_ELEMENTS (lies); i++) {
@@ -428,6 +477,7 @@ main (int argc, char **argv)
     g_free (path);
   }
   g_test_add_func ("/asmp-sender-trust/who-does-not-hear-is-nobody", test_deaf);
+  g_test_add_func ("/asmp-sender-trust/who-does-not-hear-delays-nothing", test_deaf_alone);
   g_test_add_func ("/asmp-sender-trust/new-name-of-a-known-host", test_new_name);
   static const unsigned stays[] = { 1000, 2000, 5000, 15000, 19000 };
   for (unsigned i = 0; i < G_N_ELEMENTS (stays); i++) {
@@ -435,6 +485,7 @@ main (int argc, char **argv)
     g_test_add_data_func (path, &stays[i], test_comes_and_goes);
     g_free (path);
   }
+  g_test_add_func ("/asmp-sender-trust/takes-it-back-for-a-moment", test_takes_it_back);
   g_test_add_func ("/asmp-sender-trust/replay-after-an-hour", test_replay_after_an_hour);
   g_test_add_func ("/asmp-sender-trust/equation-instead-of-its-claim", test_equation);
   g_test_add_func ("/asmp-sender-trust/release", test_release);
