@@ -53,6 +53,7 @@ mcc_elm_receiver_advance (MccElmReceiver *self, MccTime now)
     mcc_elm_trial_pause (&self->trial);
     mcc_elm_strategy_reset (&self->strategy);
     self->heard += away;
+    self->base_heard += away;
     self->layers_time += away;
     if (self->join_deadline != MCC_TIME_NONE)
       self->join_deadline += away;
@@ -177,6 +178,8 @@ mcc_elm_receiver_handle_rtp (MccElmReceiver *self, unsigned layer, const MccRtpP
   if (count != self->layers.count) /* not the layers that were described */
     return mcc_elm_receiver_drop (self, MCC_DROP_BAD_VALUE);
   self->heard = now;
+  if (layer == 0)
+    self->base_heard = now;
   if (self->lost && !self->bye)
     begin_base (self);
   if ((int)layer > self->level)
@@ -302,7 +305,7 @@ mcc_elm_receiver_next_timeout (const MccElmReceiver *self)
   next = mcc_time_min (next, mcc_elm_receiver_report_next (self));
   next = mcc_time_min (next, mcc_elm_receiver_level_next (self));
   if (!self->lost) {
-    MccTime newest = mcc_time_max (self->heard, self->layers_time);
+    MccTime newest = mcc_time_max (self->base_heard, self->layers_time);
     next = mcc_time_min (next, newest + MCC_ELM_SENDER_TIMEOUT);
   }
   return next;

@@ -4,10 +4,11 @@
 /* Enhanced; ours. */
 #define PATIENCE (2 * MCC_SECOND) /* of another one's trial, and the leave latency */
 
+/* The layers above are nothing without the base: where its name is another one now, it is gone. */
 bool
 mcc_elm_receiver_sender_gone (const MccElmReceiver *self)
 {
-  MccTime newest = mcc_time_max (self->heard, self->layers_time);
+  MccTime newest = mcc_time_max (self->base_heard, self->layers_time);
   return self->bye || self->now - newest >= MCC_ELM_SENDER_TIMEOUT;
 }
 
@@ -38,7 +39,7 @@ follow (MccElmReceiver *self, const MccElmLayers *layers)
   self->has_session = self->bye = self->lost = false;
   self->has_layers = true;
   self->layers = *layers;
-  self->layers_time = self->heard = self->now;
+  self->layers_time = self->heard = self->base_heard = self->now;
   mcc_elm_receiver_push (self,
       &(MccElmReceiverAction){ .type = MCC_ELM_RECEIVER_SOURCE, .ssrc = layers->layer[0].ssrc });
   mcc_elm_receiver_push (

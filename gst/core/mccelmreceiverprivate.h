@@ -56,6 +56,7 @@ struct MccElmReceiver {
   MccElmReason reason;                   /* of the join */
   MccTime join_time, join_deadline;      /* MCC_TIME_NONE */
   MccTime heard;                         /* newest packet of ours */
+  MccTime base_heard;                    /* ... of the base layer */
   MccTime left;                          /* newest leave; MCC_TIME_NONE */
   MccTime left_ends;                     /* what was left arrives no more; MCC_TIME_NONE: by now */
   MccTime settled;                       /* no change before */

@@ -77,7 +77,8 @@ drain (World *world)
         break;
       case MCC_ELM_RECEIVER_KEY_UNIT:
         world->key_units++;
-        g_assert_cmpuint (action.group.ssrc, ==, SENDER);
+        g_assert_true (
+            action.group.ssrc == SENDER || action.group.ssrc == SENDER + world->renamed[0]);
         break;
       case MCC_ELM_RECEIVER_LEFT:
         world->relieved++;
@@ -256,6 +257,26 @@ test_drops (void)
   g_assert_cmpint (describe (&world, &other), ==, MCC_DROP_OTHER_SENDER);
   g_assert_cmpint (describe (&world, &other), ==, MCC_DROP_OTHER_SENDER);
   g_assert_cmpuint (world.others, ==, 1);
+  mcc_elm_receiver_free (world.receiver);
+}
+
+/* The base takes another SSRC, and its BYE is lost: the layers above, which go on, keep nobody. */
+static void
+test_base_renamed (void)
+{
+  World world;
+  world_init (&world, MCC_VARIANT_ENHANCED);
+  run (&world, 60.0);
+  g_assert_cmpint (stats_of (&world).level, ==, 2);
+  world.layers.layer[0].ssrc += 0x1000;
+  world.renamed[0] = 0x1000;
+  world.layers.number++;
+  run (&world, 60.0);
+  MccElmReceiverStats before = stats_of (&world);
+  g_assert_cmpuint (
+      mcc_elm_receiver_layers (world.receiver)->layer[0].ssrc, ==, world.layers.layer[0].ssrc);
+  run (&world, 10.0);
+  g_assert_cmpuint (stats_of (&world).packets_received, >, before.packets_received + 100);
   mcc_elm_receiver_free (world.receiver);
 }
 
@@ -769,6 +790,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/elm/receiver/published/one-host", published, test_one_host);
   g_test_add_data_func ("/elm/receiver/enhanced/one-host", enhanced, test_one_host);
   g_test_add_func ("/elm/receiver/a-layer-that-is-renamed-stays", test_renamed);
+  g_test_add_func ("/elm/receiver/a-base-that-is-renamed-is-followed", test_base_renamed);
   g_test_add_func ("/elm/receiver/asks-less-and-less-for-a-key-unit", test_key_units);
   g_test_add_func ("/elm/receiver/key-unit-after-a-leave", test_key_unit_after_a_leave);
   g_test_add_func ("/elm/receiver/reports", test_reports);
