@@ -72,12 +72,25 @@ clock_jumped (const MccJitter *self, int64_t units, MccTime arrival)
   return gap > (MccTimeDelta)PAUSE && (d > RISE_MAX || d < -FALL_MAX);
 }
 
+/* No queue grows faster than time passes: an old packet, or, if the next one is so, too, our own
+ * clock has stood still. */
+static bool
+is_too_late (int64_t units)
+{
+  return -units_to_ns (units) > RISE_MAX;
+}
+
 void
 mcc_jitter_handle_packet (MccJitter *self, uint32_t send, MccTime arrival)
 {
   send &= MCC_ABS_SEND_TIME_MASK;
   int64_t units = self->started ? sent_since (self, send, arrival) : 0;
-  if (!self->started || clock_jumped (self, units, arrival)) {
+  bool jumped = self->started && clock_jumped (self, units, arrival);
+  bool late = self->started && !jumped && is_too_late (units), again = self->late;
+  self->late = late && !again;
+  if (self->late)
+    return;
+  if (!self->started || jumped || late) {
     /* CJ goes on from where it was. */
     self->origin = (MccTimeDelta)arrival - self->cumulative;
     self->sent_units = 0;

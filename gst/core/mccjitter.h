@@ -23,7 +23,7 @@ uint32_t mcc_abs_send_time (MccTime time);
 MccTimeDelta mcc_abs_send_time_diff (uint32_t later, uint32_t earlier);
 
 typedef struct {
-  bool started;
+  bool started, late; /* the newest packet was sent more than 1 s before the one before it */
   uint32_t last_send; /* abs-send-time of the previous packet */
   MccTime last_arrival;
   MccTimeDelta origin;     /* arrival - transit where the sum of D starts, ns */
@@ -34,5 +34,7 @@ typedef struct {
 
 void mcc_jitter_init (MccJitter *self);
 /* A packet with @send (24 bits) arrived. After a pause of more than 2 s in which D rises by more
- * than 1 s or falls by more than 10 s the sender's clock is another: it restarts without a jump. */
+ * than 1 s or falls by more than 10 s the sender's clock is another: it restarts without a jump. So it does
+ * where two packets in a row were sent more than 1 s before others (our clock stood still, or the
+ * sender's was put back); one alone is late, and says nothing. */
 void mcc_jitter_handle_packet (MccJitter *self, uint32_t send, MccTime arrival);

@@ -121,6 +121,27 @@ test_pause (void)
   }
 }
 
+/* We were suspended with our clock, or it was put back: no queue grows faster than time passes. */
+static void
+test_own_clock (void)
+{
+  static const MccTime lost[] = { 3 * MCC_SECOND, 31 * MCC_SECOND, 40 * MCC_SECOND,
+    62 * MCC_SECOND };
+  for (unsigned i = 0; i < G_N_ELEMENTS (lost); i++) {
+    MccJitter jitter;
+    MccTime at = START;
+
+    mcc_jitter_init (&jitter);
+    mcc_jitter_handle_packet (&jitter, mcc_abs_send_time (at), at);
+    for (unsigned k = 0; k < 5; k++) {
+      at += 50 * MCC_MSECOND;
+      mcc_jitter_handle_packet (&jitter, mcc_abs_send_time (at + lost[i]), at);
+    }
+    g_test_message ("%.0f s: %.3f s", mcc_time_to_seconds (lost[i]), jitter.cumulative * 1e-9);
+    g_assert_cmpint (jitter.cumulative, <=, (MccTimeDelta)MCC_SECOND);
+  }
+}
+
 /* A sender whose clock stood still (suspended) or started anew behind a pause. */
 static void
 test_clock_jump (void)
@@ -169,6 +190,7 @@ main (int argc, char **argv)
   g_test_add_func ("/jitter/reordered", test_reordered);
   g_test_add_func ("/jitter/gap-restarts-without-a-jump", test_gap);
   g_test_add_func ("/jitter/pause-of-any-length", test_pause);
+  g_test_add_func ("/jitter/own-clock-stood-still", test_own_clock);
   g_test_add_func ("/jitter/sender-clock-jumps-in-a-pause", test_clock_jump);
   return g_test_run ();
 }
