@@ -116,14 +116,16 @@ session_is_ours (const MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession
          || self->now - self->session_time >= MCC_ASMP_SOURCE_TIMEOUT;
 }
 
-/* The sender asks whose path does not bear the least to leave. Only who finds so itself obeys: a
- * forger shall not send anybody away. */
+/* The sender asks whose path does not bear the least to leave. Only who finds so itself obeys, and
+ * gets more than it would ask for: a forger, who may name any least, shall not send anybody away.
+ */
 static bool
 asked_to_leave (const MccAsmpReceiver *self, const MccAppSession *session)
 {
   return (session->flags & MCC_SESSION_LEAVE) && session->limiting_ssrc == self->config.ssrc
          && mcc_asmp_receiver_is_enhanced (self) && !self->ceased && !self->not_lowest
-         && self->allowed_bps < (double)session->min_bps;
+         && self->allowed_bps < (double)session->min_bps
+         && self->allowed_bps < (double)mcc_asmp_path_received_bps (&self->path, self->now);
 }
 
 /* Announced before its RTP came, after another one: what was measured is the other one's. */

@@ -32,6 +32,7 @@ struct MccAsspReceiver {
   unsigned led_to; /* one of our stream has gone down to that; MCC_ASSP_NO_STREAM: none lately */
   MccTime led_until;
   bool led_onset;                           /* we were not pressed when that one went */
+  MccTime trial_began;
   MccTime trial_until;                      /* what another one's up does to us is waited for ... */
   MccTime trial_rest[MCC_ASSP_STREAMS_MAX]; /* ... not again before; of each stream above */
   /* One behind our queue is in a higher stream, which our link carries anyway. */

@@ -67,14 +67,17 @@ is_too_much (const MccAsspSender *self, unsigned j)
   MccTime tried = self->stream[j].tried;
   if (tried != MCC_TIME_NONE && self->now - tried < TRIAL_TIME)
     return false;
+  bool known = false;
   for (uint32_t i = 0; i < members; i++) {
     MccReceiverInfo info;
     mcc_asmp_sender_get_receiver (asmp, i, self->now, &info);
-    if (info.state != MCC_RECEIVER_ACTIVE || info.plain || info.no_limit
-        || (double)info.rate_bps >= MCC_ASSP_FALL * low_bps)
+    if (info.state != MCC_RECEIVER_ACTIVE) /* on probation, or not believed */
+      continue;
+    if (info.plain || info.no_limit || (double)info.rate_bps >= MCC_ASSP_FALL * low_bps)
       return false;
+    known = true;
   }
-  return true;
+  return known;
 }
 
 void

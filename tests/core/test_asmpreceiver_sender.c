@@ -53,6 +53,29 @@ announcements (void)
   clear (&f);
 }
 
+/* Nor does a forger in its name, whatever least it names, who suffers from nothing but the rate
+ * that it has. */
+static void
+forged_leave (void)
+{
+  Fixture f;
+  init (&f, NULL);
+  announce (&f);
+  stream (&f, 5.0);
+  answer_rtt (&f, 45 * MCC_MSECOND);
+  for (guint i = 0; i < 20; i++) {
+    f.seq++; /* lost */
+    stream (&f, 2.0);
+  }
+  f.session.flags |= MCC_SESSION_LEAVE;
+  f.session.limiting_ssrc = OURS;
+  f.session.min_bps = f.session.max_bps = MCC_APP_RATE_MAX;
+  g_assert_cmpint (announce (&f), ==, MCC_DROP_NONE);
+  stream (&f, 1.0);
+  g_assert_cmpuint (f.ceased, ==, 0);
+  clear (&f);
+}
+
 /* A sender may wait for its first receiver: the announcement alone brings reports. */
 static void
 announcement_alone (void)
@@ -166,6 +189,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/asmpreceiver/announcements", announcements);
+  g_test_add_func ("/asmpreceiver/forged-leave", forged_leave);
   g_test_add_func ("/asmpreceiver/announcement-without-stream", announcement_alone);
   g_test_add_func ("/asmpreceiver/new-sender-new-history", restart);
   g_test_add_func ("/asmpreceiver/announced-after-another", announced_after_another);

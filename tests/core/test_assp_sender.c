@@ -414,6 +414,9 @@ test_sinks (void)
   g_assert_cmpuint (self.target[2], ==, 5000000);
   report (&self, 3, 2, 1600000);
   g_assert_cmpuint (self.target[2], ==, 1500000);
+  report (&self, 9, 2, 9000000); /* one report alone, of whoever it be, changes nothing */
+  g_assert_cmpuint (self.target[2], ==, 1500000);
+  leave_stream (&self, 9, 2);
   /* One who moves takes part no more; one whose path recovers has the stream. */
   leave_stream (&self, 2, 2);
   report (&self, 3, 2, 5500000);
