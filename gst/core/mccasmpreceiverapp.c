@@ -63,10 +63,10 @@ mcc_asmp_receiver_follow_source (MccAsmpReceiver *self, uint32_t ssrc)
     if (!announced || self->path.last != MCC_TIME_NONE)
       mcc_asmp_path_reset (&self->path);
     forget_conclusions (self);
+    self->key_unit = true; /* else whoever spliced asks when it is time */
   }
   self->spliced = false;
   self->event = self->next_decision = MCC_TIME_NONE;
-  self->key_unit = true;
   mcc_asmp_schedule_stop (&self->schedule);
   mcc_asmp_receiver_resume (self);
   mcc_asmp_receiver_push_simple (self, MCC_RECEIVER_NEW_SOURCE, ssrc);

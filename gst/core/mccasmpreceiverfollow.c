@@ -18,6 +18,7 @@
 #define FREE_TIME (4 * MCC_SECOND)     /* ... for so long: a rate that grows runs ahead of it */
 #define OVERLOAD 0.9                   /* of what is sent: less arrives, with losses ... */
 #define SHORT_TIME (400 * MCC_MSECOND) /* ... for so long: a window loses as many by chance */
+#define FULL_TIME (400 * MCC_MSECOND)  /* a sender that was held up fills a queue for a moment */
 #define RAISED 1.15
 #define DISPROVED 1.0 /* times the ceiling, and neither a queue nor losses for FREE_TIME */
 #define SAME_CEILING 0.25
@@ -76,7 +77,7 @@ mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc, const MccA
     self->lost_reported = 0;
   }
   self->event = self->next_decision = self->free_since = self->others_since = MCC_TIME_NONE;
-  self->short_since = self->idle_since = MCC_TIME_NONE;
+  self->short_since = self->full_since = self->idle_since = MCC_TIME_NONE;
   mcc_swing_splice (&self->swing);
   self->key_unit = !slumped; /* it would be torn by what is in its way; ASSP asks later */
   mcc_asmp_schedule_stop (&self->schedule);
@@ -200,8 +201,11 @@ note_ceiling (MccAsmpReceiver *self, const MccRateInput *input)
   MccRateMode mode = mcc_rate_mode (self->rate);
   double received = (double)input->received_now_bps, ceiling = (double)self->ceiling_bps;
   bool too_much = is_too_much (self, input);
-  bool full = mode != MCC_RATE_TCP && self->path.standing > queue_of_ours (self, input)
-              && !mcc_asmp_receiver_others_queue (self);
+  note_since (&self->full_since,
+      mode != MCC_RATE_TCP && self->path.standing > queue_of_ours (self, input)
+          && !mcc_asmp_receiver_others_queue (self),
+      self->now);
+  bool full = self->full_since != MCC_TIME_NONE && self->now - self->full_since >= FULL_TIME;
   bool no_sign = self->free_since != MCC_TIME_NONE && self->now - self->free_since >= FREE_TIME;
   if ((double)input->received_bps > (no_sign ? DISPROVED : RAISED) * ceiling)
     self->ceiling_bps = 0; /* it carries more by now */

@@ -33,6 +33,7 @@ struct MccAsmpReceiver {
   MccElmFair fair; /* of several streams: what TCP would get */
   MccTime next_decision;
   MccTime hold_until;   /* no decision before */
+  MccTime full_since;   /* a queue stands that is ours; MCC_TIME_NONE: it does not */
   MccTime free_since;   /* no sign that the path limits; MCC_TIME_NONE: there is one */
   MccTime idle_since;   /* ... but losses */
   MccTime short_since;  /* less arrives than is sent, with losses; MCC_TIME_NONE: it does not */

@@ -339,7 +339,7 @@ mcc_assp_receiver_handle_rtp (MccAsspReceiver *self, unsigned stream, const MccR
   self->heard = now;
   if (self->to != MCC_ASSP_NO_STREAM && !self->arrived) {
     self->arrived = true;
-    if (!self->asked)
+    if (!self->asked && self->key_next == MCC_TIME_NONE) /* else the flood is not over yet */
       self->key_next = now;
     if (!self->overlap && self->deadline != MCC_TIME_NONE)
       self->deadline = mcc_time_min (self->deadline, now + MCC_ASSP_PICTURE_TIMEOUT);

@@ -22,12 +22,16 @@ test_trial (void)
     struct {
       MccTime at; /* from the begin */
       unsigned stream;
-    } other[4];
+    } other[6];
     MccTime patient_until; /* 0: not at all */
   } table[] = {
     { "goes up", { { 0, 1 }, { MCC_SECOND, 2 } }, 6 * MCC_SECOND },
     { "and comes back", { { 0, 1 }, { MCC_SECOND, 2 }, { 3 * MCC_SECOND, 1 } }, 7 * MCC_SECOND },
     { "and back late", { { 0, 1 }, { MCC_SECOND, 2 }, { 7 * MCC_SECOND, 1 } }, 6 * MCC_SECOND },
+    { "and forth and back, in reports that may be forged",
+        { { 0, 1 }, { MCC_SECOND, 2 }, { 4 * MCC_SECOND, 1 }, { 5 * MCC_SECOND, 2 },
+            { 7 * MCC_SECOND, 1 }, { 9 * MCC_SECOND, 2 } },
+        10 * MCC_SECOND },
     { "goes down", { { 0, 1 }, { MCC_SECOND, 0 } }, 0 },
     { "comes from below", { { 0, 0 }, { MCC_SECOND, 1 } }, 0 },
     { "was up before we knew", { { MCC_SECOND, 2 } }, 0 },
@@ -43,7 +47,7 @@ test_trial (void)
     MccTime begin = self.now;
     guint next = 0;
     while (self.now < begin + 12 * MCC_SECOND) {
-      while (next < 4 && (next == 0 || table[row].other[next].at > 0)
+      while (next < 6 && (next == 0 || table[row].other[next].at > 0)
              && self.now >= begin + table[row].other[next].at) {
         hear (&self, table[row].other[next].stream, &(MccAppReport){ .number = next + 1 });
         next++;
@@ -59,6 +63,23 @@ test_trial (void)
           mcc_time_to_seconds (last), mcc_time_to_seconds (table[row].patient_until), 0.25);
     mcc_assp_receiver_free (self.receiver);
   }
+}
+
+/* A queue that stands for a moment, because a sender was held up, says nothing of the link. */
+static void
+test_burst_is_no_ceiling (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+  run (&self, 10 * MCC_SECOND);
+  self.queue = 60 * MCC_MSECOND;
+  run (&self, 250 * MCC_MSECOND);
+  self.queue = 40 * MCC_MSECOND; /* more arrives than is sent */
+  run (&self, 100 * MCC_MSECOND);
+  self.queue = 0;
+  run (&self, 6 * MCC_SECOND);
+  g_assert_cmpuint (
+      mcc_asmp_receiver_potential_bps (mcc_assp_receiver_asmp (self.receiver)), ==, UINT64_MAX);
+  mcc_assp_receiver_free (self.receiver);
 }
 
 /* Who leaves and could take more has gone up: what that does to us comes before it says so. */
@@ -413,6 +434,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-others/a-trial-begins-with-the-last-report-below", test_trial_begins);
   g_test_add_func ("/assp-others/waits-for-a-trial-of-each-stream", test_trials_of_each);
   g_test_add_func ("/assp-others/a-trial-is-no-ceiling", test_trial_is_no_ceiling);
+  g_test_add_func ("/assp-others/a-burst-is-no-ceiling", test_burst_is_no_ceiling);
   g_test_add_func ("/assp-others/led-by-who-suffers-with-it", test_led);
   g_test_add_func ("/assp-others/goes-where-its-link-goes-anyway", test_company);
   g_test_add_func ("/assp-others/goes-there-at-once-with-many", test_company_of_many);
