@@ -50,6 +50,17 @@ gst_mcc_caps_without_layer_order (GstCaps *caps)
   return caps;
 }
 
+/* For a-ts-refclk rtpjitterbuffer starts an NTP clock of any host, or PTP and its helper process,
+ * and for some values reads behind their end. */
+gboolean
+gst_mcc_caps_is_harmless (const gchar *name)
+{
+  static const gchar *const heeded[] = { "a-framerate", "a-framesize", NULL };
+
+  return !g_str_has_prefix (name, "rtcp-fb-")
+         && (!g_str_has_prefix (name, "a-") || g_strv_contains (heeded, name));
+}
+
 GstCaps *
 gst_mcc_caps_of_any_stream (GstCaps *caps)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * gstmcccaps: RTP caps that a user gives to a receiver. (Caps of the announcement: gstmccsdp.h.)
+ * gstmcccaps: RTP caps that a user gives to a receiver, and what may stand in those of strangers.
+ * (Caps of the announcement: gstmccsdp.h.)
  */
 #pragma once
 
@@ -12,6 +13,8 @@ G_BEGIN_DECLS
  * the property, when they do not do. *out NULL: nothing given. */
 gboolean gst_mcc_caps_from_user (
     GstCaps *caps, const gchar *encoding_name, GstCaps **out, GError **error);
+/* Whether a stranger may name this field: of SDP attributes only what depayloaders read. */
+gboolean gst_mcc_caps_is_harmless (const gchar *name);
 /* Without what differs between streams of one content and comes in band; then the caps of all of
  * them are equal. Takes @caps. */
 GstCaps *gst_mcc_caps_of_any_stream (GstCaps *caps);

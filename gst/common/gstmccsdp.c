@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "gstmccabssendtime.h"
+#include "gstmcccaps.h"
 #include "mcclayerorder.h"
 
 #define NO_PAYLOAD_TYPE 255
 #define NEW_NAMES_MAX 256 /* parameter names that no plugin knows, in a process's life */
 
-/* Fields with a place of their own, or that only matter to the host that made them. */
+/* Not fields with a place of their own, or that only matter to the host that made them; nor what
+ * would have a receiver do more than decode. */
 static gboolean
 is_parameter (const gchar *name)
 {
@@ -20,7 +22,7 @@ is_parameter (const gchar *name)
     "play-speed", "play-scale", NULL };
 
   return !g_strv_contains (others, name) && !g_str_has_prefix (name, "ssrc-")
-         && !g_str_has_prefix (name, "extmap-");
+         && !g_str_has_prefix (name, "extmap-") && gst_mcc_caps_is_harmless (name);
 }
 
 /* Receivers of layers need this id; that of abs-send-time has a place of its own. */

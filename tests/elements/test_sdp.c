@@ -184,6 +184,31 @@ test_announcement (void)
   gst_caps_unref (caps);
 }
 
+/* An announcement starts no clock (RFC 7273), and changes nothing but what is decoded. */
+static void
+test_announcement_attributes (void)
+{
+  static const gchar *const refused[] = { "a-ts-refclk", "a-mediaclk", "a-mid", "rtcp-fb-nack-pli",
+    "extmap-3", "ssrc-7-cname", "seqnum-base", "npt-stop" };
+  static const gchar *const heeded[] = { "a-framerate", "a-framesize", "config", "apt", "unknown" };
+  MccAppSession session = { 0 };
+  GstCaps *caps = gst_caps_from_string (H264 ", a-ts-refclk=(string)\"ntp=10.0.0.1\""), *back;
+
+  g_assert_true (gst_mcc_caps_to_session (caps, &session));
+  g_assert_null (strstr (session.parameters, "a-ts-refclk"));
+  for (guint i = 0; i < G_N_ELEMENTS (refused) + G_N_ELEMENTS (heeded); i++) {
+    gboolean good = i >= G_N_ELEMENTS (refused);
+    const gchar *name = good ? heeded[i - G_N_ELEMENTS (refused)] : refused[i];
+
+    g_snprintf (session.parameters, sizeof session.parameters, "x=1;%s=ptp=IEEE1588-2008:", name);
+    back = gst_mcc_caps_from_session (&session);
+    if (gst_structure_has_field (gst_caps_get_structure (back, 0), name) != good)
+      g_error ("%s is %sheeded", name, good ? "not " : "");
+    gst_caps_unref (back);
+  }
+  gst_caps_unref (caps);
+}
+
 /* Other parameters never take the place of the layers' order. */
 static void
 test_announcement_order (void)
@@ -266,6 +291,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sdp/unicast", test_unicast);
   g_test_add_func ("/sdp/caps-too-poor", test_caps_too_poor);
   g_test_add_func ("/announcement/round-trip", test_announcement);
+  g_test_add_func ("/announcement/attributes", test_announcement_attributes);
   g_test_add_func ("/announcement/layers-order-fits", test_announcement_order);
   g_test_add_func ("/announcement/bounds", test_announcement_bounds);
   g_test_add_func ("/sdp/encrypted", test_encrypted);
