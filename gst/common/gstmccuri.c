@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gstmccuri.h"
 
+#include "gstmcccaps.h"
 #include "gstmccsockets.h"
 
 /* What _get() writes: the way to the group, not how the element behaves. */
@@ -53,12 +54,27 @@ is_rtp_caps (const gchar *text)
          && !strchr (text, ';');
 }
 
+/* The first field of caps that a stranger must not set; NULL: none. */
+static const gchar *
+find_harmful (const GValue *value)
+{
+  const GstCaps *caps = gst_value_get_caps (value);
+  const GstStructure *s
+      = caps && gst_caps_get_size (caps) > 0 ? gst_caps_get_structure (caps, 0) : NULL;
+
+  for (gint i = 0; s && i < gst_structure_n_fields (s); i++)
+    if (!gst_mcc_caps_is_harmless (gst_structure_nth_field_name (s, (guint)i)))
+      return gst_structure_nth_field_name (s, (guint)i);
+  return NULL;
+}
+
 static gboolean
 add_setting (
     GstElement *element, GArray *settings, const gchar *name, const gchar *text, GError **error)
 {
   GParamSpec *pspec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), name);
   Setting setting = { pspec, G_VALUE_INIT };
+  const gchar *harmful;
   gchar *shown;
 
   if (!pspec || !is_settable (element, pspec)) {
@@ -79,6 +95,13 @@ add_setting (
   }
   if (g_param_value_validate (pspec, &setting.value)) /* TRUE: it had to be changed */
     goto bad_value;
+  harmful = GST_VALUE_HOLDS_CAPS (&setting.value) ? find_harmful (&setting.value) : NULL;
+  if (harmful) {
+    g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI,
+        "%s: %s cannot be set by a URI; leave it out, or set the property", name, harmful);
+    g_value_unset (&setting.value);
+    return FALSE;
+  }
   g_array_append_val (settings, setting);
   return TRUE;
 

@@ -3,9 +3,9 @@
  * gstmccuri: scheme://[source@]host:port?property=value&... of the elements' GstURIHandler.
  *
  * A URI may come from a web page or a play list, so it sets only what the element's own class
- * installs as plain values (numbers, booleans, enums, strings), never a file (sdp-location), an
- * object, or what GstBin brings. All or nothing: a URI with an error changes nothing.
- * Law: set (get (x)) = x for the network properties.
+ * installs as plain values (numbers, booleans, enums, strings, caps that start no clock), never a
+ * file to write (sdp-location), an object, or what GstBin brings. All or nothing: a URI with an
+ * error changes nothing. Law: set (get (x)) = x for the network properties.
  */
 #pragma once
 

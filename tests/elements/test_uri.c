@@ -96,6 +96,7 @@ test_bad_changes_nothing (void)
     "asmp://239.9.9.9:6000?async-handling=true", "asmp://239.9.9.9:6000?multicast-iface=%ff%fe",
     "asmp://239.9.9.9:6000?latency=%ff", "asmp://239.9.9.9:6000?caps=1(on",
     "asmp://239.9.9.9:6000?caps=application/x-rtp%3b1(on", "asmp://239.9.9.9:6000?caps=video/x-raw",
+    "asmp://239.9.9.9:6000?caps=application/x-rtp,a-ts-refclk=(string)local",
     "asmp://239.9.9.9:6000?address=", "asmp://239.9.9.9:6000?port=6001",
     "asmp://239.9.9.9:6000?source-address=here", "asmp://239.9.9.9:6000\xb8", "asmp://@a b@c",
     "asmp://a%3ab:6000", "asmp://example.org:6000" };
