@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "gstmccsessionprivate.h"
 
 #define GST_CAT_DEFAULT gst_mcc_session_debug
@@ -16,11 +21,37 @@ wipe (gchar *text)
   g_free (text);
 }
 
+/* FILE_MAX + 1 bytes at most to @text. What is wrong, or NULL. A stranger's URI may name any path:
+ * a device could be read without end, and a pipe's writer waited for. */
+static const gchar *
+read_file (const gchar *name, gchar *text, gsize *size)
+{
+  gint fd = open (name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  const gchar *wrong = NULL;
+  struct stat status;
+  gssize got;
+
+  if (fd < 0 || fstat (fd, &status) != 0)
+    wrong = g_strerror (errno);
+  else if (!S_ISREG (status.st_mode))
+    wrong = "it is no regular file";
+  *size = 0;
+  while (!wrong && *size <= FILE_MAX && (got = read (fd, text + *size, FILE_MAX + 1 - *size)) != 0)
+    if (got > 0)
+      *size += (gsize)got;
+    else if (errno != EINTR)
+      wrong = g_strerror (errno);
+  if (fd >= 0)
+    close (fd);
+  return wrong;
+}
+
 /* *out NULL: there are none. It is the caller's to wipe. */
 static gboolean
 read_keys (const GstMccSessionSettings *settings, gchar **out, GError **error)
 {
-  GError *why = NULL;
+  const gchar *wrong;
+  gchar *name;
   gsize size;
 
   *out = NULL;
@@ -30,19 +61,20 @@ read_keys (const GstMccSessionSettings *settings, gchar **out, GError **error)
   }
   if (!settings->srtp_key_file)
     return TRUE;
-  if (!g_file_get_contents (settings->srtp_key_file, out, &size, &why)) {
+  *out = g_malloc0 (FILE_MAX + 2);
+  wrong = read_file (settings->srtp_key_file, *out, &size);
+  if (!wrong && size <= FILE_MAX && strlen (*out) == size)
+    return TRUE;
+  name = g_filename_display_name (settings->srtp_key_file);
+  if (wrong)
     g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
-        "srtp-key-file: %s; name a file that holds the group's keys", why->message);
-    g_error_free (why);
-    return FALSE;
-  }
-  if (size > FILE_MAX || strlen (*out) != size) {
+        "srtp-key-file: %s: %s; name a file that holds the group's keys", name, wrong);
+  else
     g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-        "srtp-key-file: %s is no file of keys: one a line, [MKI] BASE64", settings->srtp_key_file);
-    wipe (g_steal_pointer (out));
-    return FALSE;
-  }
-  return TRUE;
+        "srtp-key-file: %s is no file of keys: one a line, [MKI] BASE64", name);
+  g_free (name);
+  wipe (g_steal_pointer (out));
+  return FALSE;
 }
 
 gboolean

@@ -464,42 +464,57 @@ test_secret (void)
   side_stop (&sender);
 }
 
-/* Files that are none, or hold no key, fail the change to READY. */
+/* To READY with this file; @part of the error if it fails. */
+static void
+assert_file (const gchar *name, const gchar *part)
+{
+  GstElement *sink = gst_element_factory_make ("asmpsink", NULL);
+  GstBus *bus = gst_bus_new ();
+  GstMessage *message;
+  GError *error = NULL;
+
+  gst_element_set_bus (sink, bus);
+  g_object_set (
+      sink, "srtp-key-file", name, "address", group, "port", port, "multicast-iface", "lo", NULL);
+  g_assert_cmpint (
+      gst_element_set_state (sink, GST_STATE_READY) == GST_STATE_CHANGE_FAILURE, ==, part != NULL);
+  if (part) {
+    message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+    gst_message_parse_error (message, &error, NULL);
+    g_assert_nonnull (strstr (error->message, part));
+    g_error_free (error);
+    gst_message_unref (message);
+  }
+  gst_element_set_state (sink, GST_STATE_NULL);
+  gst_element_set_bus (sink, NULL);
+  gst_object_unref (bus);
+  gst_object_unref (sink);
+}
+
+/* Files that are none, or hold no key, fail the change to READY; nothing waits for them. */
 static void
 test_files (void)
 {
   gchar *name = g_strdup_printf ("%s/srtp-%d.keys", g_get_tmp_dir (), (gint)getpid ());
-  static const struct {
-    const gchar *text, *part;
-  } cases[] = { { NULL, "srtp-key-file" }, { "nonsense", "line 1" }, { "1 " KEY_A, NULL } };
+  gchar *longest = g_strnfill (70000, '#');
 
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    GstElement *sink = gst_element_factory_make ("asmpsink", NULL);
-    GstBus *bus = gst_bus_new ();
-    GstMessage *message;
-    GError *error = NULL;
-
-    gst_element_set_bus (sink, bus);
-    if (cases[i].text)
-      g_assert_true (g_file_set_contents (name, cases[i].text, -1, NULL));
-    g_object_set (
-        sink, "srtp-key-file", name, "address", group, "port", port, "multicast-iface", "lo", NULL);
-    g_assert_cmpint (gst_element_set_state (sink, GST_STATE_READY) == GST_STATE_CHANGE_FAILURE, ==,
-        cases[i].part != NULL);
-    if (cases[i].part) {
-      message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
-      gst_message_parse_error (message, &error, NULL);
-      g_assert_nonnull (strstr (error->message, cases[i].part));
-      g_error_free (error);
-      gst_message_unref (message);
-    }
-    gst_element_set_state (sink, GST_STATE_NULL);
-    gst_element_set_bus (sink, NULL);
-    gst_object_unref (bus);
-    gst_object_unref (sink);
-  }
+  assert_file (name, "srtp-key-file");
+  assert_file ("/dev/null", "no regular file");
+  assert_file (g_get_tmp_dir (), "no regular file");
+  g_assert_cmpint (mkfifo (name, 0600), ==, 0);
+  assert_file (name, "no regular file");
+  g_remove (name);
+  g_assert_true (g_file_set_contents (name, longest, -1, NULL));
+  assert_file (name, "no file of keys");
+  g_assert_true (g_file_set_contents (name, "1 " KEY_A "\0", sizeof KEY_A + 2, NULL));
+  assert_file (name, "no file of keys");
+  g_assert_true (g_file_set_contents (name, "nonsense", -1, NULL));
+  assert_file (name, "line 1");
+  g_assert_true (g_file_set_contents (name, "1 " KEY_A, -1, NULL));
+  assert_file (name, NULL);
   g_remove (name);
   g_free (name);
+  g_free (longest);
 }
 
 int
