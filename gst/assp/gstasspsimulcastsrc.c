@@ -385,13 +385,12 @@ handle_app (gpointer owner, const MccAsspApp *app, const MccAddress *from)
     MccTime now = gst_mcc_pump_now (receiver->pump);
 
     verdict = judge_locked (self, app, from, now);
-    if (verdict != MCC_DROP_NONE) {
+    if (verdict != MCC_DROP_NONE)
       receiver->dropped[verdict]++;
-    } else {
-      if (app->subtype == MCC_APP_SESSION)
-        receiver->announcer = *from;
+    else
       verdict = mcc_assp_receiver_handle_app (receiver->core, app, now);
-    }
+    if (verdict == MCC_DROP_NONE && app->subtype == MCC_APP_SESSION)
+      receiver->announcer = *from;
     if (verdict == MCC_DROP_NONE && app->subtype == MCC_ASSP_STREAMS) {
       self->sender = *from;
       self->described = now;

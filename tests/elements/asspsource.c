@@ -110,6 +110,9 @@ fill_session (AsspSource *self, guint stream, MccAppSession *out)
   out->suppress_bps = G_MAXUINT64;
   out->media_ssrc = ssrc_of (self, stream);
   out->ttl = 1;
+  if (self->feedback_port)
+    g_assert_true (gst_mcc_address_parse (
+        self->host ? self->host : "127.0.0.1", self->feedback_port, &out->feedback));
   out->payload_type = (guint8)(self->payload_type + stream);
   out->clock_rate = 90000;
   g_strlcpy (out->media, "video", sizeof out->media);

@@ -475,6 +475,55 @@ test_forged (void)
   assp_source_stop (&peer, FALSE);
 }
 
+static gboolean
+comes (GSocket *socket)
+{
+  gchar data[2048];
+
+  while (g_socket_receive (socket, data, sizeof data, NULL, NULL) > 0)
+    ;
+  return g_socket_condition_timed_wait (socket, G_IO_IN, 3 * G_USEC_PER_SEC, NULL, NULL);
+}
+
+/* Reports go where our sender wants them, whoever else announces between its word and a switch. */
+static void
+test_feedback_of_ours (void)
+{
+  GSocket *feedback
+      = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
+  GSocketAddress *place = g_inet_socket_address_new_from_string ("127.0.0.1", 0);
+  AsspSource peer, other;
+  World world;
+
+  g_assert_true (g_socket_bind (feedback, place, FALSE, NULL));
+  g_socket_set_blocking (feedback, FALSE);
+  g_object_unref (place);
+  place = g_socket_get_local_address (feedback, NULL);
+  assp_source_init (&peer, group, port, 0xd00);
+  peer.feedback_port = g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (place));
+  g_object_unref (place);
+  assp_source_start (&peer);
+  world_start (&world, &peer, "lock-stream=0");
+  g_assert_true (world_comes_to (&world, 0, 5));
+  g_assert_true (comes (feedback));
+  g_atomic_int_set (&peer.describes, FALSE);
+  assp_source_init (&other, group, port, 0xe00);
+  other.host = "127.0.0.2";
+  other.address_offset = 9;
+  assp_source_start (&other);
+  g_assert_true (world_stat_reaches (&world, "dropped-other-sender", 10, 8));
+  g_object_set (world.src, "lock-stream", 1, NULL);
+  g_assert_true (world_comes_to (&world, 1, 8));
+  assp_source_stop (&other, FALSE);
+  g_usleep (100000); /* what is said of the switch */
+  g_assert_cmpuint (world.warnings, ==, 1);
+  g_assert_nonnull (strstr (world.warning, "Another sender"));
+  g_assert_true (comes (feedback));
+  world_stop (&world);
+  assp_source_stop (&peer, FALSE);
+  g_object_unref (feedback);
+}
+
 /* The property ssrc says whose. */
 static void
 test_wanted_sender (void)
@@ -560,6 +609,7 @@ main (int argc, char **argv)
   g_test_add_data_func (
       "/asspsimulcastsrc/sender-restarts-after-bye", GINT_TO_POINTER (TRUE), test_sender_restarts);
   g_test_add_func ("/asspsimulcastsrc/forged-description", test_forged);
+  g_test_add_func ("/asspsimulcastsrc/feedback-of-ours", test_feedback_of_ours);
   g_test_add_func ("/asspsimulcastsrc/wanted-sender", test_wanted_sender);
   g_test_add_func ("/asspsimulcastsrc/flush-and-eos", test_flush_and_eos);
   return g_test_run ();
