@@ -39,6 +39,10 @@ struct _GstMccSendStream {
   guint warned;
   MccTime above_since; /* MCC_TIME_NONE = it is not */
   MccTime next_ask;    /* when the target stays */
+  guint sdp_jobs;      /* that began */
+
+  GMutex sdp_lock;   /* held while a file is written; guards what follows */
+  guint sdp_written; /* the newest job */
 };
 
 static gboolean
@@ -130,6 +134,7 @@ gst_mcc_send_stream_new (GstBin *owner, guint number, const GstMccSendStreamHand
   self->handler = *handler;
   self->configure_payloader = TRUE;
   g_mutex_init (&self->lock);
+  g_mutex_init (&self->sdp_lock);
   self->pacer = GST_MCC_PACER (gst_object_ref (gst_mcc_pacer_new (&pacer_handler, self)));
   gst_bin_add (owner, GST_ELEMENT (self->pacer));
   self->encoder = gst_mcc_encoder_new (GST_ELEMENT (owner), changed);
@@ -146,6 +151,7 @@ stream_unref (gpointer data)
   gst_clear_object (&self->pacer);
   gst_clear_object (&self->entry);
   g_mutex_clear (&self->lock);
+  g_mutex_clear (&self->sdp_lock);
   g_free (self);
 }
 
@@ -374,6 +380,7 @@ gst_mcc_send_stream_set_stopped (GstMccSendStream *self, gboolean stopped)
 
 typedef struct {
   GstMccSendStream *stream;
+  guint number; /* from 1 */
   gchar *location;
   GstMccSessionSettings network;
   guint64 max_bps;
@@ -393,20 +400,34 @@ sdp_job_free (gpointer data)
 }
 
 static void
+write_newest (GstElement *element, SdpJob *job, GError **error)
+{
+  gchar *text
+      = gst_mcc_sdp_to_text (&job->network, job->caps, job->max_bps, "adaptive multicast", error);
+
+  if (text && g_file_set_contents (job->location, text, -1, error))
+    GST_INFO_OBJECT (element, "wrote %s", job->location);
+  g_free (text);
+}
+
+/* Several may be about it at once: the newest caps stay, whichever of them ends last. */
+static void
 write_sdp (GstElement *element, gpointer data)
 {
   SdpJob *job = data;
+  GstMccSendStream *self = job->stream;
   GError *error = NULL;
-  gchar *text
-      = gst_mcc_sdp_to_text (&job->network, job->caps, job->max_bps, "adaptive multicast", &error);
 
-  if (text && g_file_set_contents (job->location, text, -1, &error))
-    GST_INFO_OBJECT (element, "wrote %s", job->location);
-  if (error && warn_once (job->stream, WARNED_SDP))
+  g_mutex_lock (&self->sdp_lock);
+  if (job->number > self->sdp_written) {
+    self->sdp_written = job->number;
+    write_newest (element, job, &error);
+  }
+  g_mutex_unlock (&self->sdp_lock);
+  if (error && warn_once (self, WARNED_SDP))
     GST_ELEMENT_WARNING (element, RESOURCE, WRITE,
         ("sdp-location: %s; name a file that can be written.", error->message), (NULL));
   g_clear_error (&error);
-  g_free (text);
 }
 
 void
@@ -417,6 +438,9 @@ gst_mcc_send_stream_write_sdp (GstMccSendStream *self, const gchar *location,
 
   g_atomic_int_inc (&self->refs);
   job->stream = self;
+  g_mutex_lock (&self->lock);
+  job->number = ++self->sdp_jobs;
+  g_mutex_unlock (&self->lock);
   job->location = g_strdup (location);
   job->network = *network;
   memset (network, 0, sizeof *network);

@@ -70,7 +70,7 @@ void gst_mcc_send_stream_set_stopped (GstMccSendStream *self, gboolean stopped);
 /* Asks upstream, that is the encoder, for a key unit. */
 void gst_mcc_send_stream_request_key_unit (GstMccSendStream *self);
 /* Writes the description of a stream with @caps, sent with @network (taken over: cleared), to
- * @location, in a thread of its own: a disk may be slow. */
+ * @location, in a thread of its own: a disk may be slow. What was asked last stays. */
 void gst_mcc_send_stream_write_sdp (GstMccSendStream *self, const gchar *location,
     GstMccSessionSettings *network, guint64 max_bps, GstCaps *caps);
 void gst_mcc_send_stream_get_extra (GstMccSendStream *self, GstMccSenderExtra *out);

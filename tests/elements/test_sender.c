@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * gstmccsender: what the machine wants done, by whichever thread.
+ * gstmccsender: what the machine wants done, by whichever thread; gstmccsendstream: the file with
+ * the description.
  */
+#include <glib/gstdio.h>
 #include <gst/gst.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "gstmccsender.h"
 #include "ownport.h"
@@ -270,6 +274,51 @@ test_stop (void)
   gst_object_unref (self);
 }
 
+static void
+write_description (GstMccSendStream *stream, const gchar *location, gint payload)
+{
+  GstMccSessionSettings network = { .address = g_strdup ("239.255.12.42"), .port = 5004 };
+  GstCaps *caps = gst_caps_new_simple ("application/x-rtp", "media", G_TYPE_STRING, "video",
+      "encoding-name", G_TYPE_STRING, "H264", "clock-rate", G_TYPE_INT, 90000, "payload",
+      G_TYPE_INT, payload, NULL);
+
+  gst_mcc_send_stream_write_sdp (stream, location, &network, 0, caps);
+  gst_caps_unref (caps);
+}
+
+/* The description in the file is that of the newest caps, and no older one comes after it. */
+static void
+test_newest_description (void)
+{
+  static const GstMccSendStreamHandler nothing;
+  gchar *location = g_strdup_printf ("%s/sender-%d.sdp", g_get_tmp_dir (), (gint)getpid ());
+  GstBin *bin = gst_object_ref_sink (gst_bin_new (NULL));
+  GstMccSendStream *stream = gst_mcc_send_stream_new (bin, 0, &nothing, NULL);
+
+  for (guint round = 0; round < 20; round++) {
+    gint newest = 100 + (gint)round % 2;
+    gchar *line = g_strdup_printf ("a=rtpmap:%d H264/90000", newest), *text = NULL;
+
+    for (gint payload = 96; payload <= newest; payload++)
+      write_description (stream, location, payload);
+    for (guint i = 0; i < 500 && !(text && strstr (text, line)); i++) {
+      g_usleep (10000);
+      g_clear_pointer (&text, g_free);
+      g_file_get_contents (location, &text, NULL, NULL);
+    }
+    g_clear_pointer (&text, g_free);
+    g_usleep (50000);
+    g_assert_true (g_file_get_contents (location, &text, NULL, NULL));
+    g_assert_nonnull (strstr (text, line));
+    g_free (text);
+    g_free (line);
+  }
+  gst_mcc_send_stream_free (stream);
+  gst_object_unref (bin);
+  g_unlink (location);
+  g_free (location);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -278,5 +327,6 @@ main (int argc, char **argv)
   g_test_add_func ("/sender/actions-keep-their-order", test_order);
   g_test_add_func ("/sender/nobody-waits", test_nobody_waits);
   g_test_add_func ("/sender/nothing-behind-the-end", test_stop);
+  g_test_add_func ("/sender/newest-description", test_newest_description);
   return g_test_run ();
 }
