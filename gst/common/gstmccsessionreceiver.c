@@ -12,6 +12,17 @@
 
 /* ---- RTP on its way in: the source's thread ---- */
 
+/* Where nobody has read by intent, nothing was dropped for want of time. */
+static void
+begin_input (GstMccInput *input)
+{
+  if (!g_atomic_int_get (&input->unread))
+    return;
+  g_atomic_int_set (&input->unread, FALSE);
+  input->drops = gst_mcc_sockets_get_drops (input->socket);
+  mcc_stall_init (&input->stall);
+}
+
 static void
 check_drops (GstMccSession *self, GstMccInput *input, MccTime now)
 {
@@ -75,6 +86,7 @@ on_rtp (gpointer owner, GstMccInput *input, const guint8 *data, gsize size, cons
   GstMccSession *self = owner;
   GstMccSourceVerdict verdict = GST_MCC_SOURCE_PASS;
 
+  begin_input (input);
   if (is_stale (self, input, now))
     return GST_MCC_SOURCE_DROP;
   check_drops (self, input, now);
@@ -537,6 +549,7 @@ void
 gst_mcc_session_resume (GstMccSession *self)
 {
   gst_mcc_sockets_rejoin (&self->sockets);
+  gst_mcc_source_set_unread (self->source);
 }
 
 /* ---- streams: what the element tells ---- */

@@ -416,6 +416,7 @@ gst_mcc_sockets_open (GstMccSockets *self, const GstMccSessionSettings *settings
     gst_mcc_sockets_close (self);
     return FALSE;
   }
+  gst_mcc_sockets_leave (self);
   local = g_socket_get_local_address (self->rtcp, NULL);
   if (gst_mcc_address_from_socket (local, &address))
     self->rtcp_port = address.port;
@@ -468,7 +469,6 @@ gst_mcc_sockets_rejoin (GstMccSockets *self)
     empty (self->rtp);
   if (!self->multicast || self->sender)
     return;
-  /* fails where it still is a member: the first start */
   if (self->rtp)
     change_membership (self, self->rtp, &self->group, TRUE, NULL);
   change_membership (self, self->rtcp_group, &self->group, TRUE, NULL);

@@ -4,13 +4,14 @@
  *
  *            RTP                          RTCP in (a)           RTCP in (b) and out
  *  sender    out, any port                group:port+1 (ASM)    feedback:fport, or any port
- *  receiver  in, group:port, joined       group:port+1          any port
+ *  receiver  in, group:port               group:port+1          any port
  *  unicast   out / in local:port          -                     any port / local:port+1
  *  streams   gst_mcc_sockets_open_stream  as a receiver
  *
  * RTCP leaves from a socket of its own, so its port tells our looped packets from others' even
- * when several members share a host. Every error names the property and the mend; nothing falls
- * back silently to another interface.
+ * when several members share a host. A receiver's are in no group but between _rejoin() and
+ * _leave(): who does not report must load no link. Every error names the property and the mend;
+ * nothing falls back silently to another interface.
  */
 #pragma once
 
@@ -42,10 +43,11 @@ typedef struct {
   MccAddress feedback; /* sender: ours to announce; receiver: where reports go; family 0 = none */
 } GstMccSockets;
 
+/* Receiver: it has joined to see that it can, and has left again. */
 gboolean gst_mcc_sockets_open (GstMccSockets *self, const GstMccSessionSettings *settings,
     GstMccSocketsKind kind, GError **error);
 void gst_mcc_sockets_close (GstMccSockets *self);
-/* Receiver: leaves the group, joins it again. */
+/* Receiver: leaves the group, joins it again; what had come before is read away. */
 void gst_mcc_sockets_leave (GstMccSockets *self);
 void gst_mcc_sockets_rejoin (GstMccSockets *self);
 /* Receiver: a socket for RTP at @place, joined. Caller unrefs. NULL: *error says why. */

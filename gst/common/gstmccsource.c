@@ -803,6 +803,15 @@ gst_mcc_source_remove (GstMccSource *self, guint stream)
 }
 
 void
+gst_mcc_source_set_unread (GstMccSource *self)
+{
+  g_mutex_lock (&self->lock);
+  for (guint i = 0; i < self->n_inputs; i++)
+    g_atomic_int_set (&self->inputs[i]->unread, TRUE);
+  g_mutex_unlock (&self->lock);
+}
+
+void
 gst_mcc_source_wake (GstMccSource *self)
 {
   g_atomic_int_set (&self->inputs_changed, TRUE);

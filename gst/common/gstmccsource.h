@@ -44,6 +44,7 @@ typedef struct {
   GSocket *socket;
   guint stream;
   GstMccArrival arrival; /* of the datagram that `accept` is asked about; the source's thread's */
+  gint unread;           /* nobody has read it for a while, by intent; atomic */
   /* The owner's, of the source's thread alone. */
   MccTime drops_checked;
   guint32 drops;
@@ -79,6 +80,8 @@ GstElement *gst_mcc_source_new (GSocket *socket, const GstMccSourceFuncs *funcs,
 void gst_mcc_source_add (GstMccSource *self, GstMccInput *input);
 /* @stream is not read any more; G_MAXUINT: none is. Any thread. */
 void gst_mcc_source_remove (GstMccSource *self, guint stream);
+/* Nobody has read the inputs, by intent: what was lost so is told of none. Any thread. */
+void gst_mcc_source_set_unread (GstMccSource *self);
 /* `due` is to be called soon. Any thread. */
 void gst_mcc_source_wake (GstMccSource *self);
 /* From merge and due: @buffer (transfer full) goes to rtpbin. @late: it came before now; it leaves

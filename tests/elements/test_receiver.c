@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * gstmccreceiver: what the machine wants done, by whichever thread.
+ * gstmccreceiver: what the machine wants done, by whichever thread; what comes while nothing plays.
  */
+#include <stdio.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+#include <gio/gio.h>
 #include <gst/gst.h>
 
 #include "gstasmpsrc.h"
+#include "gstasspsimulcastsrc.h"
+#include "gstelmlayersrc.h"
 #include "gstmccreceiver.h"
 #include "ownport.h"
 
@@ -289,12 +296,157 @@ test_stats_interval (gconstpointer data)
   gst_object_unref (pipeline);
 }
 
+/* ---- what comes while nothing plays ---- */
+
+#define FLOOD 6000 /* packets, which overflow a socket's buffer */
+
+/* Sockets of this host that are in @group on the loopback interface. */
+static guint
+count_members (const gchar *group)
+{
+  gchar *text, **lines;
+  guint members = 0;
+  gboolean lo = FALSE;
+
+  g_assert_true (g_file_get_contents ("/proc/net/igmp", &text, NULL, NULL));
+  lines = g_strsplit (text, "\n", 0);
+  for (guint i = 1; lines[i]; i++) {
+    guint address, users;
+
+    if (strchr (lines[i], ':') && g_ascii_isdigit (lines[i][0]))
+      lo = strstr (lines[i], "\tlo ") != NULL;
+    else if (lo && sscanf (lines[i], " %x %u", &address, &users) == 2
+             && address == inet_addr (group))
+      members = users;
+  }
+  g_strfreev (lines);
+  g_free (text);
+  return members;
+}
+
+/* A receiver that does not play is in no group: nobody would hear how much its link can carry. */
+static void
+test_members (gconstpointer factory)
+{
+  static const struct {
+    GstState state;
+    gboolean member;
+  } steps[] = {
+    { GST_STATE_READY, FALSE },
+    { GST_STATE_PAUSED, FALSE },
+    { GST_STATE_PLAYING, TRUE },
+    { GST_STATE_PAUSED, FALSE },
+    { GST_STATE_PLAYING, TRUE },
+    { GST_STATE_READY, FALSE },
+    { GST_STATE_PLAYING, TRUE },
+    { GST_STATE_NULL, FALSE },
+  };
+  gchar *group = g_strdup_printf ("239.255.%d.%d", 192 + getpid () / 256 % 60, getpid () % 256);
+
+  for (guint ssm = 0; ssm < 2; ssm++) {
+    gchar *text = g_strdup_printf ("%s name=src multicast-iface=lo address=%s port=%u %s ! "
+                                   "fakesink async=false",
+        (const gchar *)factory, group, own_port (2), ssm ? "source-address=127.0.0.1" : "");
+    GstElement *pipeline = gst_parse_launch (text, NULL);
+
+    for (guint i = 0; i < G_N_ELEMENTS (steps); i++) {
+      g_test_message ("ssm %u, step %u", ssm, i);
+      g_assert_cmpint (gst_element_set_state (pipeline, steps[i].state), !=, 0);
+      gst_element_get_state (pipeline, NULL, NULL, 2 * GST_SECOND);
+      g_assert_cmpint (count_members (group) > 0, ==, steps[i].member);
+    }
+    gst_object_unref (pipeline);
+    g_free (text);
+  }
+  g_free (group);
+}
+
+/* What the kernel has dropped at the socket of 127.0.0.1 and @port. */
+static guint
+get_drops (guint port)
+{
+  gchar *address = g_strdup_printf (" 0100007F:%04X 00000000:0000", port), *text, **lines;
+  guint drops = 0;
+
+  g_assert_true (g_file_get_contents ("/proc/net/udp", &text, NULL, NULL));
+  lines = g_strsplit (text, "\n", 0);
+  for (guint i = 1; lines[i]; i++)
+    if (strstr (lines[i], address))
+      drops = (guint)g_ascii_strtoull (strrchr (g_strchomp (lines[i]), ' '), NULL, 10);
+  g_strfreev (lines);
+  g_free (text);
+  g_free (address);
+  return drops;
+}
+
+static void
+send_rtp (guint port, guint n, guint bytes, gulong apart_us)
+{
+  static guint16 seq;
+  GSocket *socket
+      = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
+  GSocketAddress *to = g_inet_socket_address_new_from_string ("127.0.0.1", port);
+  guint8 packet[1400] = { 0x80, 0x80 | 96 };
+
+  for (guint i = 0; i < n; i++) {
+    GST_WRITE_UINT16_BE (packet + 2, seq++);
+    GST_WRITE_UINT32_BE (packet + 4, 3000u * seq);
+    GST_WRITE_UINT32_BE (packet + 8, 0x7001);
+    packet[12] = 0x65;
+    g_socket_send_to (socket, to, (const gchar *)packet, bytes, NULL, NULL);
+    if (apart_us > 0)
+      g_usleep (apart_us);
+  }
+  g_object_unref (to);
+  g_object_unref (socket);
+}
+
+static guint64
+get_stat (GstElement *src, const gchar *name)
+{
+  GstStructure *stats;
+  guint64 value = 0;
+
+  g_object_get (src, "stats", &stats, NULL);
+  g_assert_true (gst_structure_get_uint64 (stats, name, &value));
+  gst_structure_free (stats);
+  return value;
+}
+
+/* By unicast, packets come all the same. That nobody has read them is not for want of time. */
+static void
+test_unread (void)
+{
+  GstElement *pipeline = gst_parse_launch (
+      "asmpsrc name=src address=127.0.0.1 encoding-name=H264 ! fakesink async=false", NULL);
+  GstElement *src = gst_bin_get_by_name (GST_BIN (pipeline), "src");
+  guint port = own_port (2), drops = 0;
+
+  g_object_set (src, "port", port, NULL);
+  for (guint i = 0; i < 2; i++) { /* the first start, and a pause */
+    g_assert_cmpint (
+        gst_element_set_state (pipeline, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_NO_PREROLL);
+    send_rtp (port, FLOOD, 1400, 0);
+    g_assert_cmpuint (get_drops (port), >, drops);
+    g_assert_cmpint (gst_element_set_state (pipeline, GST_STATE_PLAYING), !=, 0);
+    send_rtp (port, 150, 200, 2000);
+    drops = get_drops (port);
+    g_assert_cmpuint (get_stat (src, "packets-received"), >, 0);
+    g_assert_cmpuint (get_stat (src, "host-dropped"), ==, 0);
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (src);
+  gst_object_unref (pipeline);
+}
+
 int
 main (int argc, char **argv)
 {
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
   GST_ELEMENT_REGISTER (asmpsrc, NULL);
+  GST_ELEMENT_REGISTER (asspsimulcastsrc, NULL);
+  GST_ELEMENT_REGISTER (elmlayersrc, NULL);
   g_test_add_func ("/receiver/actions-keep-their-order", test_order);
   g_test_add_func ("/receiver/nothing-new-does-not-wait", test_nothing_new);
   g_test_add_func ("/receiver/joins-again", test_join_again);
@@ -302,5 +454,9 @@ main (int argc, char **argv)
       "/receiver/stats-interval-shorter", GUINT_TO_POINTER (60000), test_stats_interval);
   g_test_add_data_func (
       "/receiver/stats-interval-begins", GUINT_TO_POINTER (0), test_stats_interval);
+  g_test_add_data_func ("/receiver/plays-or-is-in-no-group/asmp", "asmpsrc", test_members);
+  g_test_add_data_func ("/receiver/plays-or-is-in-no-group/assp", "asspsimulcastsrc", test_members);
+  g_test_add_data_func ("/receiver/plays-or-is-in-no-group/elm", "elmlayersrc", test_members);
+  g_test_add_func ("/receiver/unread-is-not-dropped", test_unread);
   return g_test_run ();
 }

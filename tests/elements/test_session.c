@@ -207,6 +207,7 @@ world_start (World *world, const gchar *address, const gchar *iface)
   gst_object_unref (src);
   g_assert_true (gst_mcc_session_start (world->receiver));
   g_assert_true (gst_mcc_session_start (world->sender));
+  gst_mcc_session_resume (world->receiver);
   g_assert_cmpint (gst_element_set_state (world->rx_pipe, GST_STATE_PLAYING), !=, 0);
   g_assert_cmpint (gst_element_set_state (world->tx_pipe, GST_STATE_PLAYING), !=, 0);
   start_feed (world);
