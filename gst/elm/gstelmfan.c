@@ -3,7 +3,6 @@
 
 #include <gst/base/gstflowcombiner.h>
 
-#include "gstelmsplit.h"
 #include "mcclayerorder.h"
 #include "mccseq.h"
 
@@ -12,6 +11,7 @@
 struct _GstElmFan {
   GstElement parent;
   GstPad *sink;
+  GstElmSplit *split;
   GstElmFanSent sent;
   gpointer owner;
   guint overhead;
@@ -126,6 +126,14 @@ rename_layer (GstElmFan *self, const GstStructure *renamed)
     self->layer[layer].ssrc = ssrc;
 }
 
+/* The split's are those of what comes next: nothing is under way. */
+static void
+take_ssrcs (GstElmFan *self)
+{
+  for (guint i = 0; i < self->n_layers; i++)
+    self->layer[i].ssrc = gst_elm_split_get_ssrc (self->split, i);
+}
+
 static gboolean
 sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
 {
@@ -137,8 +145,10 @@ sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
     gst_event_unref (event);
     return TRUE;
   }
-  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP) {
     gst_flow_combiner_reset (self->combiner);
+    take_ssrcs (self);
+  }
   for (guint i = 0; i < self->n_layers; i++)
     ok &= gst_pad_push_event (self->layer[i].pad, make_event (self, i, event));
   gst_event_unref (event);
@@ -146,7 +156,7 @@ sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
 }
 
 GstPad *
-gst_elm_fan_add_pad (GstElmFan *self, guint32 ssrc)
+gst_elm_fan_add_pad (GstElmFan *self)
 {
   guint layer = self->n_layers;
   gchar *name = g_strdup_printf ("src_%u", layer);
@@ -154,7 +164,7 @@ gst_elm_fan_add_pad (GstElmFan *self, guint32 ssrc)
 
   g_free (name);
   self->layer[layer].pad = pad;
-  self->layer[layer].ssrc = ssrc;
+  self->layer[layer].ssrc = gst_elm_split_get_ssrc (self->split, layer);
   self->n_layers++;
   gst_element_add_pad (GST_ELEMENT (self), pad);
   gst_flow_combiner_add_pad (self->combiner, pad);
@@ -172,15 +182,20 @@ gst_elm_fan_change_state (GstElement *element, GstStateChange transition)
 {
   GstElmFan *self = GST_ELM_FAN (element);
 
-  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED)
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
     gst_flow_combiner_reset (self->combiner);
+    take_ssrcs (self);
+  }
   return GST_ELEMENT_CLASS (gst_elm_fan_parent_class)->change_state (element, transition);
 }
 
 static void
 gst_elm_fan_finalize (GObject *object)
 {
-  gst_flow_combiner_free (GST_ELM_FAN (object)->combiner);
+  GstElmFan *self = GST_ELM_FAN (object);
+
+  gst_flow_combiner_free (self->combiner);
+  g_clear_object (&self->split);
   G_OBJECT_CLASS (gst_elm_fan_parent_class)->finalize (object);
 }
 
@@ -209,10 +224,11 @@ gst_elm_fan_init (GstElmFan *self)
 }
 
 GstElement *
-gst_elm_fan_new (GstElmFanSent sent, gpointer owner)
+gst_elm_fan_new (GstElmSplit *split, GstElmFanSent sent, gpointer owner)
 {
   GstElmFan *self = g_object_new (GST_TYPE_ELM_FAN, NULL);
 
+  self->split = gst_object_ref (split);
   self->sent = sent;
   self->owner = owner;
   return GST_ELEMENT (self);

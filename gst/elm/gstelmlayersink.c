@@ -100,8 +100,7 @@ link_layers (GstElmLayerSink *self)
   gst_elm_fan_set_overhead (GST_ELM_FAN (self->fan), overhead);
   for (guint i = 0; i < self->n_built; i++) {
     GstPad *sink = gst_mcc_session_get_rtp_pad (session, i);
-    GstPad *src = gst_elm_fan_add_pad (
-        GST_ELM_FAN (self->fan), gst_elm_split_get_ssrc (GST_ELM_SPLIT (self->split), i));
+    GstPad *src = gst_elm_fan_add_pad (GST_ELM_FAN (self->fan));
     gboolean good = gst_pad_link (src, sink) == GST_PAD_LINK_OK;
 
     gst_object_unref (sink);
@@ -178,7 +177,7 @@ gst_elm_layer_sink_prepare (GstMccSender *sender)
   gst_mcc_send_stream_configure (self->send, &settings);
   self->split = gst_elm_split_new (&gst_elm_layer_sink_split_handler, self, n,
       gst_mcc_properties_get_ssrc_seed (&sender->network));
-  self->fan = gst_elm_fan_new (gst_mcc_sender_handle_sent, self);
+  self->fan = gst_elm_fan_new (GST_ELM_SPLIT (self->split), gst_mcc_sender_handle_sent, self);
   gst_bin_add_many (GST_BIN (self), self->split, self->fan, NULL);
   if (!link_layers (self))
     return FALSE;

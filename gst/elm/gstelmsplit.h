@@ -44,7 +44,7 @@ guint32 gst_elm_split_get_ssrc (GstElmSplit *self, guint layer);
 /* The layer whose packets that leave have it; 0: none. */
 guint gst_elm_split_find_layer (GstElmSplit *self, guint32 ssrc);
 /* A serialized event of this structure goes in front of packets with another SSRC: uint layer, uint
- * ssrc; new caps follow. */
+ * ssrc; new caps follow. A flush takes it away. */
 #define GST_ELM_SPLIT_RENAMED "elm-renamed"
 /* Units of each layer so far. */
 void gst_elm_split_get_units (GstElmSplit *self, guint64 units[MCC_LAYER_ORDER_LAYERS_MAX]);

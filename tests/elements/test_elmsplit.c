@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * gstelmsplit: events and caps of one layer among several. What the layers are made of is
- * test_layers.c's.
+ * gstelmsplit: events and caps of one layer among several; with the pacer and gstelmfan, a layer's
+ * other SSRC. What the layers are made of is test_layers.c's.
  */
 #include <gst/check/gstharness.h>
 #include <gst/gst.h>
 #include <gst/rtp/gstrtpbuffer.h>
 
+#include "gstelmfan.h"
 #include "gstelmsplit.h"
 #include "gstmccabssendtime.h"
+#include "gstmccpacer.h"
 #include "mcclayerorder.h"
 
 #define CAPS "application/x-rtp,media=video,encoding-name=VP8,clock-rate=90000,payload=96"
@@ -356,6 +358,160 @@ test_ids_of_earlier_ones (void)
   teardown (&f);
 }
 
+/* ---- with the pacer and the fan ---- */
+
+typedef struct {
+  GstElement *split, *pacer, *bin;
+  GstHarness *layer[2]; /* [0] has the sink pad, too */
+} Chain;
+
+static void
+on_renamed (gpointer owner, guint layer, guint32 ssrc)
+{
+}
+
+static void
+on_sent (gpointer owner, guint layer, guint packets, guint64 bytes, guint32 highest_seq)
+{
+}
+
+static void
+chain_start (Chain *c)
+{
+  static const GstElmSplitHandler handler = {
+    .layers = on_layers, .malformed = on_malformed, .renamed = on_renamed, .no_id = on_no_id
+  };
+  static const GstMccPacerHandler nobody = { 0 };
+  GstElement *fan;
+
+  c->split = gst_elm_split_new (&handler, NULL, 2, 1);
+  c->pacer = gst_mcc_pacer_new (&nobody, NULL);
+  fan = gst_elm_fan_new (GST_ELM_SPLIT (c->split), on_sent, NULL);
+  c->bin = gst_bin_new (NULL);
+  gst_bin_add_many (GST_BIN (c->bin), c->split, c->pacer, fan, NULL);
+  g_assert_true (gst_element_link_many (c->split, c->pacer, fan, NULL));
+  gst_element_add_pad (
+      c->bin, gst_ghost_pad_new ("sink", gst_elm_split_add_pad (GST_ELM_SPLIT (c->split), -1)));
+  for (guint i = 0; i < 2; i++)
+    gst_element_add_pad (
+        c->bin, gst_ghost_pad_new (i ? "src_1" : "src_0", gst_elm_fan_add_pad (GST_ELM_FAN (fan))));
+  c->layer[0] = gst_harness_new_with_element (c->bin, "sink", "src_0");
+  c->layer[1] = gst_harness_new_with_element (c->bin, NULL, "src_1");
+  gst_harness_set_src_caps_str (c->layer[0], CAPS);
+  gst_object_unref (c->bin);
+}
+
+static void
+chain_stop (Chain *c)
+{
+  gst_harness_teardown (c->layer[1]);
+  gst_harness_teardown (c->layer[0]);
+}
+
+/* @n pictures, of either layer in turn. */
+static void
+chain_push (Chain *c, guint n)
+{
+  static guint16 seq;
+
+  for (guint i = 0; i < n; i++) {
+    guint8 packet[16] = { 0x80, 0x80 | 96 };
+
+    GST_WRITE_UINT16_BE (packet + 2, seq++);
+    GST_WRITE_UINT32_BE (packet + 12, i % 2 ? 0x90206091 : 0x90200091);
+    g_assert_cmpint (gst_harness_push (c->layer[0], gst_buffer_new_memdup (packet, sizeof packet)),
+        ==, GST_FLOW_OK);
+  }
+}
+
+static void
+chain_set_rate (Chain *c, guint64 bps)
+{
+  gst_mcc_pacer_set_config (GST_MCC_PACER (c->pacer), 1.0, 60 * MCC_SECOND);
+  gst_mcc_pacer_set_target (GST_MCC_PACER (c->pacer), bps);
+}
+
+/* @n packets of @layer have come, and they and their caps have its SSRC. */
+static void
+assert_came (Chain *c, guint layer, guint n)
+{
+  GstHarness *harness = c->layer[layer];
+  guint32 ssrc = gst_elm_split_get_ssrc (GST_ELM_SPLIT (c->split), layer);
+  guint in_caps = 0;
+  GstCaps *caps;
+
+  for (guint i = 0; i < 200 && gst_harness_buffers_in_queue (harness) < n; i++)
+    g_usleep (10000);
+  g_assert_cmpuint (gst_harness_buffers_in_queue (harness), ==, n);
+  for (guint i = 0; i < n; i++) {
+    GstBuffer *buffer = gst_harness_pull (harness);
+    guint8 header[12];
+
+    gst_buffer_extract (buffer, 0, header, sizeof header);
+    g_assert_cmphex (GST_READ_UINT32_BE (header + 8), ==, ssrc);
+    gst_buffer_unref (buffer);
+  }
+  caps = gst_pad_get_current_caps (harness->sinkpad);
+  gst_structure_get_uint (gst_caps_get_structure (caps, 0), "ssrc", &in_caps);
+  g_assert_cmphex (in_caps, ==, ssrc);
+  gst_caps_unref (caps);
+}
+
+/* What takes away all that is in the pacer. */
+static void
+chain_empty (Chain *c, gboolean by_stop)
+{
+  GstSegment segment;
+  GstBuffer *buffer;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  if (by_stop) {
+    gst_element_set_state (c->bin, GST_STATE_READY);
+    gst_element_set_state (c->bin, GST_STATE_PLAYING);
+    gst_harness_push_event (c->layer[0], gst_event_new_stream_start ("again"));
+    gst_harness_set_src_caps_str (c->layer[0], CAPS);
+  } else {
+    gst_harness_push_event (c->layer[0], gst_event_new_flush_start ());
+    gst_harness_push_event (c->layer[0], gst_event_new_flush_stop (TRUE));
+    gst_harness_push_event (c->layer[0], gst_event_new_segment (&segment));
+  }
+  for (guint i = 0; i < 2; i++)
+    while ((buffer = gst_harness_try_pull (c->layer[i])))
+      gst_buffer_unref (buffer);
+}
+
+/* A layer has got another SSRC when a flush or a stop comes: its packets find their way. */
+static void
+test_renamed (gconstpointer by_stop)
+{
+  Chain c;
+
+  chain_start (&c);
+  chain_set_rate (&c, 100000000);
+  chain_push (&c, 8);
+  for (guint layer = 0; layer < 2; layer++) {
+    guint32 before = gst_elm_split_get_ssrc (GST_ELM_SPLIT (c.split), layer);
+    GstPad *src = gst_element_get_static_pad (c.split, "src");
+
+    assert_came (&c, 0, 4);
+    assert_came (&c, 1, 4);
+    chain_set_rate (&c, 100); /* what comes next waits */
+    chain_push (&c, 4);
+    gst_pad_send_event (
+        src, gst_event_new_custom (GST_EVENT_CUSTOM_UPSTREAM,
+                 gst_structure_new ("GstRTPCollision", "ssrc", G_TYPE_UINT, before, NULL)));
+    chain_push (&c, 2);
+    g_assert_cmphex (gst_elm_split_get_ssrc (GST_ELM_SPLIT (c.split), layer), !=, before);
+    chain_empty (&c, by_stop != NULL);
+    chain_set_rate (&c, 100000000);
+    chain_push (&c, 8);
+    gst_object_unref (src);
+  }
+  assert_came (&c, 0, 4);
+  assert_came (&c, 1, 4);
+  chain_stop (&c);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -370,5 +526,7 @@ main (int argc, char **argv)
   g_test_add_func ("/elmsplit/extension-ids-of-earlier-layers", test_ids_of_earlier_ones);
   g_test_add_func ("/elmsplit/extension-id-of-the-send-time", test_id_of_the_send_time);
   g_test_add_func ("/elmsplit/seed", test_seed);
+  g_test_add_data_func ("/elmsplit/renamed/and-flushed", NULL, test_renamed);
+  g_test_add_data_func ("/elmsplit/renamed/and-stopped", "stop", test_renamed);
   return g_test_run ();
 }
