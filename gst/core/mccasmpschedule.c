@@ -10,8 +10,10 @@
 #define JOIN_CROWD 10000                 /* so many, spread as for suppression */
 #define GROWTH 4                         /* by more than 1/4 between reports */
 #define JOIN_ALLOWANCE 3                 /* first reports beyond the budget that are no crowd */
-#define JOIN_POSTPONED_MAX (120 * MCC_SECOND) /* by then a sender has counted a crowd that is one */
-#define NEWCOMER_TIME (5 * MCC_SECOND)   /* few are new for so long after their first report */
+#define JOIN_POSTPONED_MAX                                                                         \
+  (120 * MCC_SECOND)                   /* by then a sender has counted a crowd that is one         \
+                                        */
+#define NEWCOMER_TIME (5 * MCC_SECOND) /* few are new for so long after their first report */
 #define JOIN_TIME (60 * MCC_SECOND)
 #define PUBLISHED_INTERVAL MCC_SECOND /* eq. 13 adds P/RTT a report: more often is not fair */
 #define JOIN_MAX (1 * MCC_SECOND)     /* the first report is not later, if the budget allows */

@@ -302,8 +302,7 @@ limiting_expiry (const MccAsmpSender *self)
    * the interval that all are asked for (ELM). */
   MccTime asked = mcc_time_max (2 * limiting_budget (self), 3 * self->report_interval);
   MccTime most = mcc_time_max (MCC_SENDER_EXPIRY_LIMITING, asked);
-  return mcc_time_max (limiting->last_report, self->limiting_told)
-         + mcc_time_min (life_time, most);
+  return mcc_time_max (limiting->last_report, self->limiting_told) + mcc_time_min (life_time, most);
 }
 
 MccTime

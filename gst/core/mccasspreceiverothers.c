@@ -33,8 +33,8 @@ note_trial (MccAsspReceiver *self, unsigned from, unsigned to, unsigned own)
     self->trial_until = self->now + self->config.leave_latency + TRIAL_TIME;
     self->trial_rest[to] = self->now + TRIAL_REST;
   } else if (back && self->now < self->trial_until) { /* its end, however often it is told */
-    self->trial_until = mcc_time_min (self->now + TRIAL_TIME,
-        self->trial_began + self->config.leave_latency + 2 * TRIAL_TIME);
+    self->trial_until = mcc_time_min (
+        self->now + TRIAL_TIME, self->trial_began + self->config.leave_latency + 2 * TRIAL_TIME);
   }
   if (up || back) /* what it leaves us of our link is not what the link carries */
     mcc_asmp_receiver_note_shared (self->asmp, self->trial_until, self->now);

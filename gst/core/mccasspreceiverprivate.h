@@ -31,7 +31,7 @@ struct MccAsspReceiver {
   uint64_t slump_bps;    /* ... and carried so much; 0: we did not, or it carries more again */
   unsigned led_to; /* one of our stream has gone down to that; MCC_ASSP_NO_STREAM: none lately */
   MccTime led_until;
-  bool led_onset;                           /* we were not pressed when that one went */
+  bool led_onset; /* we were not pressed when that one went */
   MccTime trial_began;
   MccTime trial_until;                      /* what another one's up does to us is waited for ... */
   MccTime trial_rest[MCC_ASSP_STREAMS_MAX]; /* ... not again before; of each stream above */

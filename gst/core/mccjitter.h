@@ -34,7 +34,7 @@ typedef struct {
 
 void mcc_jitter_init (MccJitter *self);
 /* A packet with @send (24 bits) arrived. After a pause of more than 2 s in which D rises by more
- * than 1 s or falls by more than 10 s the sender's clock is another: it restarts without a jump. So it does
- * where two packets in a row were sent more than 1 s before others (our clock stood still, or the
- * sender's was put back); one alone is late, and says nothing. */
+ * than 1 s or falls by more than 10 s the sender's clock is another: it restarts without a jump. So
+ * it does where two packets in a row were sent more than 1 s before others (our clock stood still,
+ * or the sender's was put back); one alone is late, and says nothing. */
 void mcc_jitter_handle_packet (MccJitter *self, uint32_t send, MccTime arrival);

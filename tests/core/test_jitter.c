@@ -125,8 +125,8 @@ test_pause (void)
 static void
 test_own_clock (void)
 {
-  static const MccTime lost[] = { 3 * MCC_SECOND, 31 * MCC_SECOND, 40 * MCC_SECOND,
-    62 * MCC_SECOND };
+  static const MccTime lost[]
+      = { 3 * MCC_SECOND, 31 * MCC_SECOND, 40 * MCC_SECOND, 62 * MCC_SECOND };
   for (unsigned i = 0; i < G_N_ELEMENTS (lost); i++) {
     MccJitter jitter;
     MccTime at = START;
