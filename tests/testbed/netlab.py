@@ -68,6 +68,8 @@ while os.getppid() == parent:
     time.sleep(0.001)
 """
 
+AWAKE = "MCC_AWAKE"
+
 _found = []  # "root", once that is known
 
 
@@ -84,11 +86,16 @@ def awake():
     """Keeps every CPU busy with what gives way to all else: one that sleeps, of a virtual machine
     above all, wakes late. In /proc/stat this is `nice`. For four fifths of the time: a machine all
     of whose CPUs never rest may be stopped by its host, 100 ms at once."""
+    if AWAKE in os.environ:  # whoever has started us does that
+        yield
+        return
     count = len(os.sched_getaffinity(0))
     spinners = [subprocess.Popen([sys.executable, "-c", SPINNER]) for _ in range(count)]
+    os.environ[AWAKE] = "1"
     try:
         yield
     finally:
+        del os.environ[AWAKE]
         for spinner in spinners:
             spinner.kill()
             spinner.wait()
