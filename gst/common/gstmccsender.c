@@ -466,6 +466,7 @@ static gboolean
 start (GstMccSender *self)
 {
   gst_mcc_session_set_ect (self->session, FALSE);
+  gst_mcc_session_renew_ssrcs (self->session);
   g_mutex_lock (&self->lock);
   self->ect = FALSE;
   self->warned = 0;

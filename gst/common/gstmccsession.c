@@ -604,6 +604,7 @@ gst_mcc_session_start (GstMccSession *self)
 {
   g_mutex_lock (&self->lock);
   self->active = TRUE;
+  self->told_unprotected = FALSE;
   for (guint i = 0; i < self->n_streams; i++)
     begin_locked (&self->stream[i]);
   g_mutex_unlock (&self->lock);

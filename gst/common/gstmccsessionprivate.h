@@ -78,6 +78,7 @@ struct _GstMccSession {
   /* sender */
   gboolean route_lost;
   MccTime route_warning;
+  gboolean told_unprotected; /* since _start() */
   /* receiver */
   guint32 source_ssrc;
   MccAddress source_address;

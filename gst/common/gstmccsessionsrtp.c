@@ -127,6 +127,23 @@ gst_mcc_session_set_keys (
 
 /* ---- RTP on its way out ---- */
 
+static void
+tell_unprotected (GstMccSession *self)
+{
+  gboolean first;
+
+  g_mutex_lock (&self->lock);
+  first = !self->told_unprotected;
+  self->told_unprotected = TRUE;
+  g_mutex_unlock (&self->lock);
+  GST_LOG_OBJECT (self->bin, "a packet cannot be encrypted; it is dropped");
+  if (first)
+    GST_ELEMENT_WARNING (self->bin, RESOURCE, WRITE,
+        ("Packets cannot be encrypted and are dropped: their SSRC and sequence numbers were used "
+         "before under this key. Leave the ssrc of payloaders unset."),
+        (NULL));
+}
+
 /* An encrypted copy; NULL: it cannot leave. */
 static GstBuffer *
 protect (GstMccSession *self, GstBuffer *in)
@@ -142,7 +159,7 @@ protect (GstMccSession *self, GstBuffer *in)
     gst_buffer_unmap (out, &map);
   }
   if (!good) {
-    GST_WARNING_OBJECT (self->bin, "a packet cannot be encrypted; it is dropped");
+    tell_unprotected (self);
     gst_buffer_unref (out);
     return NULL;
   }
@@ -185,6 +202,15 @@ gst_mcc_session_protect_rtp (GstMccSession *self, GstPad *pad)
   if (self->srtp)
     gst_pad_add_probe (
         pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, on_plain_rtp, self, NULL);
+}
+
+/* Payloaders take rtpsession's. */
+void
+gst_mcc_session_renew_ssrcs (GstMccSession *self)
+{
+  for (guint i = 0; self->srtp && !self->handler.elm_app && i < self->n_streams; i++)
+    if (self->stream[i].packets > 0 && self->stream[i].rtp_session)
+      g_object_set (self->stream[i].rtp_session, "internal-ssrc", g_random_int (), NULL);
 }
 
 /* ---- packets in ---- */

@@ -326,6 +326,18 @@ test_late (void)
   side_stop (&sender);
 }
 
+static gboolean
+has_x264enc (void)
+{
+  GstElementFactory *encoder = gst_element_factory_find ("x264enc");
+  gboolean has = encoder != NULL;
+
+  if (!has)
+    g_test_skip ("no x264enc");
+  g_clear_object (&encoder);
+  return has;
+}
+
 /* Streams and layers: several SSRCs and groups under one key, RTCP of all by one socket. */
 static void
 test_several (void)
@@ -342,14 +354,8 @@ test_several (void)
       "video/x-h264,profile=main ! rtph264pay config-interval=-1 ! elmlayersink name=it seed=5",
         "elmlayersrc" },
   };
-  GstElementFactory *encoder = gst_element_factory_find ("x264enc");
 
-  if (!encoder) {
-    g_test_skip ("no x264enc");
-    return;
-  }
-  gst_object_unref (encoder);
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+  for (guint i = 0; has_x264enc () && i < G_N_ELEMENTS (cases); i++) {
     Side sender, receiver, stranger;
 
     g_test_message ("%s", cases[i].receiver);
@@ -367,6 +373,79 @@ test_several (void)
     side_stop (&receiver);
     side_stop (&sender);
   }
+}
+
+#define VIDEO                                                                                      \
+  "videotestsrc is-live=true ! video/x-raw,format=I420,width=160,height=96,framerate=30/1 ! "
+
+/* By way of READY, which keeps the key: numbers that begin below those before are no replay. */
+static void
+test_again (void)
+{
+  static const struct {
+    const gchar *sender, *receiver;
+  } cases[] = {
+    { "audiotestsrc is-live=true samplesperbuffer=220 ! rtpL16pay name=pay ! asmpsink name=it",
+        "asmpsrc" },
+    { VIDEO "asspsimulcastbin name=it streams=100000:300000 "
+            "encoder-description=\"x264enc tune=zerolatency ! rtph264pay name=pay\"",
+        "asspsimulcastsrc" },
+    { VIDEO "x264enc tune=zerolatency ! rtph264pay name=pay ! "
+            "it.sink_0 asspsimulcastbin name=it streams=100000:300000",
+        "asspsimulcastsrc" },
+    { VIDEO "x264enc tune=zerolatency ! rtph264pay name=pay ! elmlayersink name=it",
+        "elmlayersrc" },
+  };
+
+  for (guint i = 0; has_x264enc () && i < G_N_ELEMENTS (cases); i++) {
+    Side sender, receiver;
+    GstElement *pay;
+
+    g_test_message ("%s", cases[i].sender);
+    side_start (&sender, cases[i].sender, KEY_A);
+    gst_element_set_state (sender.pipeline, GST_STATE_READY);
+    pay = gst_bin_get_by_name (GST_BIN (sender.pipeline), "pay");
+    g_object_set (pay, "seqnum-offset", 40000, NULL);
+    gst_element_set_state (sender.pipeline, GST_STATE_PLAYING);
+    receive_start_by (&receiver, cases[i].receiver, KEY_A);
+    g_assert_true (wait_buffers (&receiver, 60));
+    gst_element_set_state (sender.pipeline, GST_STATE_READY);
+    g_object_set (pay, "seqnum-offset", 20000, NULL);
+    gst_element_set_state (sender.pipeline, GST_STATE_PLAYING);
+    g_assert_true (wait_buffers (&receiver, 60));
+    gst_object_unref (pay);
+    side_stop (&receiver);
+    side_stop (&sender);
+  }
+}
+
+static GstPadProbeReturn
+on_repeat (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER (info));
+
+  gst_buffer_memset (buffer, 2, 7, 2);
+  GST_PAD_PROBE_INFO_DATA (info) = buffer;
+  return GST_PAD_PROBE_OK;
+}
+
+/* What would use a key stream again is not sent, which is said. */
+static void
+test_numbers_again (void)
+{
+  GstElement *pay;
+  Side sender;
+  GstPad *pad;
+
+  side_start (&sender, "audiotestsrc is-live=true ! rtpL16pay name=pay ! asmpsink name=it", KEY_A);
+  pay = gst_bin_get_by_name (GST_BIN (sender.pipeline), "pay");
+  pad = gst_element_get_static_pad (pay, "src");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, on_repeat, NULL, NULL);
+  gst_element_set_state (sender.pipeline, GST_STATE_PLAYING);
+  g_assert_true (warns (&sender, "cannot be encrypted"));
+  gst_object_unref (pad);
+  gst_object_unref (pay);
+  side_stop (&sender);
 }
 
 /* Another key, or a key on one side only: nothing plays, nobody is heard, and it is said why. */
@@ -537,6 +616,8 @@ main (int argc, char **argv)
   g_test_add_func ("/srtp/forged-reports", test_forged);
   g_test_add_func ("/srtp/late-joiner", test_late);
   g_test_add_func ("/srtp/streams-and-layers", test_several);
+  g_test_add_func ("/srtp/again", test_again);
+  g_test_add_func ("/srtp/numbers-again", test_numbers_again);
   g_test_add_func ("/srtp/wrong-keys", test_wrong);
   return g_test_run ();
 }
