@@ -22,7 +22,8 @@ struct _GstAsspBranch {
   GstPad *tee;   /* the tee's pad that feeds it */
   GstPad *pacer; /* the sink pad behind */
   gulong probe;
-  GstCaps *formats; /* what the encoder shall get, but for the size */
+  GstPadChainFunction chain; /* the queue's own */
+  GstCaps *formats;          /* what the encoder shall get, but for the size */
 
   /* Guards what follows. A leaf. */
   GMutex lock;
@@ -101,11 +102,21 @@ new_caps (GstAsspBranch *self, GstEvent *event)
   return event;
 }
 
+static gboolean
+has_failed (GstAsspBranch *self)
+{
+  gboolean failed;
+
+  g_mutex_lock (&self->lock);
+  failed = self->failed;
+  g_mutex_unlock (&self->lock);
+  return failed;
+}
+
 static GstPadProbeReturn
 on_event (GstAsspBranch *self, GstPadProbeInfo *info)
 {
   GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
-  gboolean failed;
 
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_CAPS:
@@ -115,10 +126,7 @@ on_event (GstAsspBranch *self, GstPadProbeInfo *info)
       /* What we change behind the gate is no reason for the camera to change its picture. */
       return GST_PAD_PROBE_DROP;
     case GST_EVENT_EOS:
-      g_mutex_lock (&self->lock);
-      failed = self->failed;
-      g_mutex_unlock (&self->lock);
-      if (!failed)
+      if (!has_failed (self))
         return GST_PAD_PROBE_OK;
       gst_pad_send_event (self->pacer, gst_event_new_eos ());
       return GST_PAD_PROBE_DROP;
@@ -156,6 +164,21 @@ on_gate (GstPad *pad, GstPadProbeInfo *info, gpointer data)
     self->frame = (self->frame + 1) % MAX (self->picture.every, 1);
   g_mutex_unlock (&self->lock);
   return pass ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
+}
+
+/* The tee gives up all streams for one's failure. That of an encoder that has posted nothing goes
+ * the way of others' errors. */
+static GstFlowReturn
+gate_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  GstAsspBranch *self = pad->chaindata;
+  GstFlowReturn ret = self->chain (pad, parent, buffer);
+
+  if (ret >= GST_FLOW_EOS)
+    return ret;
+  if (!has_failed (self))
+    GST_ELEMENT_FLOW_ERROR (self->queue, ret);
+  return has_failed (self) ? GST_FLOW_OK : ret;
 }
 
 /* Once for each frame that the full queue lets go, or holds up where it does not leak. */
@@ -425,6 +448,8 @@ build (GstAsspBranch *self, const GstAsspBranchSettings *settings)
       GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM
           | GST_PAD_PROBE_TYPE_EVENT_UPSTREAM,
       on_gate, self, NULL);
+  self->chain = GST_PAD_CHAINFUNC (self->gate);
+  gst_pad_set_chain_function_full (self->gate, gate_chain, self, NULL);
   return TRUE;
 }
 

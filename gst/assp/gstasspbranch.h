@@ -6,7 +6,8 @@
  *
  * The gate lets frames in or, while the stream idles, none; of those, one of so many where the
  * stream's rate is for fewer (mccpicture.h). The size is set when the input's caps come. An encoder
- * that fails closes the gate for good: what comes then does not reach it, and EOS goes past it.
+ * that fails closes the gate for good: what comes then does not reach it, EOS goes past it, and the
+ * tee does not hear of it.
  */
 #pragma once
 

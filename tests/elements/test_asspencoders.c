@@ -109,25 +109,35 @@ test_slow_encoder (void)
 
 /* ---- an encoder that fails ---- */
 
-/* As an encoder does that cannot go on. */
+/* As an encoder does that cannot go on, with others' frames behind this one. */
 static GstPadProbeReturn
 on_broken (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
+  g_usleep (300000);
   GST_ELEMENT_ERROR (data, STREAM, ENCODE, ("it broke"), (NULL));
   gst_buffer_unref (GST_PAD_PROBE_INFO_BUFFER (info));
   GST_PAD_PROBE_INFO_FLOW_RETURN (info) = GST_FLOW_ERROR;
   return GST_PAD_PROBE_HANDLED;
 }
 
+/* ... and says nothing of it. */
+static GstPadProbeReturn
+on_broken_silently (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  gst_buffer_unref (GST_PAD_PROBE_INFO_BUFFER (info));
+  GST_PAD_PROBE_INFO_FLOW_RETURN (info) = GST_FLOW_ERROR;
+  return GST_PAD_PROBE_HANDLED;
+}
+
 static void
-break_stream (BinFixture *f, guint stream)
+break_stream (BinFixture *f, guint stream, GstPadProbeCallback how)
 {
   gchar *name = g_strdup_printf ("stream%u", stream);
   GstElement *branch = gst_bin_get_by_name (GST_BIN (f->bin), name);
   GstElement *broken = gst_bin_get_by_name (GST_BIN (branch), "breaks");
   GstPad *pad = gst_element_get_static_pad (broken, "sink");
 
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, on_broken, broken, NULL);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, how, broken, NULL);
   gst_object_unref (pad);
   gst_object_unref (broken);
   gst_object_unref (branch);
@@ -135,7 +145,7 @@ break_stream (BinFixture *f, guint stream)
 }
 
 static void
-test_encoder_fails (void)
+check_encoder_fails (gboolean sync, GstPadProbeCallback how)
 {
   BinFixture f;
   GstMessage *message;
@@ -146,9 +156,10 @@ test_encoder_fails (void)
                       "video/x-raw,width=320,height=240,framerate=30/1 ! @" LADDER
                       "encoder-description=\"identity name=breaks ! x264enc tune=zerolatency\""))
     return;
+  g_object_set (f.bin, "sync", sync, NULL);
   bin_play (&f);
   bin_meet (&f, 3);
-  break_stream (&f, 1);
+  break_stream (&f, 1, how);
   do {
     message = bin_wait_message (&f, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR, 5000);
     g_assert_nonnull (message);
@@ -180,6 +191,25 @@ test_encoder_fails (void)
 }
 
 static void
+test_encoder_fails (void)
+{
+  check_encoder_fails (TRUE, on_broken);
+}
+
+/* Where the tee waits for a branch. */
+static void
+test_encoder_fails_without_sync (void)
+{
+  check_encoder_fails (FALSE, on_broken);
+}
+
+static void
+test_encoder_fails_silently (void)
+{
+  check_encoder_fails (TRUE, on_broken_silently);
+}
+
+static void
 test_all_encoders_fail (void)
 {
   BinFixture f;
@@ -191,7 +221,7 @@ test_all_encoders_fail (void)
   bin_play (&f);
   bin_meet (&f, 3);
   for (guint i = 0; i < 3; i++)
-    break_stream (&f, i);
+    break_stream (&f, i, on_broken);
   message = bin_wait_message (&f, GST_MESSAGE_ERROR, 5000);
   g_assert_nonnull (message);
   gst_message_unref (message);
@@ -291,6 +321,8 @@ main (int argc, char **argv)
   ADD ("pictures-left-alone", test_pictures_left_alone);
   ADD ("slow", test_slow_encoder);
   ADD ("encoder-fails", test_encoder_fails);
+  ADD ("encoder-fails/without-sync", test_encoder_fails_without_sync);
+  ADD ("encoder-fails/silently", test_encoder_fails_silently);
   ADD ("all-encoders-fail", test_all_encoders_fail);
   ADD ("request-pads", test_request_pads);
   ADD ("request-pads/one-time-base", test_request_time_base);
