@@ -528,6 +528,16 @@ gst_assp_branch_set_leaky (GstAsspBranch *self, gboolean leaky)
 }
 
 void
+gst_assp_branch_start (GstAsspBranch *self)
+{
+  g_mutex_lock (&self->lock);
+  self->running = TRUE;
+  self->failed = FALSE;
+  self->frame = 0;
+  g_mutex_unlock (&self->lock);
+}
+
+void
 gst_assp_branch_set_running (GstAsspBranch *self, gboolean running)
 {
   g_mutex_lock (&self->lock);

@@ -6,8 +6,8 @@
  *
  * The gate lets frames in or, while the stream idles, none; of those, one of so many where the
  * stream's rate is for fewer (mccpicture.h). The size is set when the input's caps come. An encoder
- * that fails closes the gate for good: what comes then does not reach it, EOS goes past it, and the
- * tee does not hear of it.
+ * that fails closes the gate until the next start: what comes then does not reach it, EOS goes past
+ * it, and the tee does not hear of it.
  */
 #pragma once
 
@@ -36,6 +36,8 @@ void gst_assp_branch_free (GstAsspBranch *self);
 /* Links it between @tee and @pacer. */
 gboolean gst_assp_branch_link (GstAsspBranch *self, GstElement *tee, GstElement *pacer);
 void gst_assp_branch_set_leaky (GstAsspBranch *self, gboolean leaky);
+/* READY->PAUSED: it runs; an encoder that had failed tries again. */
+void gst_assp_branch_start (GstAsspBranch *self);
 /* Any thread. */
 void gst_assp_branch_set_running (GstAsspBranch *self, gboolean running);
 /* Bounds of another picture; taken over with the next frame. */
