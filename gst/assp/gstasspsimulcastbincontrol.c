@@ -120,9 +120,11 @@ act_gate (GstAsspSimulcastBin *self, guint i, gboolean open)
 static gboolean
 poll_gate_locked (GstAsspSimulcastBin *self, GstMccSenderTodo *out)
 {
+  gboolean stopped = self->lost && self->no_feedback == MCC_NO_FEEDBACK_STOP;
+
   for (guint i = 0; i < self->n_streams; i++) {
     GstAsspStream *stream = &self->stream[i];
-    gboolean running = stream->idle.running, open = running && !self->stopped;
+    gboolean running = stream->idle.running, open = running && !stopped;
 
     if (running == stream->gate_running && open == stream->gate_open)
       continue;
@@ -340,14 +342,14 @@ act_stream (GstAsspSimulcastBin *self, guint i, GstMccSenderTodo *todo)
   }
 }
 
-/* no-feedback=stop. */
 static void
-set_stopped (GstAsspSimulcastBin *self, gboolean stopped)
+act_feedback (GstAsspSimulcastBin *self, gboolean found)
 {
   GstMccSender *sender = GST_MCC_SENDER (self);
 
+  gst_mcc_sender_tell_feedback (sender, found);
   g_mutex_lock (&sender->lock);
-  self->stopped = stopped;
+  self->lost = !found; /* the gates are polled again */
   g_mutex_unlock (&sender->lock);
 }
 
@@ -379,7 +381,6 @@ gst_assp_simulcast_bin_act (GstMccSender *sender, GstMccSenderTodo *todo)
 {
   GstAsspSimulcastBin *self = GST_ASSP_SIMULCAST_BIN (sender);
   const MccAsspSenderAction *action = &todo->action.assp;
-  gboolean found;
 
   if (todo->gate) {
     act_gate (self, todo->gate_stream, todo->gate_open);
@@ -395,9 +396,7 @@ gst_assp_simulcast_bin_act (GstMccSender *sender, GstMccSenderTodo *todo)
       break;
     case MCC_ASSP_SENDER_FEEDBACK_LOST:
     case MCC_ASSP_SENDER_FEEDBACK_FOUND:
-      found = action->type == MCC_ASSP_SENDER_FEEDBACK_FOUND;
-      if (gst_mcc_sender_tell_feedback (sender, found))
-        set_stopped (self, !found);
+      act_feedback (self, action->type == MCC_ASSP_SENDER_FEEDBACK_FOUND);
       break;
     case MCC_ASSP_SENDER_BOUNDS:
       act_bounds (self, action->stream, &action->bounds);

@@ -53,8 +53,9 @@ struct _GstAsspSimulcastBin {
                         also from what such a thread posts; outside the sender's lock */
 
   /* Guarded by the sender's lock. */
-  gboolean stopped;   /* no-feedback=stop */
-  MccTime idle_after; /* of streams but the lowest */
+  MccNoFeedback no_feedback; /* the property */
+  gboolean lost;             /* nobody reports */
+  MccTime idle_after;        /* of streams but the lowest */
 };
 
 /* gstasspsimulcastbinproperties.c */

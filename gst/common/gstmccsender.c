@@ -126,19 +126,15 @@ gst_mcc_sender_tell_target (GstMccSender *self, gint stream, guint64 bps, guint6
       self->messages, stream, bps, previous_bps, reason, ssrc, gst_mcc_pump_now (self->pump));
 }
 
-gboolean
+void
 gst_mcc_sender_tell_feedback (GstMccSender *self, gboolean found)
 {
-  GstMccSenderSettings settings
-      = gst_mcc_sender_settings_copy (&self->settings, GST_ELEMENT (self));
-
   if (found)
     GST_INFO_OBJECT (self, "receivers report");
   else if (gst_mcc_sender_warn_once (self, GST_MCC_SENDER_WARNED_FEEDBACK))
     GST_ELEMENT_WARNING (self, RESOURCE, READ,
         ("No receiver reports: nobody listens, or reports do not come back (see no-feedback)."),
         (NULL));
-  return found || settings.no_feedback == MCC_NO_FEEDBACK_STOP;
 }
 
 gboolean

@@ -64,7 +64,7 @@ typedef struct {
     MccAsspSenderAction assp;
     MccElmSenderAction elm;
   } action;
-  gboolean gate; /* none of the machine's: ASSP's `gate_stream` is to open or to close */
+  gboolean gate; /* none of the machine's: `gate_stream` (ELM: all) is to open or to close */
   guint gate_stream;
   gboolean gate_open;
   /* an announcement's */
@@ -200,8 +200,7 @@ void gst_mcc_sender_tell_receiver (GstMccSender *self, gint stream, MccReceiverS
 /* @reason: static. */
 void gst_mcc_sender_tell_target (GstMccSender *self, gint stream, guint64 bps, guint64 previous_bps,
     const gchar *reason, guint32 ssrc);
-/* TRUE: sending begins again or, by `no-feedback`, is to stop. */
-gboolean gst_mcc_sender_tell_feedback (GstMccSender *self, gboolean found);
+void gst_mcc_sender_tell_feedback (GstMccSender *self, gboolean found);
 gboolean gst_mcc_sender_has_ended (GstMccSender *self, guint stream);
 
 /* What the class's handler gets from the network. */

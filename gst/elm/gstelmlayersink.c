@@ -139,7 +139,32 @@ update_encoder (GstElmLayerSink *self)
   return ok;
 }
 
-/* What the new value of @id changes at once. */
+static void
+apply_no_feedback (GstMccSender *sender, MccNoFeedback policy)
+{
+  g_mutex_lock (&sender->lock);
+  GST_ELM_LAYER_SINK (sender)->no_feedback = policy;
+  g_mutex_unlock (&sender->lock);
+  gst_mcc_pump_wake (sender->pump, 0);
+}
+
+/* What the new value of @id changes at once, where all is made. */
+static void
+apply_made (GstElmLayerSink *self, guint id, const GstMccSenderSettings *settings)
+{
+  switch (id) {
+    case GST_MCC_SENDER_PROPERTY_SYNC:
+      gst_mcc_entries_set_sync (&self->entries, settings->sync);
+      break;
+    case GST_MCC_SENDER_PROPERTY_PACING_FACTOR:
+    case GST_MCC_SENDER_PROPERTY_PACING_MAX_DELAY:
+      gst_mcc_send_stream_configure (self->send, settings);
+      break;
+    default:
+      break;
+  }
+}
+
 static void
 gst_elm_layer_sink_apply (GstMccSender *sender, guint id)
 {
@@ -148,12 +173,10 @@ gst_elm_layer_sink_apply (GstMccSender *sender, guint id)
 
   g_rec_mutex_lock (&self->built);
   settings = gst_mcc_sender_settings_copy (&sender->settings, GST_ELEMENT (self));
-  if (self->ready && id == GST_MCC_SENDER_PROPERTY_SYNC)
-    gst_mcc_entries_set_sync (&self->entries, settings.sync);
-  if (self->ready
-      && (id == GST_MCC_SENDER_PROPERTY_PACING_FACTOR
-          || id == GST_MCC_SENDER_PROPERTY_PACING_MAX_DELAY))
-    gst_mcc_send_stream_configure (self->send, &settings);
+  if (id == GST_MCC_SENDER_PROPERTY_NO_FEEDBACK)
+    apply_no_feedback (sender, settings.no_feedback);
+  else if (self->ready)
+    apply_made (self, id, &settings);
   g_rec_mutex_unlock (&self->built);
 }
 
@@ -240,6 +263,7 @@ gst_elm_layer_sink_start (GstMccSender *sender)
   self->looked = 0; /* units are counted anew */
   self->target_bps = self->whole_bps = self->rtcp_bps = 0;
   self->next_look = MCC_TIME_NONE;
+  self->lost = self->stopped = FALSE;
   g_mutex_unlock (&sender->lock);
   return TRUE;
 }

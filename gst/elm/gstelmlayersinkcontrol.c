@@ -85,8 +85,15 @@ const GstMccSenderMachine gst_elm_layer_sink_machine = {
 gboolean
 gst_elm_layer_sink_poll_locked (GstMccSender *sender, GstMccSenderTodo *out)
 {
+  GstElmLayerSink *self = GST_ELM_LAYER_SINK (sender);
   const MccElmSenderAction *action = &out->action.elm;
+  gboolean stopped = self->lost && self->no_feedback == MCC_NO_FEEDBACK_STOP;
 
+  out->gate = stopped != self->stopped;
+  out->gate_open = !stopped;
+  self->stopped = stopped;
+  if (out->gate)
+    return TRUE;
   if (!mcc_elm_sender_poll (sender->core, &out->action.elm))
     return FALSE;
   if (action->type == MCC_ELM_SENDER_ANNOUNCE) {
@@ -153,13 +160,35 @@ act_whole (GstElmLayerSink *self, guint64 bps)
   gst_mcc_sender_tell_target (sender, -1, bps, previous, "receiver", 0);
 }
 
+static void
+act_gate (GstElmLayerSink *self, gboolean open)
+{
+  gst_mcc_send_stream_set_stopped (self->send, !open);
+  if (open) /* what was dropped is missing in the pictures to come */
+    gst_mcc_send_stream_request_key_unit (self->send);
+}
+
+static void
+act_feedback (GstElmLayerSink *self, gboolean found)
+{
+  GstMccSender *sender = GST_MCC_SENDER (self);
+
+  gst_mcc_sender_tell_feedback (sender, found);
+  g_mutex_lock (&sender->lock);
+  self->lost = !found; /* the gate is polled again */
+  g_mutex_unlock (&sender->lock);
+}
+
 void
 gst_elm_layer_sink_act (GstMccSender *sender, GstMccSenderTodo *todo)
 {
   GstElmLayerSink *self = GST_ELM_LAYER_SINK (sender);
   const MccElmSenderAction *action = &todo->action.elm;
-  gboolean found;
 
+  if (todo->gate) {
+    act_gate (self, todo->gate_open);
+    return;
+  }
   switch (action->type) {
     case MCC_ELM_SENDER_ANNOUNCE:
       act_announce (self, todo);
@@ -173,9 +202,7 @@ gst_elm_layer_sink_act (GstMccSender *sender, GstMccSenderTodo *todo)
       break;
     case MCC_ELM_SENDER_FEEDBACK_LOST:
     case MCC_ELM_SENDER_FEEDBACK_FOUND:
-      found = action->type == MCC_ELM_SENDER_FEEDBACK_FOUND;
-      if (gst_mcc_sender_tell_feedback (sender, found))
-        gst_mcc_send_stream_set_stopped (self->send, !found);
+      act_feedback (self, action->type == MCC_ELM_SENDER_FEEDBACK_FOUND);
       break;
     case MCC_ELM_SENDER_WHOLE:
       act_whole (self, action->target_bps);

@@ -323,6 +323,41 @@ test_idle (void)
   bin_teardown (&f);
 }
 
+static gboolean
+stops (BinFixture *f)
+{
+  guint before;
+
+  for (guint i = 0; i < 40; i++) {
+    before = f->peer.stream[0].frames;
+    assp_peer_run (&f->peer, 500);
+    if (f->peer.stream[0].frames == before)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* What no-feedback says holds from when it is set. */
+static void
+test_no_feedback (void)
+{
+  BinFixture f;
+
+  if (!bin_setup (&f, SOURCE "@" LADDER))
+    return;
+  bin_play (&f);
+  bin_meet (&f, 3);
+  gst_util_set_object_arg (G_OBJECT (f.bin), "no-feedback", "stop");
+  g_assert_true (stops (&f));
+  gst_util_set_object_arg (G_OBJECT (f.bin), "no-feedback", "minimum");
+  g_assert_true (bin_frames (&f, 0, 5));
+  gst_util_set_object_arg (G_OBJECT (f.bin), "no-feedback", "stop");
+  g_assert_true (stops (&f));
+  bin_enter (&f, 0, 300000);
+  g_assert_true (bin_frames (&f, 0, 5));
+  bin_teardown (&f);
+}
+
 static void (*inner_act) (GstMccSender *sender, GstMccSenderTodo *todo);
 static GPrivate acting = G_PRIVATE_INIT (NULL);
 static gint inside, together; /* atomic */
@@ -524,6 +559,7 @@ main (int argc, char **argv)
   ADD ("decides-each-round", test_decides);
   ADD ("key-units", test_key_units);
   ADD ("idle-and-return", test_idle);
+  ADD ("no-feedback", test_no_feedback);
   ADD ("idle-in-turn", test_idle_in_turn);
   ADD ("eos", test_eos);
   ADD ("eos-while-idle", test_eos_while_idle);
