@@ -104,7 +104,7 @@ GstMccEncoderStatus gst_mcc_encoder_get_status (GstMccEncoder *self);
 /* Whoever is controlled; NULL = nobody. Caller unrefs. */
 GstElement *gst_mcc_encoder_get_element (GstMccEncoder *self);
 
-/* Any thread; returns at once. */
+/* Any thread; returns at once. 0: who is found keeps the rate that it has. */
 void gst_mcc_encoder_set_bitrate (GstMccEncoder *self, guint64 bitrate_bps);
 /* What the encoder was given last; 0 = nothing yet. */
 guint64 gst_mcc_encoder_get_applied (GstMccEncoder *self);

@@ -279,6 +279,9 @@ gst_mcc_sender_properties_install_ecn (GObjectClass *klass)
 static void
 install_encoder (GObjectClass *klass, GstMccSends what)
 {
+  /* of a payloader, which takes them before it runs */
+  GParamFlags configure = what == GST_MCC_SENDS_LAYERS ? STOPPED : LIVE;
+
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_ENCODER,
       g_param_spec_object ("encoder", "Encoder", "The encoder to drive (unset: the one upstream)",
           GST_TYPE_ELEMENT, LIVE));
@@ -291,7 +294,7 @@ install_encoder (GObjectClass *klass, GstMccSends what)
           GST_TYPE_MCC_ENCODER_CONTROL, GST_MCC_ENCODER_CONTROL_AUTO, LIVE));
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_CONFIGURE_ENCODER,
       g_param_spec_boolean (
-          "configure-encoder", "Configure the encoder", blurbs[what].configure, TRUE, LIVE));
+          "configure-encoder", "Configure the encoder", blurbs[what].configure, TRUE, configure));
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_ENCODER_BITRATE_PROPERTY,
       g_param_spec_string ("encoder-bitrate-property", "Bitrate property",
           "Property of the encoder that takes its bitrate (unset: from the table of encoders)",

@@ -78,6 +78,14 @@ new_asmp (const MccElmSender *self, uint64_t seed)
   return mcc_asmp_sender_new (&asmp, self->now);
 }
 
+static void
+take_whole (MccElmSender *self, const MccElmWholeBounds *whole)
+{
+  mcc_elm_whole_init (&self->whole, whole, self->now);
+  self->moves_whole = whole->max_bps > 0 && self->config.variant == MCC_VARIANT_ENHANCED;
+  self->tell_whole = false;
+}
+
 static bool
 take_config (MccElmSender *self, const MccElmSenderConfig *config)
 {
@@ -92,8 +100,7 @@ take_config (MccElmSender *self, const MccElmSenderConfig *config)
   complete_layers (self, &layers);
   if (!mcc_elm_layers_valid (&layers))
     return false;
-  mcc_elm_whole_init (&self->whole, &config->whole, self->now);
-  self->moves_whole = config->whole.max_bps > 0 && config->variant == MCC_VARIANT_ENHANCED;
+  take_whole (self, &config->whole);
   take_layers (self, &layers);
   return true;
 }
@@ -147,6 +154,13 @@ mcc_elm_sender_set_layers (MccElmSender *self, const MccElmLayers *layers, MccTi
   mcc_elm_sender_share_rtcp (self);
   mcc_asmp_sender_announce (self->asmp, now);
   return true;
+}
+
+void
+mcc_elm_sender_set_whole (MccElmSender *self, const MccElmWholeBounds *whole, MccTime now)
+{
+  advance (self, now);
+  take_whole (self, whole);
 }
 
 bool

@@ -93,6 +93,8 @@ MccElmSender *mcc_elm_sender_new (const MccElmSenderConfig *config, MccTime now)
 void mcc_elm_sender_free (MccElmSender *self);
 /* Other layers from now on: receivers begin anew. False: not valid, nothing has changed. */
 bool mcc_elm_sender_set_layers (MccElmSender *self, const MccElmLayers *layers, MccTime now);
+/* Another encoder, or none, makes all layers: its rate begins anew. */
+void mcc_elm_sender_set_whole (MccElmSender *self, const MccElmWholeBounds *whole, MccTime now);
 /* See mcc_asmp_sender_set_caps(). */
 bool mcc_elm_sender_set_caps (MccElmSender *self, const MccAppSession *caps, MccTime now);
 void mcc_elm_sender_set_ssrc (MccElmSender *self, unsigned layer, uint32_t ssrc, MccTime now);

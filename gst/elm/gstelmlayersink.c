@@ -160,6 +160,14 @@ apply_made (GstElmLayerSink *self, guint id, const GstMccSenderSettings *setting
     case GST_MCC_SENDER_PROPERTY_PACING_MAX_DELAY:
       gst_mcc_send_stream_configure (self->send, settings);
       break;
+    case GST_MCC_SENDER_PROPERTY_ENCODER:
+    case GST_MCC_SENDER_PROPERTY_ENCODER_NAME:
+    case GST_MCC_SENDER_PROPERTY_ENCODER_CONTROL:
+      /* one that is found begins with its own rate, not with another's */
+      gst_mcc_encoder_set_bitrate (gst_mcc_send_stream_get_encoder (self->send), 0);
+      if (update_encoder (self))
+        gst_elm_layer_sink_find_encoder (self);
+      break;
     default:
       break;
   }

@@ -239,8 +239,14 @@ get_whole (GstElmLayerSink *self, guint64 max_bps, MccElmWholeBounds *out)
   GstMccSender *sender = GST_MCC_SENDER (self);
   GstMccEncoder *encoder = gst_mcc_send_stream_get_encoder (self->send);
   GstMccEncoderStatus status = gst_mcc_encoder_get_status (encoder);
+  GstElement *driven = gst_mcc_encoder_get_element (encoder);
   guint64 present;
 
+  g_mutex_lock (&sender->lock);
+  self->driven = driven;
+  self->driven_status = status;
+  g_mutex_unlock (&sender->lock);
+  gst_clear_object (&driven);
   if (status != GST_MCC_ENCODER_FOUND && status != GST_MCC_ENCODER_UNCONTROLLED)
     return;
   out->max_bps = max_bps;
@@ -248,10 +254,39 @@ get_whole (GstElmLayerSink *self, guint64 max_bps, MccElmWholeBounds *out)
   g_mutex_lock (&sender->lock);
   if (present > 0 && present / 1000 == self->left_bps / 1000)
     out->home_bps = self->home_bps; /* what we made of it is nobody's wish */
-  self->home_bps = out->home_bps;
+  if (present > 0)
+    self->home_bps = out->home_bps;
   g_mutex_unlock (&sender->lock);
   if (out->home_bps != present)
     gst_mcc_encoder_set_bitrate (encoder, out->home_bps);
+}
+
+void
+gst_elm_layer_sink_find_encoder (GstElmLayerSink *self)
+{
+  GstMccSender *sender = GST_MCC_SENDER (self);
+  GstMccEncoder *encoder = gst_mcc_send_stream_get_encoder (self->send);
+  GstMccSenderSettings settings
+      = gst_mcc_sender_settings_copy (&sender->settings, GST_ELEMENT (self));
+  /* Quiet where there is none: the layers are there to choose from. */
+  GstMccEncoderStatus status = gst_mcc_encoder_find (encoder, self->entries.sink, FALSE);
+  GstElement *driven = gst_mcc_encoder_get_element (encoder);
+  MccElmWholeBounds whole = { 0 };
+  gboolean other;
+
+  g_mutex_lock (&sender->lock);
+  other = sender->core && (driven != self->driven || status != self->driven_status);
+  g_mutex_unlock (&sender->lock);
+  gst_clear_object (&driven);
+  if (!other)
+    return;
+  get_whole (self, settings.max_bps, &whole);
+  g_mutex_lock (&sender->lock);
+  if (sender->core)
+    mcc_elm_sender_set_whole (sender->core, &whole, gst_mcc_pump_now (sender->pump));
+  self->whole_bps = 0;
+  g_mutex_unlock (&sender->lock);
+  g_object_notify (G_OBJECT (self), "target-bitrate");
 }
 
 static MccElmSender *
@@ -460,6 +495,7 @@ on_caps (gpointer owner, guint stream, GstCaps *caps)
   GstElmLayerSink *self = owner;
 
   gst_mcc_sender_handle_caps (owner, 0, caps);
+  gst_elm_layer_sink_find_encoder (self);
   gst_mcc_sender_write_sdp (owner, self->send, caps);
 }
 

@@ -50,6 +50,8 @@ struct _GstElmLayerSink {
   MccTime looked;
   MccNoFeedback no_feedback; /* the property */
   gboolean lost, stopped;    /* nobody reports; as act() was told last */
+  gconstpointer driven;      /* the encoder that the core was told of; only compared */
+  GstMccEncoderStatus driven_status;
 };
 
 /* gstelmlayersinkcontrol.c */
@@ -64,5 +66,7 @@ MccTime gst_elm_layer_sink_tick (GstMccSender *sender, MccTime now);
 guint64 gst_elm_layer_sink_get_target (GstMccSender *sender);
 GstStructure *gst_elm_layer_sink_get_stats (GstMccSender *sender, guint max_receivers);
 MccPlace gst_elm_layer_sink_place (guint layer);
+/* Looks for the encoder; the core is told of another one. */
+void gst_elm_layer_sink_find_encoder (GstElmLayerSink *self);
 
 G_END_DECLS

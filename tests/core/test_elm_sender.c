@@ -295,6 +295,32 @@ test_liar (void)
   }
 }
 
+/* An encoder that can be moved is found, is another one, or goes while it runs. */
+static void
+test_another_encoder (void)
+{
+  static const MccElmWholeBounds bounds = { .max_bps = 1600000, .home_bps = 400000 }, none;
+  MccElmSenderConfig config = config_of (MCC_VARIANT_ENHANCED);
+  guint64 least = G_MAXUINT64;
+  World world;
+  config.feedback_target_hz = 100.0; /* t_fb stays */
+  world_init (&world, &config);
+  nine_and (&world, 60, COUNT, 0, &least);
+  g_assert_cmpuint (world.whole_bps, ==, 0);
+  mcc_elm_sender_set_whole (world.sender, &bounds, world.now);
+  nine_and (&world, 60, COUNT, 0, &least);
+  g_assert_cmpuint (world.whole_bps, >, 500000);
+  mcc_elm_sender_set_whole (world.sender, &bounds, world.now);
+  MccElmSenderStats stats;
+  mcc_elm_sender_get_stats (world.sender, world.now, &stats);
+  g_assert_cmpuint (stats.whole_bps, ==, 400000);
+  mcc_elm_sender_set_whole (world.sender, &none, world.now);
+  world.whole_bps = 0;
+  nine_and (&world, 60, COUNT, 0, &least);
+  g_assert_cmpuint (world.whole_bps, ==, 0);
+  mcc_elm_sender_free (world.sender);
+}
+
 static void
 test_life (void)
 {
@@ -362,6 +388,7 @@ main (int argc, char **argv)
   g_test_add_func ("/elm/sender/budget", test_budget);
   g_test_add_func ("/elm/sender/members", test_members);
   g_test_add_func ("/elm/sender/liar-for-30-s", test_liar);
+  g_test_add_func ("/elm/sender/another-encoder", test_another_encoder);
   g_test_add_func ("/elm/sender/life", test_life);
   g_test_add_func ("/elm/sender/refused", test_refused);
   return g_test_run ();

@@ -574,8 +574,21 @@ on_target (GObject *sink, GParamSpec *pspec, gpointer told)
   g_atomic_int_inc ((gint *)told);
 }
 
+/* Of the encoder, in READY: nobody sees it but by the caps. */
+static void
+link_late (Pair *pair)
+{
+  GstPad *src = gst_element_get_static_pad (pair->encoder, "src"), *sink = gst_pad_get_peer (src);
+
+  gst_pad_unlink (src, sink);
+  gst_element_set_state (pair->world.pipeline, GST_STATE_READY);
+  g_assert_cmpint (gst_pad_link (src, sink), ==, GST_PAD_LINK_OK);
+  gst_object_unref (src);
+  gst_object_unref (sink);
+}
+
 static gboolean
-pair_start (Pair *pair, const gchar *source, const gchar *control)
+pair_start (Pair *pair, const gchar *source, const gchar *control, gboolean late)
 {
   gchar *text = g_strdup_printf ("%s @ %s", source, control), *address;
   GError *error = NULL;
@@ -596,6 +609,8 @@ pair_start (Pair *pair, const gchar *source, const gchar *control)
   g_free (text);
   g_free (address);
   gst_element_set_state (pair->receiver, GST_STATE_PLAYING);
+  if (late)
+    link_late (pair);
   gst_element_set_state (pair->world.pipeline, GST_STATE_PLAYING);
   return TRUE;
 }
@@ -620,7 +635,8 @@ pair_stop (Pair *pair)
 }
 
 /* Its rate rises once its receiver has had all layers for a while, by a tenth, and nothing else of
- * it changes; with encoder-control=none the application is told, of what is measured. */
+ * it changes; with encoder-control=none the application is told, of what is measured. Who sets it
+ * may change while it runs. */
 static void
 test_encoder (void)
 {
@@ -630,22 +646,28 @@ test_encoder (void)
         "bitrate=300 bframes=3 b-pyramid=true b-adapt=false rc-lookahead=0 sync-lookahead=0 "
         "mb-tree=false threads=1 vbv-buf-capacity=400 option-string=scenecut=0 ! "
         "video/x-h264,profile=main ! rtph264pay config-interval=-1 !";
-  Pair moved = { 0 }, told = { 0 };
+  Pair moved = { 0 }, told = { 0 }, given = { 0 };
   guint64 target, other = 0, *seen;
   GArray *measured;
   gboolean tenth = FALSE;
-  guint kbps = 300;
+  guint kbps = 300, given_kbps = 300;
   gint before, after;
 
-  if (!pair_start (&moved, source, ""))
+  if (!pair_start (&moved, source, "", TRUE))
     return;
-  g_assert_true (pair_start (&told, source, "encoder-control=none"));
+  g_assert_true (pair_start (&told, source, "", FALSE));
+  g_assert_true (pair_start (&given, source, "encoder-control=none", FALSE));
+  g_usleep (2 * G_USEC_PER_SEC);
+  gst_util_set_object_arg (G_OBJECT (told.world.sink), "encoder-control", "none");
+  gst_util_set_object_arg (G_OBJECT (given.world.sink), "encoder-control", "auto");
   measured = g_array_new (FALSE, FALSE, sizeof *seen);
   g_object_get (moved.encoder, "pass", &before, NULL);
-  for (guint i = 0; i < 900 && (kbps == 300 || !tenth); i++) {
+  for (guint i = 0; i < 900 && (kbps == 300 || given_kbps == 300 || !tenth); i++) {
     g_usleep (100000);
     if (kbps == 300)
       kbps = pair_bitrate (&moved, &target);
+    if (given_kbps == 300)
+      given_kbps = pair_bitrate (&given, &other);
     g_assert_cmpuint (pair_bitrate (&told, &other), ==, 300);
     /* A tenth more than another value, which is told before or once the rise is taken back. */
     seen = (guint64 *)(gpointer)measured->data;
@@ -659,6 +681,7 @@ test_encoder (void)
   g_object_get (moved.encoder, "pass", &after, NULL);
   g_test_message ("%u kb/s, target %" G_GUINT64_FORMAT, kbps, target);
   g_assert_cmpuint (kbps, ==, 330);
+  g_assert_cmpuint (given_kbps, ==, 330);
   g_assert_cmpuint (target, ==, 330000);
   g_assert_cmpint (after, ==, before);
   g_test_message ("told %" G_GUINT64_FORMAT, other);
@@ -674,6 +697,7 @@ test_encoder (void)
   g_assert_cmpuint (kbps, ==, 300);
   pair_stop (&moved);
   pair_stop (&told);
+  pair_stop (&given);
 }
 
 static void
