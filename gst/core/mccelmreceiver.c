@@ -178,10 +178,11 @@ mcc_elm_receiver_handle_rtp (MccElmReceiver *self, unsigned layer, const MccRtpP
   if (count != self->layers.count) /* not the layers that were described */
     return mcc_elm_receiver_drop (self, MCC_DROP_BAD_VALUE);
   self->heard = now;
-  if (layer == 0)
+  if (layer == 0) {
     self->base_heard = now;
-  if (self->lost && !self->bye)
-    begin_base (self);
+    if (self->lost && !self->bye)
+      begin_base (self);
+  }
   if ((int)layer > self->level)
     mcc_elm_receiver_arrive (self);
   if (layer == 0)

@@ -19,6 +19,7 @@ typedef struct {
   MccElmLayers layers;
   guint16 c[MCC_ELM_LAYERS_MAX], seq[MCC_ELM_LAYERS_MAX];
   guint32 renamed[MCC_ELM_LAYERS_MAX]; /* how far its SSRC moved */
+  bool silent;                         /* nobody describes the layers */
   unsigned joined;                     /* bits */
   unsigned reports, key_units, relieved, described, sources, lost, others, sessions;
   MccElmApp report;
@@ -179,7 +180,7 @@ run (World *world, double seconds)
       for (unsigned k = layer; k < MCC_ELM_LAYERS_MAX; k++)
         world->c[k]++;
     }
-    if (n % 100 == 0) {
+    if (n % 100 == 0 && !world->silent) {
       MccTime length = world->layers.round_interval;
       world->layers.number++;
       world->layers.round = (guint32)((world->now - EPOCH) / length);

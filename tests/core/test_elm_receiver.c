@@ -80,7 +80,11 @@ test_base_renamed (void)
   world.layers.layer[0].ssrc += 0x1000;
   world.renamed[0] = 0x1000;
   world.layers.number++;
-  run (&world, 60.0);
+  world.silent = true; /* nobody describes the layers for a while, either */
+  run (&world, 40.0);
+  g_assert_cmpuint (world.lost, ==, 1);
+  world.silent = false;
+  run (&world, 20.0);
   MccElmReceiverStats before = stats_of (&world);
   g_assert_cmpuint (
       mcc_elm_receiver_layers (world.receiver)->layer[0].ssrc, ==, world.layers.layer[0].ssrc);
