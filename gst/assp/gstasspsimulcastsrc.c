@@ -216,6 +216,8 @@ on_join (GstAsspSimulcastSrc *self, const MccAsspReceiverAction *action)
   g_mutex_unlock (&receiver->lock);
   /* what it carries is told next, where that is known */
   apply_caps (receiver, action->stream, NULL);
+  if (!action->overlap)
+    gst_mcc_receiver_leave_key_unit (receiver);
   gst_mcc_session_follow (receiver->session, action->group.ssrc);
   gst_mcc_receiver_join (receiver, action->stream, &action->group);
 }

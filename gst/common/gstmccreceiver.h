@@ -175,6 +175,9 @@ void gst_mcc_receiver_act (GstMccReceiver *self, const GstMccReceiverTodo *todo)
 GstCaps *gst_mcc_receiver_make_caps (GstMccReceiver *self, const MccAppSession *session);
 /* A new sender: it is to begin with a key unit. */
 void gst_mcc_receiver_follow_key_unit (GstMccReceiver *self);
+/* Another stream of the same sender is joined, and the old one was left: the machine asks for its
+ * key unit, and losses of the old one ask for none. */
+void gst_mcc_receiver_leave_key_unit (GstMccReceiver *self);
 /* A key unit is needed: downstream has nothing to go on with. */
 void gst_mcc_receiver_want_key_unit (GstMccReceiver *self);
 /* If one still is: what kept it from us is left. */

@@ -17,6 +17,15 @@ gst_mcc_receiver_follow_key_unit (GstMccReceiver *self)
   gst_mcc_pump_wake (self->pump, 0);
 }
 
+void
+gst_mcc_receiver_leave_key_unit (GstMccReceiver *self)
+{
+  g_mutex_lock (&self->lock);
+  mcc_key_wait_leave_to_others (&self->key_wait, gst_mcc_pump_now (self->pump));
+  g_atomic_int_set (&self->key_wanted, FALSE);
+  g_mutex_unlock (&self->lock);
+}
+
 static void
 want_key_unit (GstMccReceiver *self, gboolean loss)
 {

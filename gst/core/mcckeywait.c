@@ -20,6 +20,13 @@ mcc_key_wait_follow (MccKeyWait *self, MccTime now)
   mcc_key_wait_want (self, false, now);
 }
 
+void
+mcc_key_wait_leave_to_others (MccKeyWait *self, MccTime now)
+{
+  self->followed = now;
+  mcc_key_wait_got (self);
+}
+
 bool
 mcc_key_wait_loss_counts (const MccKeyWait *self, MccTime now)
 {

@@ -9,8 +9,9 @@
  * are not recognised, for it may have come. All that begins anew with _renew(). An RTT above
  * MCC_KEY_WAIT_RTT_MAX counts as that.
  *
- * Loss within MCC_KEY_WAIT_SETTLE of _follow() may be of what was never sent to us, or was sent
- * while we were paused; it is asked for when that time is over, unless a key unit has come since.
+ * Loss within MCC_KEY_WAIT_SETTLE of _follow() or _leave_to_others() may be of what was never sent
+ * to us, or was sent while we were paused; it is asked for when that time is over, unless a key
+ * unit has come since.
  */
 #pragma once
 
@@ -40,6 +41,9 @@ void mcc_key_wait_init (MccKeyWait *self);
 void mcc_key_wait_set_recognised (MccKeyWait *self, bool recognised);
 /* A sender is followed from now on; a key unit is needed. */
 void mcc_key_wait_follow (MccKeyWait *self, MccTime now);
+/* Another stream of the same content is on its way, and who brings it asks for its key unit: what
+ * is lost meanwhile is of the one that was left. */
+void mcc_key_wait_leave_to_others (MccKeyWait *self, MccTime now);
 /* False within MCC_KEY_WAIT_SETTLE of _follow(): it is not known that the network has lost it. */
 bool mcc_key_wait_loss_counts (const MccKeyWait *self, MccTime now);
 /* A key unit is needed; @loss: because of packet loss. */

@@ -97,6 +97,24 @@ test_follow (void)
   g_assert_false (mcc_key_wait_loss_counts (&wait, EPOCH + MCC_SECOND));
 }
 
+/* A stream was left with losses, and who brings the next one asks for its key unit: they ask for
+ * none, but what is lost behind it does. */
+static void
+test_left_to_others (void)
+{
+  MccKeyWait wait;
+  mcc_key_wait_init (&wait);
+  mcc_key_wait_want (&wait, true, EPOCH);
+  mcc_key_wait_leave_to_others (&wait, EPOCH);
+  g_assert_false (mcc_key_wait_take (&wait, RTT, EPOCH));
+  mcc_key_wait_want (&wait, true, EPOCH + 200 * MCC_MSECOND);
+  g_assert_false (mcc_key_wait_take (&wait, RTT, EPOCH + 600 * MCC_MSECOND));
+  mcc_key_wait_got (&wait);
+  g_assert_cmpuint (mcc_key_wait_next_timeout (&wait), ==, MCC_TIME_NONE);
+  mcc_key_wait_want (&wait, true, EPOCH + 700 * MCC_MSECOND);
+  g_assert_true (mcc_key_wait_take (&wait, RTT, EPOCH + MCC_SECOND));
+}
+
 /* A key unit that came at once was damaged, or what follows it was: as soon as losses count one is
  * asked for, whether or not another loss comes. */
 static void
@@ -182,6 +200,7 @@ main (int argc, char **argv)
   g_test_add_func ("/keywait/nothing-wanted", test_nothing_wanted);
   g_test_add_func ("/keywait/at-most-one-a-second", test_spacing);
   g_test_add_func ("/keywait/loss-may-mend-itself", test_loss_waits);
+  g_test_add_func ("/keywait/left-to-others", test_left_to_others);
   g_test_add_func ("/keywait/asks-less-and-less", test_tries);
   g_test_add_func ("/keywait/begins-anew", test_renewed);
   g_test_add_func ("/keywait/a-sender-is-followed", test_follow);
