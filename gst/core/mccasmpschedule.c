@@ -10,10 +10,7 @@
 #define JOIN_CROWD 10000                 /* so many, spread as for suppression */
 #define GROWTH 4                         /* by more than 1/4 between reports */
 #define JOIN_ALLOWANCE 3                 /* first reports beyond the budget that are no crowd */
-#define JOIN_POSTPONED_MAX                                                                         \
-  (120 * MCC_SECOND)                   /* by then a sender has counted a crowd that is one         \
-                                        */
-#define NEWCOMER_TIME (5 * MCC_SECOND) /* few are new for so long after their first report */
+#define NEWCOMER_TIME (5 * MCC_SECOND)   /* few are new for so long after their first report */
 #define JOIN_TIME (60 * MCC_SECOND)
 #define PUBLISHED_INTERVAL MCC_SECOND /* eq. 13 adds P/RTT a report: more often is not fair */
 #define JOIN_MAX (1 * MCC_SECOND)     /* the first report is not later, if the budget allows */
@@ -176,8 +173,7 @@ postpone_first (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
   unsigned joiners = self->joiners.count > grown ? self->joiners.count : grown;
   MccTime one = interval_of (self, input, 1, limits (self, input));
   double affordable = (double)(input->now - self->counted) / (double)one + JOIN_ALLOWANCE;
-  if (self->fixed > 0 || (double)joiners <= affordable
-      || input->now - self->joined >= JOIN_POSTPONED_MAX)
+  if (self->fixed > 0 || (double)joiners <= affordable)
     return false;
   self->interval = interval_of (self, input, joiners, limits (self, input));
   self->next = input->now + mcc_rtcp_randomize (&self->rng, self->interval);
