@@ -285,7 +285,6 @@ gst_assp_simulcast_bin_start (GstMccSender *sender)
   good = sender->core != NULL;
   if (good)
     reset_streams_locked (self, now);
-  self->lost = FALSE;
   g_mutex_unlock (&sender->lock);
   return good;
 }

@@ -120,7 +120,7 @@ act_gate (GstAsspSimulcastBin *self, guint i, gboolean open)
 static gboolean
 poll_gate_locked (GstAsspSimulcastBin *self, GstMccSenderTodo *out)
 {
-  gboolean stopped = self->lost && self->no_feedback == MCC_NO_FEEDBACK_STOP;
+  gboolean stopped = gst_mcc_sender_is_stopped_locked (GST_MCC_SENDER (self));
 
   for (guint i = 0; i < self->n_streams; i++) {
     GstAsspStream *stream = &self->stream[i];
@@ -342,17 +342,6 @@ act_stream (GstAsspSimulcastBin *self, guint i, GstMccSenderTodo *todo)
   }
 }
 
-static void
-act_feedback (GstAsspSimulcastBin *self, gboolean found)
-{
-  GstMccSender *sender = GST_MCC_SENDER (self);
-
-  gst_mcc_sender_tell_feedback (sender, found);
-  g_mutex_lock (&sender->lock);
-  self->lost = !found; /* the gates are polled again */
-  g_mutex_unlock (&sender->lock);
-}
-
 gboolean
 gst_assp_simulcast_bin_poll_locked (GstMccSender *sender, GstMccSenderTodo *out)
 {
@@ -396,7 +385,7 @@ gst_assp_simulcast_bin_act (GstMccSender *sender, GstMccSenderTodo *todo)
       break;
     case MCC_ASSP_SENDER_FEEDBACK_LOST:
     case MCC_ASSP_SENDER_FEEDBACK_FOUND:
-      act_feedback (self, action->type == MCC_ASSP_SENDER_FEEDBACK_FOUND);
+      gst_mcc_sender_tell_feedback (sender, action->type == MCC_ASSP_SENDER_FEEDBACK_FOUND);
       break;
     case MCC_ASSP_SENDER_BOUNDS:
       act_bounds (self, action->stream, &action->bounds);

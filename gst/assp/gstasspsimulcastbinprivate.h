@@ -53,9 +53,7 @@ struct _GstAsspSimulcastBin {
                         also from what such a thread posts; outside the sender's lock */
 
   /* Guarded by the sender's lock. */
-  MccNoFeedback no_feedback; /* the property */
-  gboolean lost;             /* nobody reports */
-  MccTime idle_after;        /* of streams but the lowest */
+  MccTime idle_after; /* of streams but the lowest */
 };
 
 /* gstasspsimulcastbinproperties.c */

@@ -187,15 +187,6 @@ apply_sync (GstAsspSimulcastBin *self, gboolean sync)
       gst_assp_branch_set_leaky (self->stream[i].branch, sync);
 }
 
-static void
-apply_no_feedback (GstMccSender *sender, MccNoFeedback policy)
-{
-  g_mutex_lock (&sender->lock);
-  GST_ASSP_SIMULCAST_BIN (sender)->no_feedback = policy;
-  g_mutex_unlock (&sender->lock);
-  gst_mcc_pump_wake (sender->pump, 0);
-}
-
 void
 gst_assp_simulcast_bin_apply (GstMccSender *sender, guint id)
 {
@@ -212,9 +203,6 @@ gst_assp_simulcast_bin_apply (GstMccSender *sender, guint id)
     case GST_MCC_SENDER_PROPERTY_PACING_MAX_DELAY:
       for (guint i = 0; i < self->n_streams; i++)
         gst_mcc_send_stream_configure (self->stream[i].send, &settings);
-      break;
-    case GST_MCC_SENDER_PROPERTY_NO_FEEDBACK:
-      apply_no_feedback (sender, settings.no_feedback);
       break;
     case GST_MCC_SENDER_PROPERTY_ENCODER:
     case GST_MCC_SENDER_PROPERTY_ENCODER_NAME:

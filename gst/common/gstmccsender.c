@@ -135,6 +135,15 @@ gst_mcc_sender_tell_feedback (GstMccSender *self, gboolean found)
     GST_ELEMENT_WARNING (self, RESOURCE, READ,
         ("No receiver reports: nobody listens, or reports do not come back (see no-feedback)."),
         (NULL));
+  g_mutex_lock (&self->lock);
+  self->lost = !found;
+  g_mutex_unlock (&self->lock);
+}
+
+gboolean
+gst_mcc_sender_is_stopped_locked (GstMccSender *self)
+{
+  return self->lost && self->no_feedback == MCC_NO_FEEDBACK_STOP;
 }
 
 gboolean
@@ -464,7 +473,7 @@ start (GstMccSender *self)
   gst_mcc_session_set_ect (self->session, FALSE);
   gst_mcc_session_renew_ssrcs (self->session);
   g_mutex_lock (&self->lock);
-  self->ect = FALSE;
+  self->ect = self->lost = FALSE;
   self->warned = 0;
   self->next_stats = MCC_TIME_NONE;
   memset (self->stream, 0, sizeof self->stream);
@@ -571,6 +580,15 @@ gst_mcc_sender_handle_message (GstBin *bin, GstMessage *message)
 
 /* ---- properties ---- */
 
+static void
+apply_no_feedback (GstMccSender *self, MccNoFeedback policy)
+{
+  g_mutex_lock (&self->lock);
+  self->no_feedback = policy;
+  g_mutex_unlock (&self->lock);
+  gst_mcc_pump_wake (self->pump, 0);
+}
+
 void
 gst_mcc_sender_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
@@ -582,10 +600,13 @@ gst_mcc_sender_set_property (GObject *object, guint id, const GValue *value, GPa
       gst_mcc_pump_wake (self->pump, 0);
     return;
   }
-  if (gst_mcc_sender_settings_set (&self->settings, GST_ELEMENT (self), id, value))
-    GST_MCC_SENDER_GET_CLASS (self)->apply (self, id);
-  else
+  if (!gst_mcc_sender_settings_set (&self->settings, GST_ELEMENT (self), id, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    return;
+  }
+  if (id == GST_MCC_SENDER_PROPERTY_NO_FEEDBACK)
+    apply_no_feedback (self, (MccNoFeedback)g_value_get_enum (value));
+  GST_MCC_SENDER_GET_CLASS (self)->apply (self, id);
 }
 
 void

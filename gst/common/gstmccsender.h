@@ -48,6 +48,8 @@ typedef struct {
   GCond acted;
   gboolean ect; /* as the socket has it */
   guint warned;
+  MccNoFeedback no_feedback; /* the property */
+  gboolean lost;             /* nobody reports */
   MccTime next_stats;
   struct {
     MccAppSession caps; /* as announced */
@@ -201,6 +203,9 @@ void gst_mcc_sender_tell_receiver (GstMccSender *self, gint stream, MccReceiverS
 void gst_mcc_sender_tell_target (GstMccSender *self, gint stream, guint64 bps, guint64 previous_bps,
     const gchar *reason, guint32 ssrc);
 void gst_mcc_sender_tell_feedback (GstMccSender *self, gboolean found);
+/* Nobody reports, and `no-feedback` is stop. With the lock; what _act() was told may have changed.
+ */
+gboolean gst_mcc_sender_is_stopped_locked (GstMccSender *self);
 gboolean gst_mcc_sender_has_ended (GstMccSender *self, guint stream);
 
 /* What the class's handler gets from the network. */

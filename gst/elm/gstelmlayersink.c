@@ -139,15 +139,6 @@ update_encoder (GstElmLayerSink *self)
   return ok;
 }
 
-static void
-apply_no_feedback (GstMccSender *sender, MccNoFeedback policy)
-{
-  g_mutex_lock (&sender->lock);
-  GST_ELM_LAYER_SINK (sender)->no_feedback = policy;
-  g_mutex_unlock (&sender->lock);
-  gst_mcc_pump_wake (sender->pump, 0);
-}
-
 /* What the new value of @id changes at once, where all is made. */
 static void
 apply_made (GstElmLayerSink *self, guint id, const GstMccSenderSettings *settings)
@@ -181,9 +172,7 @@ gst_elm_layer_sink_apply (GstMccSender *sender, guint id)
 
   g_rec_mutex_lock (&self->built);
   settings = gst_mcc_sender_settings_copy (&sender->settings, GST_ELEMENT (self));
-  if (id == GST_MCC_SENDER_PROPERTY_NO_FEEDBACK)
-    apply_no_feedback (sender, settings.no_feedback);
-  else if (self->ready)
+  if (self->ready)
     apply_made (self, id, &settings);
   g_rec_mutex_unlock (&self->built);
 }
@@ -271,7 +260,7 @@ gst_elm_layer_sink_start (GstMccSender *sender)
   self->looked = 0; /* units are counted anew */
   self->target_bps = self->whole_bps = self->rtcp_bps = 0;
   self->next_look = MCC_TIME_NONE;
-  self->lost = self->stopped = FALSE;
+  self->stopped = FALSE;
   g_mutex_unlock (&sender->lock);
   return TRUE;
 }

@@ -87,7 +87,7 @@ gst_elm_layer_sink_poll_locked (GstMccSender *sender, GstMccSenderTodo *out)
 {
   GstElmLayerSink *self = GST_ELM_LAYER_SINK (sender);
   const MccElmSenderAction *action = &out->action.elm;
-  gboolean stopped = self->lost && self->no_feedback == MCC_NO_FEEDBACK_STOP;
+  gboolean stopped = gst_mcc_sender_is_stopped_locked (sender);
 
   out->gate = stopped != self->stopped;
   out->gate_open = !stopped;
@@ -168,17 +168,6 @@ act_gate (GstElmLayerSink *self, gboolean open)
     gst_mcc_send_stream_request_key_unit (self->send);
 }
 
-static void
-act_feedback (GstElmLayerSink *self, gboolean found)
-{
-  GstMccSender *sender = GST_MCC_SENDER (self);
-
-  gst_mcc_sender_tell_feedback (sender, found);
-  g_mutex_lock (&sender->lock);
-  self->lost = !found; /* the gate is polled again */
-  g_mutex_unlock (&sender->lock);
-}
-
 void
 gst_elm_layer_sink_act (GstMccSender *sender, GstMccSenderTodo *todo)
 {
@@ -202,7 +191,7 @@ gst_elm_layer_sink_act (GstMccSender *sender, GstMccSenderTodo *todo)
       break;
     case MCC_ELM_SENDER_FEEDBACK_LOST:
     case MCC_ELM_SENDER_FEEDBACK_FOUND:
-      act_feedback (self, action->type == MCC_ELM_SENDER_FEEDBACK_FOUND);
+      gst_mcc_sender_tell_feedback (sender, action->type == MCC_ELM_SENDER_FEEDBACK_FOUND);
       break;
     case MCC_ELM_SENDER_WHOLE:
       act_whole (self, action->target_bps);

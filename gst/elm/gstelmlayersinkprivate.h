@@ -48,9 +48,8 @@ struct _GstElmLayerSink {
   MccTime next_look;
   guint64 units[GST_ELM_LAYERS_MAX]; /* at the last look */
   MccTime looked;
-  MccNoFeedback no_feedback; /* the property */
-  gboolean lost, stopped;    /* nobody reports; as act() was told last */
-  gconstpointer driven;      /* the encoder that the core was told of; only compared */
+  gboolean stopped;     /* as act() was told last */
+  gconstpointer driven; /* the encoder that the core was told of; only compared */
   GstMccEncoderStatus driven_status;
 };
 
