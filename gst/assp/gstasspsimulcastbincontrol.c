@@ -600,6 +600,12 @@ add_figures (Figures *sum, const Figures *one)
   sum->n += one->n;
 }
 
+static int
+compare_receivers (const void *a, const void *b)
+{
+  return mcc_receiver_info_slower (a, b) ? -1 : mcc_receiver_info_slower (b, a);
+}
+
 GstStructure *
 gst_assp_simulcast_bin_get_stats (GstMccSender *sender, guint max_receivers)
 {
@@ -620,6 +626,7 @@ gst_assp_simulcast_bin_get_stats (GstMccSender *sender, guint max_receivers)
       sum.stats.reason = one.stats.reason;
       sum.stats.limiting_ssrc = one.stats.limiting_ssrc;
       sum.stats.limiting_address = one.stats.limiting_address;
+      sum.extra.pacer_behind = one.extra.pacer_behind;
     }
     g_value_init (&item, GST_TYPE_STRUCTURE);
     g_value_take_boxed (&item, stream_stats (self, i, &one));
@@ -630,6 +637,8 @@ gst_assp_simulcast_bin_get_stats (GstMccSender *sender, guint max_receivers)
   g_mutex_lock (&sender->lock);
   sum.stats.ect = sender->ect;
   g_mutex_unlock (&sender->lock);
+  if (sum.n)
+    qsort (sum.receivers, sum.n, sizeof *sum.receivers, compare_receivers);
   s = gst_mcc_stats_new_sender (&sum.stats, &sum.extra, sum.receivers, MIN (sum.n, max_receivers));
   g_free (sum.receivers);
   gst_structure_take_value (s, "streams", &array);

@@ -772,14 +772,19 @@ gst_mcc_pacer_ask (GstMccPacer *self, guint64 target_bps, guint64 *out_bps)
 }
 
 void
-gst_mcc_pacer_get_stats (GstMccPacer *self, MccTime *delay, guint64 *overruns)
+gst_mcc_pacer_get_stats (GstMccPacer *self, MccTime *delay, guint64 *overruns, gboolean *behind)
 {
+  MccTime now;
+
   *delay = 0;
   *overruns = 0;
+  *behind = FALSE;
   g_mutex_lock (&self->lock);
+  now = get_now (self);
   for (guint i = 0; i < self->n_lanes; i++) {
     *delay = mcc_time_max (*delay, mcc_pacer_delay (self->lanes[i].pacer));
     *overruns += mcc_pacer_overruns (self->lanes[i].pacer);
+    *behind |= mcc_pacer_pressure (self->lanes[i].pacer, now) < 1.0;
   }
   g_mutex_unlock (&self->lock);
 }

@@ -61,7 +61,8 @@ void gst_mcc_pacer_set_stopped (GstMccPacer *self, gboolean stopped);
 /* What to ask of the encoder for @target_bps (mccencoding.h); TRUE when it should get *out_bps
  * now. */
 gboolean gst_mcc_pacer_ask (GstMccPacer *self, guint64 target_bps, guint64 *out_bps);
-/* *delay: of the lane that waits longest. */
-void gst_mcc_pacer_get_stats (GstMccPacer *self, MccTime *delay, guint64 *overruns);
+/* *delay: of the lane that waits longest. *behind: the encoder gets less than the target for it. */
+void gst_mcc_pacer_get_stats (
+    GstMccPacer *self, MccTime *delay, guint64 *overruns, gboolean *behind);
 
 G_END_DECLS

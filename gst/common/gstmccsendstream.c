@@ -453,5 +453,6 @@ void
 gst_mcc_send_stream_get_extra (GstMccSendStream *self, GstMccSenderExtra *out)
 {
   out->applied_bps = gst_mcc_encoder_get_applied (self->encoder);
-  gst_mcc_pacer_get_stats (self->pacer, &out->pacer_delay, &out->pacer_overruns);
+  gst_mcc_pacer_get_stats (
+      self->pacer, &out->pacer_delay, &out->pacer_overruns, &out->pacer_behind);
 }

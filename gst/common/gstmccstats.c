@@ -43,7 +43,8 @@ set_dropped (GstStructure *s, const uint64_t dropped[MCC_DROP_COUNT])
 }
 
 static void
-set_receivers (GstStructure *s, const MccReceiverInfo *receivers, guint n_receivers)
+set_receivers (
+    GstStructure *s, const MccReceiverInfo *receivers, guint n_receivers, gboolean layers)
 {
   GValue array = G_VALUE_INIT;
 
@@ -61,6 +62,8 @@ set_receivers (GstStructure *s, const MccReceiverInfo *receivers, guint n_receiv
         "plain", G_TYPE_BOOLEAN, (gboolean)r->plain, "quarantine", G_TYPE_STRING,
         mcc_quarantine_name (r->quarantine), NULL);
 
+    if (layers)
+      gst_structure_set (one, "level", G_TYPE_UINT, r->level, NULL);
     g_free (address);
     g_value_init (&item, GST_TYPE_STRUCTURE);
     g_value_take_boxed (&item, one);
@@ -74,18 +77,18 @@ gst_mcc_stats_new_sender (const MccAsmpSenderStats *stats, const GstMccSenderExt
     const MccReceiverInfo *receivers, guint n_receivers)
 {
   gchar *limiting = gst_mcc_address_to_string (&stats->limiting_address);
+  MccTargetReason reason = extra->pacer_behind ? MCC_TARGET_PACER : stats->reason;
   GstStructure *s = gst_structure_new (GST_MCC_SENDER_STATS_NAME, "target-bitrate", G_TYPE_UINT64,
       stats->target_bps, "applied-bitrate", G_TYPE_UINT64, extra->applied_bps, "sent-bitrate",
-      G_TYPE_UINT64, stats->sent_bps, "reason", G_TYPE_STRING,
-      mcc_target_reason_name (stats->reason), "limiting-ssrc", G_TYPE_UINT, stats->limiting_ssrc,
-      "limiting-address", G_TYPE_STRING, limiting, "num-receivers", G_TYPE_UINT, stats->receivers,
-      "num-quarantined", G_TYPE_UINT, stats->quarantined, "max-rtt", G_TYPE_UINT64, stats->rtt_max,
-      "reports", G_TYPE_UINT64, stats->reports, "pacer-delay", G_TYPE_UINT64, extra->pacer_delay,
-      "pacer-overruns", G_TYPE_UINT64, extra->pacer_overruns, "ecn", G_TYPE_BOOLEAN,
-      (gboolean)stats->ect, NULL);
+      G_TYPE_UINT64, stats->sent_bps, "reason", G_TYPE_STRING, mcc_target_reason_name (reason),
+      "limiting-ssrc", G_TYPE_UINT, stats->limiting_ssrc, "limiting-address", G_TYPE_STRING,
+      limiting, "num-receivers", G_TYPE_UINT, stats->receivers, "num-quarantined", G_TYPE_UINT,
+      stats->quarantined, "max-rtt", G_TYPE_UINT64, stats->rtt_max, "reports", G_TYPE_UINT64,
+      stats->reports, "pacer-delay", G_TYPE_UINT64, extra->pacer_delay, "pacer-overruns",
+      G_TYPE_UINT64, extra->pacer_overruns, "ecn", G_TYPE_BOOLEAN, (gboolean)stats->ect, NULL);
 
   g_free (limiting);
-  set_receivers (s, receivers, n_receivers);
+  set_receivers (s, receivers, n_receivers, extra->layers);
   set_dropped (s, stats->dropped);
   return s;
 }

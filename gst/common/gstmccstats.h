@@ -33,6 +33,8 @@ typedef struct {
   guint64 applied_bps; /* what the encoder was given; 0 = no encoder */
   MccTime pacer_delay;
   guint64 pacer_overruns;
+  gboolean pacer_behind; /* for that the encoder gets less than the target */
+  gboolean layers;       /* receivers have a level */
 } GstMccSenderExtra;
 
 /* What the receiving element knows and the core does not. */

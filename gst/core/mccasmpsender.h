@@ -80,7 +80,7 @@ typedef enum {
   MCC_TARGET_MAX,
   MCC_TARGET_MIN,
   MCC_TARGET_APP_LIMITED,
-  MCC_TARGET_PACER
+  MCC_TARGET_PACER /* the host's: for its pacer the encoder gets less than the target */
 } MccTargetReason;
 
 const char *mcc_target_reason_name (MccTargetReason reason);

@@ -81,10 +81,9 @@ mcc_asmp_sender_get_receiver (
   fill_info (mcc_receivers_get (&self->receivers, MCC_ORDER_RATE, i), now, out);
 }
 
-/* Slower first; who does not limit or is on probation comes last; the SSRC breaks ties, so that the
- * list does not depend on the heap's history. */
-static bool
-slower (const MccReceiverInfo *a, const MccReceiverInfo *b)
+/* The SSRC breaks ties, so that the list does not depend on the heap's history. */
+bool
+mcc_receiver_info_slower (const MccReceiverInfo *a, const MccReceiverInfo *b)
 {
   bool a_limits = a->state == MCC_RECEIVER_ACTIVE && !a->no_limit;
   bool b_limits = b->state == MCC_RECEIVER_ACTIVE && !b->no_limit;
@@ -103,9 +102,9 @@ sift_down (MccReceiverInfo *info, unsigned count, unsigned i, MccReceiverInfo va
     unsigned child = 2 * i + 1;
     if (child >= count)
       break;
-    if (child + 1 < count && slower (&info[child], &info[child + 1]))
+    if (child + 1 < count && mcc_receiver_info_slower (&info[child], &info[child + 1]))
       child++;
-    if (!slower (&value, &info[child]))
+    if (!mcc_receiver_info_slower (&value, &info[child]))
       break;
     info[i] = info[child];
     i = child;
@@ -128,7 +127,7 @@ mcc_asmp_sender_get_receivers (
     sift_down (out, count, i, out[i]);
   for (unsigned i = count; i < self->receivers.count; i++) {
     fill_info (mcc_receivers_get (&self->receivers, MCC_ORDER_RATE, i), now, &info);
-    if (slower (&info, &out[0]))
+    if (mcc_receiver_info_slower (&info, &out[0]))
       sift_down (out, count, 0, info);
   }
   for (unsigned left = count; left-- > 1;) {

@@ -573,6 +573,7 @@ gst_elm_layer_sink_get_stats (GstMccSender *sender, guint max_receivers)
     n = mcc_elm_sender_get_receivers (sender->core, now, receivers, n);
     gst_elm_split_get_units (GST_ELM_SPLIT (self->split), units);
     gst_mcc_send_stream_get_extra (self->send, &extra);
+    extra.layers = TRUE;
     memcpy (stats.dropped, elm.dropped, sizeof stats.dropped);
     if (elm.count > 0)
       stats.sent_bps = elm.cumulative_bps[elm.count - 1];

@@ -145,7 +145,7 @@ class Run:
             self.limit_gone = self.record.now() - self.crash_time
 
     def _who(self, stats):
-        if stats.get("reason") == "receiver":
+        if stats.get("reason") in ("receiver", "pacer") and stats.get("limiting-ssrc"):
             return self.lab.name_of(stats.get("limiting-address", ""))
         return stats.get("reason", "?")
 

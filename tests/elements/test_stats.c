@@ -69,6 +69,7 @@ test_sender (void)
   const GValue *receivers;
   gdouble loss;
   gboolean measured;
+  guint level;
 
   stats.limiting_address = info.address;
   stats.dropped[MCC_DROP_STALE] = 11;
@@ -90,6 +91,18 @@ test_sender (void)
   g_assert_true (gst_structure_get_double (one, "loss", &loss));
   g_assert_cmpfloat (loss, ==, 0.25);
   g_assert_true (gst_structure_get_boolean (one, "rtt-measured", &measured) && measured);
+  g_assert_false (gst_structure_has_field (one, "level"));
+  gst_structure_free (s);
+  /* of layers; and while the encoder gets less than the target */
+  info.level = 2;
+  extra.layers = extra.pacer_behind = TRUE;
+  s = gst_mcc_stats_new_sender (&stats, &extra, &info, 1);
+  g_assert_cmpstr (gst_structure_get_string (s, "reason"), ==, "pacer");
+  g_assert_cmpstr (gst_structure_get_string (s, "limiting-address"), ==, "10.0.0.7:5005");
+  receivers = gst_structure_get_value (s, "receivers");
+  one = gst_value_get_structure (gst_value_array_get_value (receivers, 0));
+  g_assert_true (gst_structure_get_uint (one, "level", &level));
+  g_assert_cmpuint (level, ==, 2);
   gst_structure_free (s);
 }
 
