@@ -79,7 +79,8 @@ install_addresses (GObjectClass *klass, const gchar *scheme)
       "%s://[source@]host:port?property=value&..., sets the other properties", scheme);
 
   install_string (klass, GST_MCC_PROPERTY_ADDRESS, "address",
-      "Multicast group (IPv4 or IPv6) of the stream; a unicast address works too", DEFAULT_ADDRESS);
+      "Multicast group (IPv4 or IPv6); of one stream or layer a unicast address works too",
+      DEFAULT_ADDRESS);
   install_int (klass, GST_MCC_PROPERTY_PORT, "port",
       "UDP port of RTP, even, 2-65534; RTCP is port + 1", DEFAULT_PORT);
   install_string (klass, GST_MCC_PROPERTY_URI, "uri", g_intern_string (blurb), NULL);

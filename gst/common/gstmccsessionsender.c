@@ -149,7 +149,10 @@ gst_mcc_session_settings_place (const GstMccSessionSettings *settings, MccPlace 
   gst_mcc_address_parse (settings->address, settings->port, &base);
   verdict = mcc_place_address (&base, place, &result);
   if (verdict != MCC_PLACE_GOOD) {
-    const gchar *why = verdict == MCC_PLACE_HOST ? "is a host; give a group such as 239.255.12.42"
+    const gchar *why = verdict == MCC_PLACE_HOST
+                           ? "is a host, which cannot leave a stream that is "
+                             "too much; give a group such as 239.255.12.42, or "
+                             "send one stream by asmpsink"
                        : verdict == MCC_PLACE_BLOCK ? "is too near to the end of its block for a "
                                                       "group for each stream; choose a lower one"
                                                     : "";
@@ -269,7 +272,8 @@ gst_mcc_session_handle_message (GstMccSession *self, GstMessage *message)
     gst_message_parse_warning (message, &error, &debug);
     GST_ELEMENT_WARNING (self->bin, RESOURCE, WRITE,
         ("No route: packets cannot be sent. Is the interface up? Name one by multicast-iface, or "
-         "add a route (ip route add 224.0.0.0/4 dev eth0)."),
+         "add a route (ip route add 224.0.0.0/4 dev eth0; IPv6: ip -6 route add multicast ff00::/8 "
+         "dev eth0 table local)."),
         ("%s; %s", error->message, debug ? debug : ""));
     g_clear_error (&error);
     g_free (debug);

@@ -211,6 +211,15 @@ change_membership (GstMccSockets *self, GSocket *socket, const MccAddress *addre
   return good;
 }
 
+static const gchar *
+no_route (const GstMccSockets *self)
+{
+  return self->ipv6 ? "there is no route to it: name an interface, or add a route (ip -6 route add "
+                      "multicast ff00::/8 dev eth0 table local)"
+                    : "there is no route to it: name an interface, or add a route (ip route add "
+                      "224.0.0.0/4 dev eth0)";
+}
+
 static gboolean
 join (GstMccSockets *self, GSocket *socket, const MccAddress *address, GError **error)
 {
@@ -223,9 +232,7 @@ join (GstMccSockets *self, GSocket *socket, const MccAddress *address, GError **
   g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
       "multicast-iface: cannot join %s%s%s (%s); %s", text, self->iface ? " on " : "",
       self->iface ? self->iface : "", why->message,
-      self->iface ? "choose an interface that is up and has an address"
-                  : "there is no route to it: name an interface, or add a route (ip route add "
-                    "224.0.0.0/4 dev eth0)");
+      self->iface ? "choose an interface that is up and has an address" : no_route (self));
   g_free (text);
   g_clear_error (&why);
   return FALSE;

@@ -188,6 +188,8 @@ gst_elm_layer_sink_prepare (GstMccSender *sender)
   GST_OBJECT_LOCK (self);
   n = pads ? pads : self->layers;
   GST_OBJECT_UNLOCK (self);
+  if (!settings.min_set) /* it has no effect */
+    settings.min_bps = MIN (settings.min_bps, settings.max_bps);
   if (!gst_mcc_sender_settings_check (&settings, GST_ELEMENT (self))
       || !gst_mcc_entries_check (&self->entries, pads) || !open_session (self, &settings, n))
     return FALSE;
@@ -252,6 +254,8 @@ gst_elm_layer_sink_start (GstMccSender *sender)
   GstMccSenderSettings settings
       = gst_mcc_sender_settings_copy (&sender->settings, GST_ELEMENT (self));
 
+  if (!settings.min_set)
+    settings.min_bps = MIN (settings.min_bps, settings.max_bps);
   if (!gst_mcc_sender_settings_check (&settings, GST_ELEMENT (self))
       || !gst_mcc_entries_check (&self->entries, self->entries.of_pads ? 1 : 0))
     return FALSE;

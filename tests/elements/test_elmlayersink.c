@@ -214,6 +214,7 @@ test_bad_settings (void)
     { "address=239.255.255.254", "address", "lower" },
     { "port=65532", "port", "lower" },
     { "min-bitrate=2000 max-bitrate=1000", "min-bitrate", "" },
+    { "address=127.0.0.1", "address", "group" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
@@ -223,6 +224,18 @@ test_bad_settings (void)
     settings_refused (text, bad[i][1], bad[i][2]);
     g_free (text);
   }
+}
+
+/* min-bitrate has no effect, and refuses none while it is at its default. */
+static void
+test_low_maximum (void)
+{
+  GstElement *sink = gst_object_ref_sink (g_object_new (GST_TYPE_ELM_LAYER_SINK, "multicast-iface",
+      "lo", "max-bitrate", G_GUINT64_CONSTANT (80000), NULL));
+
+  g_assert_cmpint (gst_element_set_state (sink, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
+  gst_element_set_state (sink, GST_STATE_NULL);
+  gst_object_unref (sink);
 }
 
 static void
@@ -755,6 +768,7 @@ main (int argc, char **argv)
   gst_element_register (NULL, "elmlayersrc", GST_RANK_NONE, GST_TYPE_ELM_LAYER_SRC);
   g_test_add_func ("/elmlayersink/properties-round-trip", test_properties);
   g_test_add_func ("/elmlayersink/bad-settings-are-named", test_bad_settings);
+  g_test_add_func ("/elmlayersink/low-maximum", test_low_maximum);
   g_test_add_func ("/elmlayersink/one-kind-of-pad", test_pads);
   g_test_add_func ("/elmlayersink/each-layer-to-its-group", test_split);
   g_test_add_func ("/elmlayersink/no-feedback-stops", test_no_feedback_stops);
