@@ -124,7 +124,8 @@ def run_camera(args):
     )
     record = Record(tempfile.mkdtemp(prefix="adaptive-multicast-camera-"))
     run = steps.Run(record, steps.Here(), environment(args.builddir), [])
-    print(f"Receive with: gst-play-1.0 asmp://{args.address}:{args.port}     (Ctrl-C ends)")
+    group = f"[{args.address}]" if ":" in args.address else args.address
+    print(f"Receive with: gst-play-1.0 'asmp://{group}:{args.port}'     (Ctrl-C ends)")
     return run.stream(pipeline, Table())
 
 
