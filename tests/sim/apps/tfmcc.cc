@@ -5,7 +5,8 @@
  * A media packet is packet_bytes IP bytes, as everybody's: IP and UDP 28, the TFMCC header 28, the
  * rest media. A report is 48 IP bytes: IP and UDP 28, TFMCC 20. Reports go to the sender by
  * unicast; option `overhear` sends them to the group (RFC 4654 4.5, ASM). Other options:
- * `discounting` (5.5), `rfc_start`: one packet per R_max at first (3.1), not the flow's start rate.
+ * `discounting` (5.5), `rfc_start`: one packet per R_max at first (3.1), not the flow's start rate,
+ * `rise`: by a packet per R_max in each `rmax`, or with each `report` of the CLR (3.3).
  */
 #include <algorithm>
 #include <cstring>
@@ -22,6 +23,7 @@ namespace
 {
 
 constexpr std::uint32_t REPORT_BYTES = UDP_HEADERS + sizeof (TfmccReport);
+constexpr double ROUND_RTTS_HEARD = 4; /* 3.4, ASM */
 
 /* A timer that is due may be early by a fraction of a tick of a drifting clock. */
 MccTime
@@ -51,6 +53,9 @@ public:
     config.packet_bytes = m_config.packet_bytes;
     config.min_bps = static_cast<double> (m_config.min_bps);
     config.max_bps = static_cast<double> (m_config.max_bps);
+    config.rise_per_report = m_config.options.value ("rise", "rmax") == "report";
+    if (m_overhear)
+      config.round_rtts = ROUND_RTTS_HEARD;
     if (!m_config.options.value ("rfc_start", false))
       config.start_bps = static_cast<double> (m_config.start_bps);
     if (m_sender)
@@ -138,6 +143,8 @@ public:
     config.packet_bytes = m_config.packet_bytes;
     config.seed = m_config.seed + m_starts++;
     config.discounting = m_config.options.value ("discounting", false);
+    if (m_overhear)
+      config.round_rtts = ROUND_RTTS_HEARD;
     m_receiver.emplace (config, m_port.Now ());
     m_lost = 0;
     m_port.Join (0);

@@ -135,7 +135,11 @@ OPTIONS = {
     "probe_forbids": (Flag(), ("rlc",)),  # a loss in a burst only forbids the join (off)
     "base_rate": (RATE, ("smcc",)),  # B_0 (1 Mb/s)
     "discounting": (Flag(), ("tfmcc", "tfrc")),  # RFC 4654 5.5 (default: off), RFC 5348 5.5 (on)
-    "overhear": (Flag(), ("tfmcc",)),  # reports to the group, RFC 4654 4.5 (off)
+    "overhear": (Flag(), ("tfmcc",)),  # reports to the group, rounds of 4 R_max, RFC 4654 3.4 (off)
+    "rise": (
+        Word("rmax", "report"),
+        ("tfmcc",),
+    ),  # by a packet per R_max in each, RFC 4654 3.3 (rmax)
     "rtt": (Word("timestamps", "packets"), ("pgmcc",)),  # the acker is elected by; draft 2.5
     "model": (Word("full", "simple"), ("pgmcc",)),  # draft 2.4; RTT sqrt(p), as in ASMP 2009
     "nak_backoff": (SPAN, ("pgmcc",)),  # a NAK waits up to that (50 ms)

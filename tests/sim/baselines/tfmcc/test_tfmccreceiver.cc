@@ -208,6 +208,27 @@ seeds_the_first_interval_and_rescales_it ()
   check_near (receiver.machine.History ().LossEventRate (), before);
 }
 
+/* 5.6: ... with the R_max of then: the report that brings the sample raises it to the same. */
+void
+rescales_by_the_max_rtt_of_the_loss ()
+{
+  Receiver receiver;
+  TfmccReport report;
+  double at = 0;
+
+  for (; at < 2; at += 0.02)
+    receiver.Plain (at);
+  receiver.seq++;
+  at += 0.02;
+  for (int i = 0; i < 3; i++, at += 0.02)
+    receiver.Plain (at);
+  double l0 = 1 / receiver.machine.History ().LossEventRate ();
+  receiver.Expire ();
+  receiver.max_rtt = 1;
+  receiver.Echo (4, 1, false, &report);
+  check_near (1 / receiver.machine.History ().LossEventRate (), l0 * 4, 0.05);
+}
+
 /* 5.6: X_recv is the rate of the last RTT. */
 void
 first_interval_is_of_the_last_rtt ()
@@ -439,6 +460,8 @@ main (int argc, char **argv)
       follows_one_way_delay_between_samples);
   g_test_add_func ("/tfmcc/receiver/seeds-the-first-interval-and-rescales-it",
       seeds_the_first_interval_and_rescales_it);
+  g_test_add_func (
+      "/tfmcc/receiver/rescales-by-the-max-rtt-of-the-loss", rescales_by_the_max_rtt_of_the_loss);
   g_test_add_func (
       "/tfmcc/receiver/first-interval-is-of-the-last-rtt", first_interval_is_of_the_last_rtt);
   g_test_add_func ("/tfmcc/receiver/timers-are-exponential", timers_are_exponential);

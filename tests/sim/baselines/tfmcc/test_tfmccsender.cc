@@ -25,12 +25,14 @@ check_near (double value, double expected, double relative = 1e-5)
 class Sender
 {
 public:
-  explicit Sender (double start_bps = 0) : machine (Config (start_bps), START)
+  explicit Sender (double start_bps = 0, bool rise_per_report = false)
+      : machine (Config (start_bps, rise_per_report), START)
   {
   }
-  static TfmccSender::Config Config (double start_bps)
+  static TfmccSender::Config Config (double start_bps, bool rise_per_report)
   {
     TfmccSender::Config config;
+    config.rise_per_report = rise_per_report;
     config.packet_bytes = S;
     config.start_bps = start_bps;
     return config;
@@ -83,7 +85,7 @@ public:
 class Steady : public Sender
 {
 public:
-  explicit Steady (double rate) : Sender (rate)
+  explicit Steady (double rate, bool rise_per_report = false) : Sender (rate, rise_per_report)
   {
     Report (0.001, 1, rate, 0.1, BOTH);
     g_assert_cmpuint (machine.Clr (), ==, 1);
@@ -186,6 +188,20 @@ rise_is_one_packet_per_max_rtt ()
   check_near (sender.machine.RateBps (), 817e3);
   sender.Report (2.41, 1, 100e3, 0.1, BOTH);
   check_near (sender.machine.RateBps (), 100e3);
+}
+
+/* 3.3 (4) to the letter: each report of the CLR, of which there is one in each of its RTT. */
+void
+rise_may_be_one_packet_a_report ()
+{
+  Steady sender (800e3, true);
+  double rate = 800e3;
+  sender.Report (0.002, 1, 800e3, 0.1, BOTH);
+  for (double at = 0.102; at < 1; at += 0.1) {
+    sender.Report (at, 1, 5e6, 0.1, BOTH);
+    rate += 8000 / 0.5;
+    check_near (sender.machine.RateBps (), rate, 1e-4);
+  }
 }
 
 /* 3.3: without an RTT it has calculated with R_max. */
@@ -458,6 +474,8 @@ main (int argc, char **argv)
   g_test_add_func ("/tfmcc/sender/lower-receiver-becomes-clr-and-sets-the-rate",
       lower_receiver_becomes_clr_and_sets_the_rate);
   g_test_add_func ("/tfmcc/sender/rise-is-one-packet-per-max-rtt", rise_is_one_packet_per_max_rtt);
+  g_test_add_func (
+      "/tfmcc/sender/rise-may-be-one-packet-a-report", rise_may_be_one_packet_a_report);
   g_test_add_func (
       "/tfmcc/sender/report-without-rtt-is-corrected", report_without_rtt_is_corrected);
   g_test_add_func ("/tfmcc/sender/silent-clr-halves-then-goes", silent_clr_halves_then_goes);

@@ -68,6 +68,7 @@ public:
     double start_bps = 0;            /* 0 = one packet per R_max (3.1) */
     double round_rtts = 6;           /* T / R_max (3.4); 4 may do with overheard reports */
     MccTime max_rtt = 0;             /* R_max at first; 0 = 500 ms (3.2) */
+    bool rise_per_report = false;    /* 3.3 (4) to the letter: baselines/README.md */
   };
 
   TfmccSender (const Config &config, MccTime now);
@@ -212,6 +213,7 @@ private:
   double m_rtt = 0;                     /* R, s */
   std::optional<double> m_adjusted_rtt; /* R', s, since the last sample */
   double m_max_rtt = 0;                 /* R_max, s, as announced last */
+  double m_first_rtt = 0;               /* with which the first interval was calculated, s */
   bool m_have_rtt = false;
   bool m_have_loss = false;  /* not before a loss, nor after a pause until the next (4.3.1) */
   bool m_sample_due = false; /* no echo of the newest report yet */

@@ -71,8 +71,9 @@ TfmccReceiver::UpdateRtt (const TfmccData &data, MccTime now)
 
     m_sample_due = false;
     if (!m_have_rtt) {
-      /* 5.6: the first interval was calculated with R_max. */
-      m_history.ScaleFirstInterval (std::pow (sample / m_max_rtt, 2));
+      /* 5.6: the first interval was calculated with the R_max of then: the report that brought this
+       * sample may have raised it since. */
+      m_history.ScaleFirstInterval (std::pow (sample / m_first_rtt, 2));
       m_rtt = sample;
     } else {
       m_rtt = q * m_rtt + (1 - q) * sample;
@@ -159,6 +160,7 @@ TfmccReceiver::HandleData (const TfmccData &data, std::uint32_t ip_bytes, bool c
       double packets
           = m_meter.Between (rtt, now) * Rtt () / (std::sqrt (1.5) * 8 * m_config.packet_bytes);
       m_history.SetFirstInterval (packets * packets);
+      m_first_rtt = Rtt ();
     }
   }
 

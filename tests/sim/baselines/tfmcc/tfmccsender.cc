@@ -282,7 +282,7 @@ TfmccSender::SlowStartTo (double rate, MccTime rtt, MccTime now)
   m_last_rise = now;
 }
 
-/* 3.3 (1), (4): by at most one packet per R_max in each R_max. */
+/* 3.3 (1), (4): by at most one packet per R_max, in each R_max or with each report of the CLR. */
 void
 TfmccSender::RiseTo (double rate, MccTime now)
 {
@@ -291,7 +291,7 @@ TfmccSender::RiseTo (double rate, MccTime now)
   if (m_no_rise_round && m_rounds <= *m_no_rise_round)
     return;
   double rtt = mcc_time_to_seconds (MaxRtt ());
-  double part = std::min (1.0, mcc_time_to_seconds (since) / rtt);
+  double part = m_config.rise_per_report ? 1.0 : std::min (1.0, mcc_time_to_seconds (since) / rtt);
   SetRate (std::min (rate, m_rate + part * PacketBits () / rtt), now);
 }
 
