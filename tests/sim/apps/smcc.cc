@@ -52,8 +52,8 @@ public:
 
   void Start () override
   {
-    m_sender.emplace (
-        SmccSender::Config{ m_config.packet_bytes, BaseRate (m_config), HighestRate (m_config) },
+    m_sender.emplace (SmccSender::Config{ m_config.packet_bytes, BaseRate (m_config),
+                          HighestRate (m_config), static_cast<double> (m_config.start_bps) },
         m_port.Now ());
     m_record.streams.resize (m_sender->Layers ());
     Pump ();

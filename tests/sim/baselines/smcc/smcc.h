@@ -28,8 +28,9 @@ namespace sim
 struct SmccData {
   TfmccData tfmcc;
   std::uint32_t next_bps; /* what layer + 1 sends */
+  std::uint32_t t_us;     /* BCL_j: 2^j packets in each */
 };
-static_assert (sizeof (SmccData) == 32);
+static_assert (sizeof (SmccData) == 36);
 constexpr std::uint8_t SMCC_BCL = 0x80;
 
 /* A TfmccReport whose `reserved` is the layer, and whose rate is X. */
@@ -52,6 +53,7 @@ public:
     std::uint32_t packet_bytes; /* IP bytes */
     double base_bps = 1e6;      /* B_0 */
     double max_bps = 10e6;      /* of all layers together */
+    double start_bps = 0;       /* of the base layer; 0: one packet per R_max */
   };
 
   SmccSender (const Config &config, MccTime now);
@@ -84,6 +86,7 @@ private:
   };
 
   void Begin (unsigned layer, MccTime max_rtt, MccTime now);
+  MccTime BclTime () const;
   void Tell (unsigned layer, SmccReport report, MccTime now);
 
   Config m_config;
@@ -166,6 +169,7 @@ private:
   std::uint32_t m_seq = 0; /* of all that is taken, merged */
   std::uint64_t m_lost = 0;
   std::optional<TfmccData> m_top; /* newest packet of the highest layer */
+  MccTime m_t = 0;                /* of the BCLs, as announced */
   double m_next_bps = 0;
   struct Attempt {
     MccTime begun, step; /* t */

@@ -82,8 +82,10 @@ SmccReceiver::HandleData (const SmccData &data, std::uint32_t ip_bytes, bool ce,
       return;
     lost = Gap (m_next, number, data.tfmcc.seq);
     m_lost += lost;
-    if (number == m_layer)
+    if (number == m_layer) {
       m_next_bps = data.next_bps;
+      m_t = data.t_us * MCC_USECOND;
+    }
   }
   Feed (data, lost, ip_bytes, ce, now);
   if (m_attempt && (lost > 0 || ce))
@@ -142,7 +144,7 @@ SmccReceiver::Decide (MccTime now)
 void
 SmccReceiver::BeginAttempt (MccTime now)
 {
-  m_attempt = Attempt{ now, static_cast<MccTime> (m_top->max_rtt_us) * MCC_USECOND, 0 };
+  m_attempt = Attempt{ now, m_t, 0 };
 }
 
 /* BCL_j from 2^j t on; the last one stays as long as it took to come to it. */

@@ -51,6 +51,8 @@ SmccSender::Begin (unsigned layer, MccTime max_rtt, MccTime now)
   config.min_bps = 8.0 * m_config.packet_bytes / IDLE_INTERVAL;
   config.max_bps = SmccCumulative (m_config.base_bps, layer);
   config.max_rtt = max_rtt;
+  if (layer == 0)
+    config.start_bps = m_config.start_bps;
   m_layers[layer].tfmcc.emplace (config, now);
   m_layers[layer].report = now;
 }
@@ -136,6 +138,13 @@ SmccSender::NextTimeout () const
   return next;
 }
 
+/* The BCLs are all layers': R_max of the base layer, which hears of everybody. */
+MccTime
+SmccSender::BclTime () const
+{
+  return m_layers[0].tfmcc->MaxRtt ();
+}
+
 bool
 SmccSender::Poll (MccTime now, SmccData *out)
 {
@@ -147,14 +156,14 @@ SmccSender::Poll (MccTime now, SmccData *out)
     out->tfmcc.seq = layer.seq++;
     out->tfmcc.reserved = static_cast<std::uint8_t> (i);
     out->next_bps = i + 1 < Layers () ? static_cast<std::uint32_t> (RateBps (i + 1)) : 0;
+    out->t_us = static_cast<std::uint32_t> (BclTime () / MCC_USECOND);
     return true;
   }
-  MccTime rtt = m_layers[0].tfmcc->MaxRtt ();
   for (unsigned j = 0; j < m_bcls.size (); j++) {
     Bcl &bcl = m_bcls[j];
     if (now < bcl.next)
       continue;
-    bcl.next = now + (rtt >> j);
+    bcl.next = now + (BclTime () >> j);
     *out = {};
     out->tfmcc.seq = bcl.seq++;
     out->tfmcc.timestamp_us = static_cast<std::uint32_t> (now / MCC_USECOND);
