@@ -107,7 +107,26 @@ class Outcome:
         return judge(self.summary(entry, variant).mean, band[0], band[1])
 
     def goal(self, entry, variant):
-        """The same for the goal; None when it is only a text, or is about another variant."""
+        """The same for the goal; None when it is only a text, or is about another variant. What was
+        never reached in some runs is not within any time."""
+        limits = self.goal_limits(entry, variant)
+        if limits is None:
+            return None
+        summary = self.summary(entry, variant)
+        if summary.never and limits[1] < math.inf:
+            return "high"
+        return judge(summary.mean, *limits)
+
+    def is_open(self, entry, variant):
+        """Whether the confidence interval has an edge of the goal in it, so that other seeds might
+        say otherwise."""
+        limits, summary = self.goal_limits(entry, variant), self.summary(entry, variant)
+        if limits is None or math.isnan(summary.half) or summary.never:
+            return False
+        return any(abs(summary.mean - limit) < summary.half for limit in limits)
+
+    def goal_limits(self, entry, variant):
+        """(lowest, highest) that the goal allows, or None."""
         goal = entry.get("goal")
         if not goal or ("lo" not in goal and "hi" not in goal):
             return None
@@ -117,7 +136,7 @@ class Outcome:
             if base is None:
                 return None
             low, high = low * base, high * base
-        return judge(self.summary(entry, variant).mean, low, high)
+        return low, high
 
     def base(self, entry, variant, name):
         """The mean that a relative goal refers to: this measure in a variant, or another one."""

@@ -43,12 +43,14 @@ def papers(entry, variants):
 
 
 def goal_text(outcome, entry):
-    """(goal, ok or missed) of `enhanced`."""
+    """(goal, verdict) of `enhanced`: ok or missed, with (open) where chance may decide."""
     goal = (entry.get("goal") or {}).get("text", "")
     if not goal or "enhanced" not in outcome.plan.variants:
         return goal, ""
     verdict = outcome.goal(entry, "enhanced")
-    return goal, {None: "", "ok": "ok", "none": "-"}.get(verdict, "missed")
+    text = {None: "", "ok": "ok", "none": "-"}.get(verdict, "missed")
+    chance = text in ("ok", "missed") and outcome.is_open(entry, "enhanced")
+    return goal, text + (" (open)" if chance else "")
 
 
 def cell(outcome, entry, variant):
@@ -178,7 +180,8 @@ def overview(outcomes, stem):
             cell(outcome, first, name) if name in outcome.plan.variants else "" for name in common
         ]
         verdicts = [goal_text(outcome, entry)[1] for entry in outcome.measures]
-        met, all_goals = verdicts.count("ok"), sum(verdict != "" for verdict in verdicts)
+        met = sum(verdict.startswith("ok") for verdict in verdicts)
+        all_goals = sum(verdict != "" for verdict in verdicts)
         bands = outcome.bands()
         held = bands - len(outcome.failures())
         name = outcome.plan.scenario.id
@@ -196,13 +199,15 @@ def missed(outcomes):
         for entry in outcome.measures:
             goal, verdict = goal_text(outcome, entry)
             total += verdict != ""
-            if verdict == "missed":
+            if verdict.startswith("missed"):
                 ours = mean_text(outcome.summary(entry, "enhanced"), unit(entry))
                 title = entry.get("title") or describe(entry)
-                lines.append(row([f"[{name}](#{name})", title, ours, goal]))
+                by_chance = " (open)" if verdict.endswith("(open)") else ""
+                lines.append(row([f"[{name}](#{name})", title, ours, goal + by_chance]))
     head = f"`enhanced` misses {len(lines)} of {total} goals."
     if not lines:
         return head
+    head += " Open: chance may decide, as the confidence interval has the goal's edge in it."
     rows = [row(["scenario", "figure", "enhanced", "goal"]), "|" + "---|" * 4, *lines]
     return "\n".join([head, "", *rows])
 

@@ -19,17 +19,20 @@ def pick(unit, value):
 
 
 def mean_text(summary, unit):
-    """'72.1 +-2.3 %', '> 24 s (never in 3 of 10)', '-'."""
+    """'72.1 +-2.3 %', '6.2 +-1 s (7 of 10)' where the others have no value, '-', and, a bound, which
+    has no interval: '> 24 s (never in 3 of 10)'."""
     if math.isnan(summary.mean):
         return "-"
     if summary.never == summary.count:
         return "never"
     factor, suffix = pick(unit, summary.mean)
     text = significant(summary.mean * factor)
-    if not math.isnan(summary.half):
-        text += f" ±{significant(summary.half * factor, 2)}"
     if summary.never:
         return f"> {text}{suffix} (never in {summary.never} of {summary.count})"
+    if not math.isnan(summary.half):
+        text += f" ±{significant(summary.half * factor, 2)}"
+    if summary.count < len(summary.values):
+        suffix += f" ({summary.count} of {len(summary.values)})"
     return text + suffix
 
 

@@ -13,6 +13,7 @@ from lab import measure, page, paired, scenario, stats
 from lab.outcome import Outcome, Plan
 from lab.runner import Job
 from lab.series import Run, weighted_quantile
+from lab.table import mean_text
 
 BIN = 0.1
 DURATION = 40.0
@@ -369,6 +370,9 @@ def test_summary():
     late = stats.summarise([1.0, math.inf], 9.0)
     near(late.mean, 5.0)
     assert late.never == 1
+    # Some runs have no value, or only a bound: both are said.
+    assert mean_text(one, "number") == "2.00 ±2.5 (3 of 4)", mean_text(one, "number")
+    assert mean_text(late, "number") == "> 5.00 (never in 1 of 2)", mean_text(late, "number")
     assert math.isnan(stats.summarise([4.0]).half) and math.isnan(stats.summarise([None]).mean)
 
 
@@ -393,7 +397,7 @@ measures:
   - {id: rate, what: throughput, flow: m, goal: ">= 1.5 x published", band: {published: [70 kb/s, 90 kb/s], enhanced: [70 kb/s, 90 kb/s]}}
   - {id: late, what: throughput, flow: m, from: 30 s, to: 40 s, band: {enhanced: [1 kb/s, 2 kb/s]}, smoke: {from: 5 s, to: 10 s, band: {enhanced: [100 kb/s, 200 kb/s]}}}
   - {id: half, what: throughput, flow: m, from: 5 s, to: 20 s, goal: "<= 1 x rate", band: {enhanced: [70 kb/s, 90 kb/s]}}
-  - {id: quick, what: reach, flow: m, value: 80 kb/s, band: {published: [0 s, 5 s]}}
+  - {id: quick, what: reach, flow: m, value: 80 kb/s, goal: "<= 30 s", band: {published: [0 s, 5 s]}}
   - {id: versus, what: versus, measure: rate, variant: published}
 smoke: {duration: 20 s, seeds: 1}
 """  # noqa: E501
@@ -427,9 +431,12 @@ def test_verdicts():
     assert out.goal(by_id["rate"], "published") == "low"
     assert out.goal(by_id["half"], "enhanced") == "ok"
     assert out.value(by_id["versus"], "enhanced", 2) == 2.0
+    # Of two seeds the interval is far wider than what the goal is away.
+    assert out.is_open(by_id["rate"], "enhanced") and not out.is_open(by_id["late"], "enhanced")
     # In seed 2 published is never at 80 kb/s: the limit is 40 s.
     quick = out.summary(by_id["quick"], "published")
     assert (quick.never, quick.mean) == (1, 20.5), quick
+    assert out.goal(by_id["quick"], "published") == "high"  # though that mean is below
     assert out.verdict(by_id["quick"], "published") == "high"
     assert {entry["id"] for entry, _, _ in out.failures()} == {"rate", "late", "half", "quick"}
 
