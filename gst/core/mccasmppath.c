@@ -5,9 +5,6 @@
 
 #include "mcctcp.h"
 
-#define MAX_DROPOUT 3000             /* RFC 3550 A.1 */
-#define MAX_MISORDER 100             /* RFC 3550 A.1 */
-#define ABSORB_TIME (1 * MCC_SECOND) /* a host drop shows as a gap by then, or never */
 #define ABSENCE_ECHO (200 * MCC_MSECOND)
 #define SEED_EVENTS 2 /* ours */
 #define CHANGED 1e-4  /* chance of a false alarm in all of the group */
@@ -67,47 +64,8 @@ mcc_asmp_path_reset (MccAsmpPath *self)
   mcc_meter_init (&self->slow, SLOW_SPAN);
   mcc_capacity_init (&self->capacity);
   mcc_ecn_init (&self->ecn);
-  self->last = self->absorb_until = self->queue_min = MCC_TIME_NONE;
-}
-
-/* The number of @packet in the loss measure's own space, which has no outages, host drops or
- * jumps; false when it is out of sequence. */
-static bool
-map_sequence (MccAsmpPath *self, const MccRtpPacket *packet, MccTime now, uint64_t *out)
-{
-  uint64_t highest = self->seq.highest;
-  if (!self->seq.started) {
-    *out = mcc_seq_extend16 (&self->seq, packet->seq);
-    return true;
-  }
-  MccSeq peek = self->seq;
-  uint64_t number = mcc_seq_extend16 (&peek, packet->seq);
-  bool far = number > highest ? number - highest > MAX_DROPOUT : highest - number > MAX_MISORDER;
-  bool outage = now - self->last >= MCC_ASMP_PATH_OUTAGE || now < self->excuse_until;
-  if (far || self->splice) {
-    if (!outage && !self->splice && (!self->jumping || packet->seq != self->jump_seq)) {
-      self->jumping = true;
-      self->jump_seq = (uint16_t)(packet->seq + 1);
-      return false;
-    }
-    /* The space goes on at the next number. */
-    uint64_t mapped = highest - self->skipped + 1;
-    peek = (MccSeq){ 0 };
-    number = mcc_seq_extend16 (&peek, packet->seq);
-    self->skipped = number - mapped; /* modulo 2^64 */
-  } else if (number > highest + 1) {
-    uint64_t gap = number - highest - 1, explained = 0;
-    if (outage)
-      explained = gap;
-    else if (self->absorb > 0 && now <= self->absorb_until)
-      explained = gap < self->absorb ? gap : self->absorb;
-    self->absorb -= explained < self->absorb ? explained : self->absorb;
-    self->skipped += explained;
-  }
-  self->jumping = self->splice = false;
-  self->seq = peek;
-  *out = number - self->skipped;
-  return true;
+  mcc_numbering_init (&self->numbering);
+  self->queue_min = MCC_TIME_NONE;
 }
 
 /* Whether @packet counts as a loss in the equation. Where gaps are excused marks are: the queue is
@@ -139,7 +97,8 @@ bool
 mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccTime now)
 {
   uint64_t number;
-  if (!map_sequence (self, packet, now, &number))
+  bool excused = now < self->excuse_until;
+  if (!mcc_numbering_handle_packet (&self->numbering, packet, excused, now, &number))
     return false;
   MccTime rtt = mcc_time_max (mcc_rtt_get (&self->rtt), 1);
   uint64_t loss_events = mcc_loss_events (self->loss);
@@ -154,7 +113,6 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
   self->arrival = arrival_of (self, packet, now);
   mcc_capacity_handle_packet (&self->capacity, packet->bytes, self->arrival);
   mcc_carried_add (&self->carried, packet->bytes, now);
-  self->last = now;
   if (!packet->has_send_time)
     return true;
 
@@ -190,10 +148,7 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
 void
 mcc_asmp_path_handle_host_dropped (MccAsmpPath *self, uint64_t packets, MccTime now)
 {
-  self->absorb = packets < MAX_DROPOUT ? self->absorb + packets : MAX_DROPOUT;
-  if (self->absorb > MAX_DROPOUT)
-    self->absorb = MAX_DROPOUT;
-  self->absorb_until = now + ABSORB_TIME;
+  mcc_numbering_handle_host_dropped (&self->numbering, packets, now);
 }
 
 void
@@ -211,7 +166,7 @@ mcc_asmp_path_excuse (MccAsmpPath *self, MccTime now)
 void
 mcc_asmp_path_splice (MccAsmpPath *self)
 {
-  self->splice = self->seq.started;
+  mcc_numbering_splice (&self->numbering);
   self->event_before = mcc_loss_last_event (self->loss);
   self->carried = (MccCarried){ 0 };
   mcc_meter_init (&self->fast, FAST_SPAN);

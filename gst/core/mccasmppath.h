@@ -3,11 +3,9 @@
  * mccasmppath: what an ASMP receiver measures on the path from its sender: loss, RTT, jitter,
  * standing queue, received rate.
  *
- * Laws: packets that our own socket dropped, gaps of an outage (silence of MCC_ASMP_PATH_OUTAGE)
- * and jumps of the sequence space (RFC 3550 A.1: MAX_DROPOUT 3000, MAX_MISORDER 100, taken when two
- * packets in sequence confirm them) are no network loss. Marks (mccecn.h) count as losses do, with
- * `enhanced` alone; where the path turns out to be broken the loss history begins anew. Constant
- * cost a packet.
+ * Laws: packets that our own socket dropped, gaps of an outage and jumps of the sequence space are
+ * no network loss (mccnumbering.h). Marks (mccecn.h) count as losses do, with `enhanced` alone;
+ * where the path turns out to be broken the loss history begins anew. Constant cost a packet.
  */
 #pragma once
 
@@ -20,28 +18,20 @@
 #include "mccloss.h"
 #include "mccmeter.h"
 #include "mccneighbours.h"
+#include "mccnumbering.h"
 #include "mccoverflow.h"
 #include "mccqueue.h"
 #include "mccrate.h"
 #include "mccrtt.h"
-#include "mccseq.h"
 #include "mccslump.h"
 #include "mcctransmission.h"
-
-#define MCC_ASMP_PATH_OUTAGE (2 * MCC_SECOND)
 
 typedef struct {
   MccVariant variant;
   MccLoss *loss;
-  MccSeq seq;
-  uint64_t skipped; /* numbers that the loss measure does not see */
-  uint64_t absorb;  /* host drops that the next gaps explain */
-  MccTime absorb_until;
-  bool splice;          /* the next packet is of another stream of the same sender */
+  MccNumbering numbering;
   MccTime event_before; /* last loss event of the stream before; MCC_TIME_NONE: none */
   MccTime excuse_until; /* gaps are no network loss before */
-  bool jumping;
-  uint16_t jump_seq; /* confirms a jump */
   MccJitter jitter;
   MccQueue queue;
   MccTransmission transmission;
@@ -55,7 +45,6 @@ typedef struct {
   MccSlump slump;
   MccOverflow overflow;
   uint64_t newest; /* number in the loss measure's space */
-  MccTime last;    /* newest packet; MCC_TIME_NONE before the first */
   MccTime queue_newest;
   MccTime queue_max;
   MccTime queue_min;      /* since the last decision; MCC_TIME_NONE without a packet */

@@ -60,7 +60,7 @@ mcc_asmp_receiver_follow_source (MccAsmpReceiver *self, uint32_t ssrc)
   mcc_breaker_init (&self->breaker);
   if (!self->spliced) {
     /* What the announcements of this very sender measured (RTT) stays. */
-    if (!announced || self->path.last != MCC_TIME_NONE)
+    if (!announced || self->path.numbering.last != MCC_TIME_NONE)
       mcc_asmp_path_reset (&self->path);
     forget_conclusions (self);
     self->key_unit = true; /* else whoever spliced asks when it is time */
@@ -132,7 +132,7 @@ asked_to_leave (const MccAsmpReceiver *self, const MccAppSession *session)
 static void
 begin_another (MccAsmpReceiver *self)
 {
-  bool measured = self->path.last != MCC_TIME_NONE && !self->spliced;
+  bool measured = self->path.numbering.last != MCC_TIME_NONE && !self->spliced;
   if (!measured || mcc_asmp_receiver_has_stream (self)
       || self->session.media_ssrc == self->source.ssrc)
     return;

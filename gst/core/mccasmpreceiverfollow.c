@@ -61,7 +61,7 @@ mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc, const MccA
   self->has_session = self->has_other = false;
   self->announce_interval = 0;
   mcc_asmp_path_splice (&self->path);
-  self->spliced = self->path.last != MCC_TIME_NONE;
+  self->spliced = self->path.numbering.last != MCC_TIME_NONE;
   self->spliced_once = self->spliced_once || self->spliced;
   self->claim_bps = self->shared_until = 0;
   /* Among rivals the equation goes on to rule; alone, how much this stream may be is not known. */
@@ -329,7 +329,7 @@ mcc_asmp_receiver_measure_fair (MccAsmpReceiver *self)
   mcc_elm_fair_look (
       &self->fair, &(MccElmFairInput){ .now = self->now,
                        .measuring = self->now >= path->excuse_until && path->rtt.measured
-                                    && self->has_session && !path->splice,
+                                    && self->has_session && !path->numbering.splice,
                        .received = mcc_loss_packets_received (path->loss),
                        .lost = mcc_loss_packets_lost (path->loss),
                        .events = mcc_loss_events (path->loss),

@@ -123,8 +123,9 @@ fill_report (MccAsmpReceiver *self, MccAppReport *out)
   out->jitter = mcc_time_from_seconds (path->jitter.jitter_s);
   out->queue_delay = path->standing;
   out->packets_lost = (uint32_t)lost;
-  if (path->seq.started && !path->splice) /* of another stream it would mislead */
-    out->highest_seq = mcc_seq_highest32 (&path->seq);
+  const MccNumbering *numbering = &path->numbering;
+  if (numbering->seq.started && !numbering->splice) /* of another stream it would mislead */
+    out->highest_seq = mcc_seq_highest32 (&numbering->seq);
   if (path->rtt.measured)
     out->flags |= MCC_REPORT_RTT_MEASURED;
   if (no_limit (self))

@@ -94,7 +94,7 @@ struct MccElmReceiver {
   uint32_t round;
   double calm_loss; /* loss ratio before our newest join, or another's */
   MccElmPatience patience;
-  uint64_t trial_skipped, trial_received; /* path.skipped and packets when another's trial began */
+  uint64_t trial_skipped, trial_received; /* numbers, packets when another's trial began */
   unsigned trial_layer;
   uint32_t trial_ssrc; /* who it is */
   /* Reports. */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccnumbering: the packets of a path, numbered for its loss measure.
+ *
+ * number = extended sequence number (mccseq.h) - skipped. A number that is left out is a packet
+ * that the network lost. Skipped are, so that they are no such loss:
+ *  - gaps of an outage: silence of MCC_NUMBERING_OUTAGE;
+ *  - gaps that the caller excuses;
+ *  - as many packets as our own socket dropped in the second before;
+ *  - jumps of the sequence numbers (RFC 3550 A.1: MAX_DROPOUT 3000, MAX_MISORDER 100), taken when
+ *    two packets in sequence confirm them;
+ *  - what lies between two streams that were spliced.
+ * Constant cost a packet.
+ */
+#pragma once
+
+#include "mccseq.h"
+#include "mcctypes.h"
+
+#define MCC_NUMBERING_OUTAGE (2 * MCC_SECOND)
+
+typedef struct {
+  MccSeq seq;
+  uint64_t skipped; /* numbers that the loss measure does not see */
+  uint64_t absorb;  /* host drops that the next gaps explain */
+  MccTime absorb_until;
+  MccTime last; /* newest packet; MCC_TIME_NONE before the first */
+  bool splice;  /* the next packet is of another stream of the same sender */
+  bool jumping;
+  uint16_t jump_seq; /* confirms a jump */
+} MccNumbering;
+
+void mcc_numbering_init (MccNumbering *self);
+/* The number of @packet; a gap before it is the network's unless @excused. False: it is out of
+ * sequence. */
+bool mcc_numbering_handle_packet (
+    MccNumbering *self, const MccRtpPacket *packet, bool excused, MccTime now, uint64_t *out);
+void mcc_numbering_handle_host_dropped (MccNumbering *self, uint64_t packets, MccTime now);
+/* Another stream follows: its numbers go on where the old ones ended. */
+void mcc_numbering_splice (MccNumbering *self);
