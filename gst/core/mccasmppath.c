@@ -97,8 +97,13 @@ bool
 mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccTime now)
 {
   uint64_t number;
-  bool excused = now < self->excuse_until;
-  if (!mcc_numbering_handle_packet (&self->numbering, packet, excused, now, &number))
+  MccTime arrival = arrival_of (self, packet, now);
+  MccNumberingInput input = { .packet = packet,
+    .now = now,
+    .arrival = arrival,
+    .queue = self->queue_newest,
+    .excused = now < self->excuse_until };
+  if (!mcc_numbering_handle_packet (&self->numbering, &input, &number))
     return false;
   MccTime rtt = mcc_time_max (mcc_rtt_get (&self->rtt), 1);
   uint64_t loss_events = mcc_loss_events (self->loss);
@@ -110,8 +115,8 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
     mcc_loss_handle_packet (self->loss, number, packet->bytes, now, rtt);
   mcc_meter_add (&self->fast, packet->bytes, now);
   mcc_meter_add (&self->slow, packet->bytes, now);
-  self->arrival = arrival_of (self, packet, now);
-  mcc_capacity_handle_packet (&self->capacity, packet->bytes, self->arrival);
+  self->arrival = arrival;
+  mcc_capacity_handle_packet (&self->capacity, packet->bytes, arrival);
   mcc_carried_add (&self->carried, packet->bytes, now);
   if (!packet->has_send_time)
     return true;
@@ -119,7 +124,6 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
   if (!self->jitter.started)
     self->decided_send = packet->send_time;
   self->decided_bytes += packet->bytes;
-  MccTime arrival = self->arrival;
   mcc_jitter_handle_packet (&self->jitter, packet->send_time, arrival);
   MccTimeDelta transit = self->jitter.cumulative;
   if (self->variant == MCC_VARIANT_PUBLISHED)

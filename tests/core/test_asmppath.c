@@ -428,6 +428,60 @@ late_reader (void)
   }
 }
 
+/* We were suspended, and our clock with us: what was sent meanwhile did not get lost. A queue that
+ * was drained explains as much as it was. */
+static void
+own_clock_stood_still (void)
+{
+  static const struct {
+    guint queue_s, stood_s; /* a queue goes at once; our clock stood still */
+    guint missing;
+    guint lost;
+  } table[] = { { 0, 20, 2000, 0 }, { 0, 3, 300, 0 }, { 0, 40, 800, 0 }, { 0, 62, 800, 0 },
+    { 0, 100, 800, 0 }, { 1, 0, 30, 30 }, { 6, 0, 30, 30 }, { 6, 3, 300, 0 }, { 0, 1, 30, 30 } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    PathFixture f;
+    path_init (&f, row % 2 ? MCC_VARIANT_PUBLISHED : MCC_VARIANT_ENHANCED);
+    stream (&f, 200);
+    measure_rtt (&f, 100 * MCC_MSECOND);
+    for (guint i = 0; i < 1000; i++) {
+      f.delay += table[row].queue_s * MCC_MSECOND;
+      stream (&f, 1);
+    }
+    f.delay -= (table[row].queue_s + table[row].stood_s) * MCC_SECOND;
+    f.seq = (guint16)(f.seq + table[row].missing);
+    stream (&f, 100);
+    g_test_message ("row %u: %d lost", row, (int)mcc_loss_packets_lost (f.path.loss));
+    g_assert_cmpuint (mcc_loss_packets_lost (f.path.loss), ==, table[row].lost);
+    lose (&f);
+    g_assert_cmpuint (mcc_loss_packets_lost (f.path.loss), ==, table[row].lost + 1);
+    mcc_asmp_path_clear (&f.path);
+  }
+}
+
+/* A sender whose send times jump is excused one gap in 10 s. */
+static void
+sender_clock_jumps (void)
+{
+  static const struct {
+    guint every; /* packets, one is lost with each jump */
+    guint excused;
+  } table[] = { { 1, 1 }, { 100, 1 }, { 900, 1 }, { 3000, 20 } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    PathFixture f;
+    path_init (&f, MCC_VARIANT_ENHANCED);
+    stream (&f, 200);
+    for (guint i = 0; i < 20; i++) {
+      f.delay -= 3 * MCC_SECOND;
+      f.seq++;
+      stream (&f, table[row].every);
+    }
+    stream (&f, MCC_LOSS_NDUPACK);
+    g_assert_cmpuint (mcc_loss_packets_lost (f.path.loss), ==, 20 - table[row].excused);
+    mcc_asmp_path_clear (&f.path);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -442,6 +496,8 @@ main (int argc, char **argv)
   g_test_add_func ("/asmppath/absence-proves-no-capacity", absence_proves_no_capacity);
   g_test_add_func ("/asmppath/losses-of-a-full-queue", overflow);
   g_test_add_func ("/asmppath/who-reads-late-has-no-queue", late_reader);
+  g_test_add_func ("/asmppath/our-clock-stood-still", own_clock_stood_still);
+  g_test_add_func ("/asmppath/send-times-that-jump-excuse-nothing", sender_clock_jumps);
   g_test_add_func ("/asmppath/ecn/a-mark-is-an-event-and-no-loss", marks);
   g_test_add_func ("/asmppath/ecn/marks-of-a-switch-are-excused", marks_are_excused);
   g_test_add_func ("/asmppath/ecn/broken-marks-are-forgotten", broken_marks);
