@@ -113,19 +113,40 @@ set_now (MccLayerMerge *self, MccTime now)
   self->now = now;
 }
 
-/* Numbers that are far off are believed when a second packet agrees; false: not yet. */
+static bool
+is_silent (const MccLayerMerge *self)
+{
+  MccTime newest = 0;
+  for (unsigned i = 0; i < LAYERS; i++)
+    newest = mcc_time_max (newest, self->layer[i].heard);
+  return self->now - newest >= MCC_LAYER_MERGE_SILENCE;
+}
+
+static void
+jump (MccLayerMerge *self)
+{
+  clear (self);
+  self->key_wanted = true;
+}
+
+/* Numbers that are far off are believed when a second packet agrees, or after a silence: nothing is
+ * so late, and they may have gone round in it, to behind where they were; false: not yet. */
 static bool
 near (MccLayerMerge *self, uint16_t number)
 {
   uint16_t ahead = (uint16_t)(number - (uint16_t)self->seq.highest);
   uint16_t off = ahead < 0x8000 ? ahead : (uint16_t)-ahead;
+  bool goes_on = ahead > 0 && ahead <= MCC_LAYER_MERGE_JUMP;
+  if (self->seq.started && !goes_on && is_silent (self)) {
+    jump (self);
+    return true;
+  }
   if (!self->seq.started || off <= MCC_LAYER_MERGE_JUMP) {
     self->jumped = false;
     return true;
   }
   if (self->jumped && (uint16_t)(number - self->jumped_to) <= JUMP_NEAR) {
-    clear (self);
-    self->key_wanted = true;
+    jump (self);
     return true;
   }
   self->jumped = true;

@@ -20,6 +20,9 @@
  * of that, and the end of a unit, at most MCC_LAYER_MERGE_STALL. A layer that has fallen silent for
  *    twice `wait` is not waited for. Without gaps a unit leaves with its last packet. When layer 0
  *    has a gap or its key unit is torn the host is told to ask for a key unit.
+ *  - Numbers that are more than MCC_LAYER_MERGE_JUMP off are a jump once a second packet agrees:
+ *    what is held goes, and a key unit is asked for. After MCC_LAYER_MERGE_SILENCE without a packet
+ *    one is enough, and one that lies behind is none that is late.
  * No allocation after _new(). After every call poll until false.
  */
 #pragma once
@@ -31,7 +34,8 @@
 #define MCC_LAYER_MERGE_PACKETS 1024 /* held at most */
 #define MCC_LAYER_MERGE_BYTES (4u << 20)
 #define MCC_LAYER_MERGE_STALL MCC_SECOND
-#define MCC_LAYER_MERGE_JUMP 3000 /* packets (RFC 3550 A.1: MAX_DROPOUT) */
+#define MCC_LAYER_MERGE_JUMP 3000                /* packets (RFC 3550 A.1: MAX_DROPOUT) */
+#define MCC_LAYER_MERGE_SILENCE (2 * MCC_SECOND) /* after it nothing is late */
 
 typedef struct MccLayerMerge MccLayerMerge;
 

@@ -536,6 +536,43 @@ test_jump (void)
   tear_down (&f);
 }
 
+/* After a silence numbers that lie behind are no late ones: they have gone round. */
+static void
+test_outage (void)
+{
+  static const uint16_t outages[] = { 62537, 63000, 65535, 40000 };
+  for (unsigned row = 0; row < G_N_ELEMENTS (outages); row++) {
+    Fixture f;
+    set_up (&f, "KPKP", 1);
+    for (unsigned i = 4; i < 8; i++)
+      for (unsigned k = 0; k < 3; k++)
+        f.packet[i].order.c[k] = (uint16_t)(f.packet[i].order.c[k] + outages[row]);
+    for (unsigned i = 0; i < 4; i++)
+      give (&f, i);
+    pass (&f, 60 * MCC_SECOND);
+    for (unsigned i = 4; i < 8; i++)
+      give (&f, i);
+    g_assert_cmpstr (f.out->str, ==, "KPKP");
+    g_assert_cmpuint (f.keys, ==, 1);
+    tear_down (&f);
+  }
+}
+
+/* A sender may have little to say. */
+static void
+test_seldom (void)
+{
+  Fixture f;
+  set_up (&f, "KPPP", 1);
+  for (unsigned i = 0; i < 8; i++) {
+    give (&f, i);
+    pass (&f, i % 2 ? 10 * MCC_SECOND : 0);
+  }
+  g_assert_cmpstr (f.out->str, ==, "KPPP");
+  g_assert_cmpuint (f.keys, ==, 0);
+  tear_down (&f);
+}
+
 /* Another number of layers, and another sender: numbers and time go on. */
 static void
 test_start (void)
@@ -625,6 +662,8 @@ main (int argc, char **argv)
   g_test_add_func ("/layer-merge/senders-without-markers-at-a-low-level", test_no_markers_below);
   g_test_add_func ("/layer-merge/nonsense-breaks-nothing", test_nonsense);
   g_test_add_func ("/layer-merge/a-jump-is-believed-when-a-second-packet-agrees", test_jump);
+  g_test_add_func ("/layer-merge/numbers-go-round-in-an-outage", test_outage);
+  g_test_add_func ("/layer-merge/a-sender-that-says-little-is-silent-often", test_seldom);
   g_test_add_func ("/layer-merge/numbers-and-time-go-on-with-another-sender", test_start);
   g_test_add_func ("/layer-merge/what-is-held-is-bounded", test_full);
   return g_test_run ();
