@@ -41,12 +41,12 @@ step_after (const MccLayerMerge *self, unsigned i)
 
 /* Of the unit at held[0]: how many of its packets are there, in *n, and for WAIT until when. */
 static Verdict
-judge (const MccLayerMerge *self, unsigned *n, MccTime *until)
+judge (MccLayerMerge *self, unsigned *n, MccTime *until)
 {
   const MccLayerHeld *first = &self->held[0];
   bool begins = first->packet.order.flags & MCC_LAYER_FIRST;
   bool comes = self->layer[first->packet.order.layer].joined;
-  unsigned i = 0;
+  unsigned i = self->last;
   *until = self->placed ? mcc_layer_merge_gap_closes (self, self->c, first)
                         : first->arrival + self->wait;
   *n = 1;
@@ -54,6 +54,7 @@ judge (const MccLayerMerge *self, unsigned *n, MccTime *until)
     return WAIT;
   while (i + 1 < self->held_count && step_after (self, i) == SAME_UNIT)
     i++;
+  self->last = i;
   *n = i + 1;
   if (!begins)
     return TORN;
@@ -95,7 +96,8 @@ clear (MccLayerMerge *self)
 {
   for (unsigned i = 0; i < self->held_count; i++)
     mcc_layer_merge_free_data (self, self->held[i].packet.data);
-  self->held_count = 0;
+  self->held = self->store;
+  self->held_count = self->last = 0;
   self->held_bytes = 0;
   self->seq = (MccSeq){ 0 };
   self->placed = self->jumped = false;
@@ -129,19 +131,36 @@ jump (MccLayerMerge *self)
   self->key_wanted = true;
 }
 
+/* Shortly ahead, or there is room for what lies between: layers come side by side, and a unit of
+ * one of them may be large. */
+static bool
+goes_on (const MccLayerMerge *self, uint16_t number)
+{
+  uint16_t ahead = (uint16_t)(number - (uint16_t)self->seq.highest);
+  if (ahead > 0 && ahead <= MCC_LAYER_MERGE_JUMP)
+    return true;
+  if (!self->placed && self->held_count == 0)
+    return false;
+  uint64_t taken = self->placed ? self->place : self->held[0].place - 1;
+  ahead = (uint16_t)(number - (uint16_t)taken);
+  return ahead > 0 && ahead <= PACKETS;
+}
+
 /* Numbers that are far off are believed when a second packet agrees, or after a silence: nothing is
  * so late, and they may have gone round in it, to behind where they were; false: not yet. */
 static bool
 near (MccLayerMerge *self, uint16_t number)
 {
-  uint16_t ahead = (uint16_t)(number - (uint16_t)self->seq.highest);
-  uint16_t off = ahead < 0x8000 ? ahead : (uint16_t)-ahead;
-  bool goes_on = ahead > 0 && ahead <= MCC_LAYER_MERGE_JUMP;
-  if (self->seq.started && !goes_on && is_silent (self)) {
+  uint16_t behind = (uint16_t)((uint16_t)self->seq.highest - number);
+  if (!self->seq.started || goes_on (self, number)) {
+    self->jumped = false;
+    return true;
+  }
+  if (is_silent (self)) {
     jump (self);
     return true;
   }
-  if (!self->seq.started || off <= MCC_LAYER_MERGE_JUMP) {
+  if (behind <= MCC_LAYER_MERGE_JUMP) {
     self->jumped = false;
     return true;
   }
@@ -162,6 +181,12 @@ insert (MccLayerMerge *self, const MccLayerPacket *packet, uint64_t place)
     i--;
   if (i > 0 && self->held[i - 1].place == place)
     return false;
+  if (self->held + self->held_count == self->store + 2 * PACKETS) {
+    memmove (self->store, self->held, self->held_count * sizeof *self->held);
+    self->held = self->store;
+  }
+  if (i <= self->last)
+    self->last = i > 0 ? i - 1 : 0;
   memmove (self->held + i + 1, self->held + i, (self->held_count - i) * sizeof *self->held);
   self->held[i] = (MccLayerHeld){ .place = place, .arrival = self->now, .packet = *packet };
   self->held_count++;
@@ -260,6 +285,7 @@ mcc_layer_merge_new (MccTime wait, uint16_t first_seq)
   if (self == NULL)
     return NULL;
   self->wait = wait;
+  self->held = self->store;
   self->out = first_seq;
   self->due = MCC_TIME_NONE;
   self->clock_rate = CLOCK_RATE_DEFAULT;

@@ -31,8 +31,8 @@
 #include "mcctime.h"
 
 /* Ours, as all here. */
-#define MCC_LAYER_MERGE_PACKETS 1024 /* held at most */
-#define MCC_LAYER_MERGE_BYTES (4u << 20)
+#define MCC_LAYER_MERGE_PACKETS 8192 /* held at most: the largest unit that can leave */
+#define MCC_LAYER_MERGE_BYTES (16u << 20)
 #define MCC_LAYER_MERGE_STALL MCC_SECOND
 #define MCC_LAYER_MERGE_JUMP 3000                /* packets (RFC 3550 A.1: MAX_DROPOUT) */
 #define MCC_LAYER_MERGE_SILENCE (2 * MCC_SECOND) /* after it nothing is late */

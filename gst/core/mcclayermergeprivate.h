@@ -50,10 +50,12 @@ struct MccLayerMerge {
   MccTime due; /* when held[0] is not waited for any longer */
   bool key_wanted;
   MccLayerMergeStats stats;
-  /* By place. */
+  /* By place; held goes on in the store, so that the rest need not move when a unit is taken. */
   unsigned held_count;
   uint32_t held_bytes;
-  MccLayerHeld held[PACKETS];
+  unsigned last; /* held[0..last] are of one unit: they need not be looked at again */
+  MccLayerHeld *held;
+  MccLayerHeld store[2 * PACKETS];
   MccLayerMergeAction action[ACTIONS];
   unsigned action_head, action_count;
 };

@@ -214,5 +214,6 @@ mcc_layer_merge_take (MccLayerMerge *self, unsigned n, bool whole)
       mcc_layer_merge_free_data (self, self->held[i].packet.data);
   }
   self->held_count -= n;
-  memmove (self->held, self->held + n, self->held_count * sizeof *self->held);
+  self->held = self->held_count > 0 ? self->held + n : self->store;
+  self->last = 0;
 }

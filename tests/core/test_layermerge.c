@@ -601,6 +601,79 @@ test_start (void)
   tear_down (&f);
 }
 
+/* A key unit of a picture and a rate that are large. */
+static void
+test_large (void)
+{
+  static const struct {
+    unsigned packets;
+    uint32_t bytes;
+  } rows[] = { { 1500, 1200 }, { 3500, 1400 }, { 8000, 1400 } };
+  for (unsigned row = 0; row < G_N_ELEMENTS (rows); row++) {
+    MccLayerMerge *merge = mcc_layer_merge_new (WAIT, 0);
+    MccLayerMergeAction action;
+    MccLayerPacket packet
+        = { .order = { .count = 1, .c = { 60000 } }, .bytes = rows[row].bytes, .data = &packet };
+    unsigned left = 0, freed = 0, keys = 0;
+    MccTime now = EPOCH;
+    mcc_layer_merge_start (merge, 1, CLOCK, true, now);
+    mcc_layer_merge_join (merge, 0, now);
+    for (unsigned i = 0; i < rows[row].packets; i++) {
+      packet.order.flags = i == 0 ? MCC_LAYER_FIRST | KEY | SYNC | CLEAN : 0;
+      packet.order.c[0]++;
+      packet.marker = i + 1 == rows[row].packets;
+      mcc_layer_merge_handle (merge, &packet, now += 50 * MCC_USECOND);
+      while (mcc_layer_merge_poll (merge, &action)) {
+        left += action.type == MCC_LAYER_MERGE_EMIT;
+        freed += action.type == MCC_LAYER_MERGE_FREE;
+        keys += action.type == MCC_LAYER_MERGE_KEY_UNIT;
+      }
+    }
+    g_assert_cmpuint (left, ==, rows[row].packets);
+    g_assert_cmpuint (freed, ==, 0);
+    g_assert_cmpuint (keys, ==, 0);
+    mcc_layer_merge_reset (merge, now);
+    mcc_layer_merge_free (merge);
+  }
+}
+
+/* Of the base layer, while others come by its side. */
+static void
+test_large_beside (void)
+{
+  enum { BASE = 6000, ABOVE = 500 };
+  MccLayerMerge *merge = mcc_layer_merge_new (WAIT, 0);
+  MccLayerMergeAction action;
+  unsigned left = 0, keys = 0;
+  MccTime now = EPOCH;
+  mcc_layer_merge_start (merge, 2, CLOCK, true, now);
+  mcc_layer_merge_join (merge, 0, now);
+  mcc_layer_merge_join (merge, 1, now);
+  for (unsigned i = 0; i < BASE + ABOVE; i++) {
+    bool above = i % (BASE / ABOVE + 1) == 1;
+    unsigned j = i / (BASE / ABOVE + 1); /* so many of them above */
+    unsigned in_layer = above ? j : i - j - (i % (BASE / ABOVE + 1) > 1);
+    unsigned of_layer = above ? ABOVE : BASE;
+    MccLayerPacket packet = { .bytes = 1400, .data = &merge };
+    packet.order = (MccLayerOrder){ .layer = above, .count = 2 };
+    packet.order.flags = (uint8_t)(in_layer > 0 ? 0
+                                   : above      ? MCC_LAYER_FIRST | SYNC
+                                                : MCC_LAYER_FIRST | KEY | SYNC | CLEAN);
+    packet.order.c[0] = (uint16_t)(above ? BASE : in_layer + 1);
+    packet.order.c[1] = (uint16_t)(above ? BASE + in_layer + 1 : in_layer + 1);
+    packet.marker = in_layer + 1 == of_layer;
+    mcc_layer_merge_handle (merge, &packet, now += 50 * MCC_USECOND);
+    while (mcc_layer_merge_poll (merge, &action)) {
+      g_assert_cmpint (action.type, !=, MCC_LAYER_MERGE_FREE);
+      left += action.type == MCC_LAYER_MERGE_EMIT;
+      keys += action.type == MCC_LAYER_MERGE_KEY_UNIT;
+    }
+  }
+  g_assert_cmpuint (left, ==, BASE + ABOVE);
+  g_assert_cmpuint (keys, ==, 0);
+  mcc_layer_merge_free (merge);
+}
+
 /* What is held is bounded, whatever comes. */
 static void
 test_full (void)
@@ -665,6 +738,8 @@ main (int argc, char **argv)
   g_test_add_func ("/layer-merge/numbers-go-round-in-an-outage", test_outage);
   g_test_add_func ("/layer-merge/a-sender-that-says-little-is-silent-often", test_seldom);
   g_test_add_func ("/layer-merge/numbers-and-time-go-on-with-another-sender", test_start);
+  g_test_add_func ("/layer-merge/a-large-key-unit-leaves-whole", test_large);
+  g_test_add_func ("/layer-merge/a-large-key-unit-beside-a-layer", test_large_beside);
   g_test_add_func ("/layer-merge/what-is-held-is-bounded", test_full);
   return g_test_run ();
 }
