@@ -3,6 +3,7 @@
 
 #include "mccapp.h"
 #include "mccjitter.h"
+#include "mccrtcp.h"
 
 static bool
 layer_valid (const MccElmLayers *layers, unsigned k)
@@ -69,6 +70,13 @@ mcc_elm_layers_place (const MccElmLayers *layers, double bps)
   while (level + 1 < layers->count && bps >= (double)layers->layer[level + 1].cumulative_bps)
     level++;
   return level;
+}
+
+uint64_t
+mcc_elm_layers_session_bps (const MccElmLayers *layers)
+{
+  uint64_t base_bps = layers->layer[0].cumulative_bps;
+  return base_bps > MCC_RTCP_FLOOR_SESSION_BPS ? base_bps : MCC_RTCP_FLOOR_SESSION_BPS;
 }
 
 uint32_t

@@ -52,5 +52,9 @@ bool mcc_elm_layers_same (const MccElmLayers *a, const MccElmLayers *b);
 bool mcc_elm_layers_have (const MccElmLayers *layers, uint32_t ssrc);
 /* The highest level whose rate is at most @bps, else 0. */
 unsigned mcc_elm_layers_place (const MccElmLayers *layers, double bps);
+/* The session bandwidth, as in mccrtcp.h, where none is set: the base layer's rate, which is the
+ * target, but enough for the whole of RTCP's floor. A base layer of a picture that stands still has
+ * no rate, and whoever comes must hear of the layers all the same. */
+uint64_t mcc_elm_layers_session_bps (const MccElmLayers *layers);
 /* The round that a packet with @send_time falls into, for one announced less than 32 s ago. */
 uint32_t mcc_elm_layers_round (const MccElmLayers *layers, uint32_t send_time);

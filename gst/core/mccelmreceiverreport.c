@@ -168,14 +168,18 @@ static bool
 waits_for_crowd (MccElmReceiver *self)
 {
   uint64_t base_bps = self->layers.layer[0].cumulative_bps;
+  uint64_t session_bps = self->has_session && self->session.session_bandwidth_bps > 0
+                             ? self->session.session_bandwidth_bps
+                             : mcc_elm_layers_session_bps (&self->layers);
   unsigned members = self->heard_reports + 1;
   if (!mcc_elm_receiver_is_enhanced (self) || self->heard_reports < CROWD
       || self->crowd_waits >= CROWD_WAITS)
     return false;
   /* Others' reports, which anybody can send, must not silence us for good. */
-  MccTime interval = mcc_time_min (mcc_rtcp_interval (base_bps, base_bps, MCC_RTCP_RECEIVER_SHARE,
-                                       members, MCC_ELM_REPORT_BYTES + self->config.srtcp_bytes),
-      MCC_ELM_FEEDBACK_MAX);
+  MccTime interval
+      = mcc_time_min (mcc_rtcp_interval (base_bps, session_bps, MCC_RTCP_RECEIVER_SHARE, members,
+                          MCC_ELM_REPORT_BYTES + self->config.srtcp_bytes),
+          MCC_ELM_FEEDBACK_MAX);
   self->crowd_waits++;
   self->heard_reports = 0;
   self->crowded = true;

@@ -3,7 +3,7 @@
  * mccelmsender: an ELM sender: n cumulative layers, described to receivers that choose themselves.
  *
  * Receivers, their RTTs, caps, announcements, expiry and key units are an ASMP sender's whose
- * target is the base layer's rate, which RTCP is 5 % of at most. Laws:
+ * target is the base layer's rate; RTCP is 5 % of it, with mccrtcp's floor. Laws:
  *  - B_k is the rate at which layers 0..k were really sent over the last MCC_ELM_RATE_WINDOW, as
  *    configured before the first window is over. Announced rates move when one is MCC_ELM_RATE_MOVE
  *    off, at the next announcement, and always rise strictly.
@@ -41,7 +41,7 @@ typedef struct {
   double feedback_target_hz; /* 0 = MCC_ELM_FEEDBACK_TARGET_HZ */
   MccTime feedback_interval; /* to begin with; 0 = MCC_ELM_FEEDBACK_START */
   MccTime round_interval;    /* 0 = MCC_ELM_ROUND */
-  uint64_t session_bandwidth_bps; /* RTCP: never above 5 % of it; 0 = the highest B */
+  uint64_t session_bandwidth_bps; /* RTCP: never above 5 % of it; 0 = the layers' */
   uint32_t max_receivers;         /* 0 = 4096 */
   MccAddress feedback;
   uint8_t ttl;

@@ -10,15 +10,21 @@
 #define REPORT_BYTES 152.0         /* IP bytes of a receiver's compound */
 #define RECEIVERS_SHARE (MCC_RTCP_RECEIVER_SHARE * (1.0 - MCC_RTCP_REGULAR_SHARE))
 
+static uint64_t
+session_bps (const MccElmSender *self)
+{
+  uint64_t bps = mcc_elm_layers_session_bps (&self->layers);
+  uint64_t set_bps = self->config.session_bandwidth_bps;
+  return set_bps > 0 && set_bps < bps ? set_bps : bps;
+}
+
 /* RTCP is a part of what everybody receives. */
 void
 mcc_elm_sender_share_rtcp (MccElmSender *self)
 {
-  uint64_t bps = mcc_elm_sender_base_bps (self), session_bps = bps;
-  if (self->config.session_bandwidth_bps > 0 && self->config.session_bandwidth_bps < bps)
-    session_bps = self->config.session_bandwidth_bps;
+  uint64_t bps = mcc_elm_sender_base_bps (self);
   mcc_asmp_sender_set_bounds (self->asmp, bps, bps, self->now);
-  mcc_asmp_sender_set_session_bandwidth (self->asmp, session_bps, self->now);
+  mcc_asmp_sender_set_session_bandwidth (self->asmp, session_bps (self), self->now);
 }
 
 void
@@ -26,10 +32,9 @@ mcc_elm_sender_apply_interval (MccElmSender *self)
 {
   MccTime interval = self->interval;
   if (self->config.variant == MCC_VARIANT_ENHANCED)
-    interval = mcc_time_max (
-        interval, mcc_rtcp_interval (mcc_elm_sender_base_bps (self), mcc_elm_sender_base_bps (self),
-                      RECEIVERS_SHARE, mcc_asmp_sender_members (self->asmp),
-                      REPORT_BYTES + self->config.srtcp_bytes));
+    interval = mcc_time_max (interval,
+        mcc_rtcp_interval (mcc_elm_sender_base_bps (self), session_bps (self), RECEIVERS_SHARE,
+            mcc_asmp_sender_members (self->asmp), REPORT_BYTES + self->config.srtcp_bytes));
   interval = mcc_time_clamp (interval, MCC_ELM_FEEDBACK_MIN, MCC_ELM_FEEDBACK_MAX);
   MccTime before = self->layers.feedback_interval;
   self->layers.feedback_interval = interval;

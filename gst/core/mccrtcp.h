@@ -21,6 +21,8 @@
 #define MCC_RTCP_LIMITING_SHARE 0.25 /* ours, enhanced: the limiting receiver's part */
 #define MCC_RTCP_FLOOR_BPS 150000    /* ours: the papers' start rate */
 #define MCC_RTCP_FLOOR_SHARE 4       /* ... and at most this part of the session bandwidth */
+/* The smallest session bandwidth that has the whole of that. */
+#define MCC_RTCP_FLOOR_SESSION_BPS (MCC_RTCP_FLOOR_SHARE * MCC_RTCP_FLOOR_BPS)
 #define MCC_RTCP_MIN_INTERVAL (100 * MCC_MSECOND)
 #define MCC_RTCP_COMPENSATION 1.21828 /* e - 3/2, RFC 3550 6.3.1 */
 

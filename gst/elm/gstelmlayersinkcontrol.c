@@ -5,6 +5,7 @@
  */
 #include "gstelmlayersinkprivate.h"
 #include "mccjitter.h"
+#include "mccrtcp.h"
 
 #define GST_CAT_DEFAULT gst_elm_layer_sink_debug
 
@@ -107,7 +108,7 @@ static void
 act_announce (GstElmLayerSink *self, GstMccSenderTodo *said)
 {
   GstMccSender *sender = GST_MCC_SENDER (self);
-  guint64 bps = said->session.session_bandwidth_bps;
+  guint64 bps = mcc_rtcp_base_bps (said->session.target_bps, said->session.session_bandwidth_bps);
   MccElmApp apps[3];
   guint n = 0;
   gboolean ended, other;

@@ -17,6 +17,7 @@ typedef struct {
   guint32 seq[COUNT];
   guint64 whole_bps; /* newest T */
   unsigned announced, key_units, levels, joined, left, lost;
+  MccTime last_announced, longest; /* between two of them */
   MccElmLayers layers;
   MccAppRttList rtt;
 } World;
@@ -54,7 +55,9 @@ drain (World *world)
     switch (action.type) {
       case MCC_ELM_SENDER_ANNOUNCE:
         g_assert_true (mcc_elm_layers_valid (action.layers));
-        world->announced++;
+        if (world->announced++ > 0)
+          world->longest = MAX (world->longest, world->now - world->last_announced);
+        world->last_announced = world->now;
         world->layers = *action.layers;
         if (action.rtt->count > 0)
           world->rtt = *action.rtt;
@@ -181,21 +184,70 @@ test_feedback_interval (void)
   mcc_elm_sender_free (world.sender);
 }
 
-/* enhanced: many that come at once are asked for less at once. */
+/* enhanced: many that come at once are asked for less at once: 152 bytes each in three quarters of
+ * RTCP's 5 %, rtpsession's part taken off. */
 static void
 test_budget (void)
 {
-  MccElmSenderConfig config = config_of (MCC_VARIANT_ENHANCED);
-  World world;
-  world_init (&world, &config);
-  run (&world, 3.0);
-  for (guint32 ssrc = 1000; ssrc < 1400; ssrc++)
-    report (&world, ssrc, 1, 0, 0);
-  run (&world, 10.0);
-  /* 400 x 152 bytes in 3 kb/s (5 % of 100 kb/s, three quarters, rtpsession's part taken off). */
-  g_assert_cmpuint (world.layers.feedback_interval, ==, MCC_ELM_FEEDBACK_MAX);
-  g_assert_cmpuint (mcc_elm_sender_members (world.sender), ==, 400);
-  mcc_elm_sender_free (world.sender);
+  static const struct {
+    double base_bps;
+    guint64 session_bps;
+    guint32 receivers;
+    double interval_s;
+  } rows[] = {
+    { 100000.0, 0, 400, 60.0 }, /* at most; 108 s by 150 kb/s */
+    { 5000.0, 0, 40, 40 * 152 * 8 / 4500.0 }, { 100000.0, 50000, 40, 40 * 152 * 8 / 1500.0 },
+    { 4000.0, 40000, 8, 8 * 152 * 8 / 300.0 }, /* a quarter of 40 kb/s */
+  };
+  for (unsigned i = 0; i < G_N_ELEMENTS (rows); i++) {
+    MccElmSenderConfig config = config_of (MCC_VARIANT_ENHANCED);
+    World world;
+    config.session_bandwidth_bps = rows[i].session_bps;
+    world_init (&world, &config);
+    world.own_bps[0] = rows[i].base_bps;
+    run (&world, 3.0);
+    for (guint32 ssrc = 1000; ssrc < 1000 + rows[i].receivers; ssrc++)
+      report (&world, ssrc, 1, 0, 0);
+    run (&world, 10.0);
+    const MccElmLayers *layers = mcc_elm_sender_layers (world.sender);
+    g_assert_cmpuint (mcc_elm_sender_members (world.sender), ==, rows[i].receivers);
+    g_assert_cmpfloat_with_epsilon (
+        mcc_time_to_seconds (layers->feedback_interval), rows[i].interval_s, 0.01);
+    mcc_elm_sender_free (world.sender);
+  }
+}
+
+/* A base layer that is hardly there, as of a picture that stands still: who comes must hear of the
+ * layers all the same. */
+static void
+test_low_base (void)
+{
+  static const MccVariant variants[] = { MCC_VARIANT_PUBLISHED, MCC_VARIANT_ENHANCED };
+  MccAppSession caps
+      = { .payload_type = 96, .send_time_id = 1, .clock_rate = 90000, .media = "video" };
+  strcpy (caps.encoding_name, "H264");
+  memset (caps.parameters, 'p', 150);
+  for (unsigned i = 0; i < G_N_ELEMENTS (variants); i++) {
+    MccElmSenderConfig config = config_of (variants[i]);
+    World world;
+    world_init (&world, &config);
+    g_assert_true (mcc_elm_sender_set_caps (world.sender, &caps, world.now));
+    world.own_bps[0] = 5000.0;
+    world.own_bps[1] = world.own_bps[2] = 0.0;
+    run (&world, 10.0);
+    world.longest = 0;
+    for (guint32 second = 1; second <= 120; second++) {
+      report (&world, 7, second, 0, 0);
+      report (&world, 8, second, 0, 0);
+      run (&world, 1.0);
+    }
+    world.longest = MAX (world.longest, world.now - world.last_announced);
+    g_test_message ("base %u b/s: %.2f s between two announcements",
+        (unsigned)world.layers.layer[0].cumulative_bps, mcc_time_to_seconds (world.longest));
+    g_assert_cmpuint (world.layers.layer[0].cumulative_bps, <, 10000);
+    g_assert_cmpuint (world.longest, <=, 5 * MCC_SECOND);
+    mcc_elm_sender_free (world.sender);
+  }
 }
 
 static void
@@ -386,6 +438,7 @@ main (int argc, char **argv)
   g_test_add_func ("/elm/sender/rates-are-measured", test_rates);
   g_test_add_func ("/elm/sender/feedback-interval", test_feedback_interval);
   g_test_add_func ("/elm/sender/budget", test_budget);
+  g_test_add_func ("/elm/sender/low-base-is-announced", test_low_base);
   g_test_add_func ("/elm/sender/members", test_members);
   g_test_add_func ("/elm/sender/liar-for-30-s", test_liar);
   g_test_add_func ("/elm/sender/another-encoder", test_another_encoder);
