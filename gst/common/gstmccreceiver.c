@@ -235,6 +235,7 @@ act_asmp (GstMccReceiver *self, guint stream, const MccReceiverAction *action)
       break;
     case MCC_RECEIVER_SOURCE_LOST:
       GST_INFO_OBJECT (self, "sender %08x is gone", action->ssrc);
+      gst_mcc_session_lose_source (self->session);
       break;
     case MCC_RECEIVER_OTHER_SENDER:
       on_other_sender (self, action->ssrc);

@@ -34,6 +34,7 @@ struct _GstMccScreen {
   guint16 own_port;
   guint32 followed;
   MccAddress host;     /* ... of its RTP */
+  gboolean lost;       /* ... is not there any more */
   MccBucket strangers; /* sources that rtpsession does not know yet */
   gboolean begun;      /* ... is valid */
   MccTime collision;   /* the last one passed on */
@@ -77,10 +78,12 @@ gst_mcc_screen_set_own (GstMccScreen *self, const guint32 *ssrcs, guint n, guint
 }
 
 void
-gst_mcc_screen_set_followed (GstMccScreen *self, guint32 ssrc, const MccAddress *host)
+gst_mcc_screen_set_followed (
+    GstMccScreen *self, guint32 ssrc, const MccAddress *host, gboolean lost)
 {
   self->followed = ssrc;
   self->host = *host;
+  self->lost = lost;
 }
 
 static void
@@ -483,7 +486,7 @@ gst_mcc_screen_handle (GstMccScreen *self, const guint8 *data, gsize size, const
 {
   Packet packets[GST_MCC_SCREEN_PACKETS];
   guint n = split (data, size, packets);
-  gboolean has_app, known = FALSE, pass = TRUE, own;
+  gboolean has_app, known = FALSE, pass = TRUE, own, elsewhere;
   gsize bytes = 0;
   guint32 ssrc;
 
@@ -495,8 +498,9 @@ gst_mcc_screen_handle (GstMccScreen *self, const guint8 *data, gsize size, const
   own = is_own (self, ssrc, from, now, &pass);
   if (own && !pass)
     return 0;
-  if (self->followed != 0 && ssrc == self->followed && self->host.family != 0
-      && !mcc_address_same_host (&self->host, from)) {
+  elsewhere = self->followed != 0 && ssrc == self->followed && self->host.family != 0
+              && !mcc_address_same_host (&self->host, from);
+  if (elsewhere && !self->lost) {
     drop (self, MCC_DROP_ADDRESS, ssrc);
     return 0;
   }
@@ -510,7 +514,7 @@ gst_mcc_screen_handle (GstMccScreen *self, const guint8 *data, gsize size, const
     known = source->heard > 0;
     source->heard = MIN (source->heard + 1, 2);
     source->last = now;
-    pass = known && may_forward (self, source, says_bye (packets, n), now);
+    pass = known && !elsewhere && may_forward (self, source, says_bye (packets, n), now);
   }
   has_app = has_our_app (self, packets, n);
   for (guint i = 0; i < n; i++) {
@@ -521,7 +525,7 @@ gst_mcc_screen_handle (GstMccScreen *self, const guint8 *data, gsize size, const
         drop (self, MCC_DROP_SSRC_MISMATCH, ssrc);
       continue;
     }
-    if (!own)
+    if (!own && (!elsewhere || packets[i].type == PT_APP))
       handle_packet (self, &packets[i], ssrc, has_app, known, from);
     if (pass && packets[i].type >= PT_SR && packets[i].type <= PT_BYE)
       bytes = append (forward, bytes, &packets[i]);

@@ -9,7 +9,8 @@
  *  - Own packets looped back (our SSRC and our RTCP socket's port) are dropped; our SSRC from
  *    another port is a collision and passed on at most once in GST_MCC_SCREEN_COLLISION.
  *  - The followed sender's RTCP comes from the host that its RTP comes from, else it is dropped: a
- *    BYE, an announcement or a sender report of somebody else in its name has no effect.
+ *    BYE, an announcement or a sender report of somebody else in its name has no effect. Once it is
+ *    lost its APP packets alone are taken from anywhere: whose they may be is for the core to say.
  *  - A source is (SSRC, address). Each has a token bucket (GST_MCC_SCREEN_PER_S). The table is
  *    bounded, a look-up is O(1); when its set is full, a source that was heard only once, or not
  * for GST_MCC_SCREEN_IDLE, gives way, never an active one.
@@ -75,8 +76,9 @@ void gst_mcc_screen_free (GstMccScreen *self);
 /* Who we are: packets with one of these @n SSRCs and this source port are ours. */
 void gst_mcc_screen_set_own (GstMccScreen *self, const guint32 *ssrcs, guint n, guint16 port);
 /* The sender whose reports rtpsession needs; 0 = none. @host: where its RTP comes from (family 0 =
- * not known). */
-void gst_mcc_screen_set_followed (GstMccScreen *self, guint32 ssrc, const MccAddress *host);
+ * not known); @lost: it is gone from there, and may be back elsewhere. */
+void gst_mcc_screen_set_followed (
+    GstMccScreen *self, guint32 ssrc, const MccAddress *host, gboolean lost);
 /* Screens one datagram. Returns how many bytes of @forward (GST_MCC_SCREEN_BYTES long) hold a
  * compound for rtpsession, 0 = none. */
 gsize gst_mcc_screen_handle (GstMccScreen *self, const guint8 *data, gsize size,

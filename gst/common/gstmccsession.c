@@ -346,6 +346,7 @@ on_datagram (gpointer owner, const guint8 *data, gsize size, const MccAddress *f
   guint8 forward[GST_MCC_SCREEN_BYTES], plain[GST_MCC_SCREEN_BYTES + GST_MCC_SRTP_ROOM];
   guint32 own[GST_MCC_STREAMS_MAX], followed;
   MccAddress host;
+  gboolean lost;
   GstBuffer *buffer;
   gsize bytes;
 
@@ -361,9 +362,10 @@ on_datagram (gpointer owner, const guint8 *data, gsize size, const MccAddress *f
     own[i] = self->stream[i].ssrc;
   followed = self->source_ssrc;
   host = self->source_address;
+  lost = self->source_lost;
   g_mutex_unlock (&self->lock);
   learn_destination (self, data, size, from);
-  gst_mcc_screen_set_followed (self->screen, followed, &host);
+  gst_mcc_screen_set_followed (self->screen, followed, &host, lost);
   gst_mcc_screen_set_own (self->screen, own, self->n_streams, self->sockets.rtcp_port);
   bytes = gst_mcc_screen_handle (self->screen, data, size, from, gst_mcc_session_clock (), forward);
   if (self->merge || self->layers)
@@ -705,6 +707,7 @@ gst_mcc_session_close (GstMccSession *self)
   memset (self->stream, 0, sizeof self->stream);
   self->n_streams = 0;
   self->source_ssrc = 0;
+  self->source_lost = FALSE;
   self->route_lost = FALSE;
   memset (&self->learned, 0, sizeof self->learned);
   memset (&self->reception, 0, sizeof self->reception);

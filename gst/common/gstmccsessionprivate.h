@@ -82,6 +82,7 @@ struct _GstMccSession {
   /* receiver */
   guint32 source_ssrc;
   MccAddress source_address;
+  gboolean source_lost; /* it may be back with another address */
   GstMccReception reception;
   GstCaps *caps;
   /* receiver of streams, layers */

@@ -67,6 +67,7 @@ note_reception (GstMccSession *self, const guint8 *data, const MccAddress *from,
   }
   if (ssrc == self->source_ssrc) {
     self->source_address = *from;
+    self->source_lost = FALSE;
     gst_mcc_reception_handle_rtp (
         &self->reception, GST_READ_UINT16_BE (data + 2), GST_READ_UINT32_BE (data + 4), now);
   }
@@ -610,8 +611,18 @@ gst_mcc_session_follow (GstMccSession *self, guint32 ssrc)
   if (self->source_ssrc != ssrc) {
     self->source_ssrc = ssrc;
     self->source_address.family = 0; /* until its RTP comes */
+    self->source_lost = FALSE;
     gst_mcc_reception_reset (&self->reception, ssrc);
   }
+  g_mutex_unlock (&self->lock);
+}
+
+void
+gst_mcc_session_lose_source (GstMccSession *self)
+{
+  g_mutex_lock (&self->lock);
+  /* Its RTP would tell where it is now, but that of layers counts only once they are described. */
+  self->source_lost = self->layers != NULL;
   g_mutex_unlock (&self->lock);
 }
 
@@ -750,6 +761,7 @@ gst_mcc_session_reset_source (GstMccSession *self, guint32 ssrc)
   if (self->source_ssrc != ssrc) {
     self->source_ssrc = ssrc;
     self->source_address.family = 0; /* until its RTP comes */
+    self->source_lost = FALSE;
     gst_mcc_reception_reset (&self->reception, ssrc);
     memset (&self->learned, 0, sizeof self->learned);
   }

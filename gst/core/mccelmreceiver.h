@@ -20,7 +20,7 @@
  *  - One sender: another one's description counts only once ours has been silent for
  *    MCC_ELM_SENDER_TIMEOUT or has said BYE.
  *  - One host: until then, what speaks in its name from another host than the description's, RTP or
- *    RTCP, has no effect (MCC_DROP_ADDRESS); RTP from another host never has.
+ *    RTCP, has no effect (MCC_DROP_ADDRESS); then a description has, which makes its host the one.
  *  - A key unit is asked for while no picture can be decoded: at once, after 1 s, then after twice
  *    as long each time, 16 s at most: a path that no key unit passes must not cost all others.
  *    enhanced: anew once a layer that was left arrives no more (LEFT), since what was asked for

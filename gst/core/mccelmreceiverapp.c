@@ -279,7 +279,9 @@ mcc_elm_receiver_handle_app (
   if (app->subtype == MCC_APP_REPORT)
     return handle_other (self, app);
   bool ours = self->has_layers && self->layers.layer[0].ssrc == app->ssrc;
-  if (ours && !mcc_elm_receiver_sender_gone (self) && mcc_elm_receiver_is_elsewhere (self, from))
+  /* One that is gone may be back elsewhere: its description says where. */
+  bool describes = app->subtype == MCC_ELM_LAYERS && mcc_elm_receiver_sender_gone (self);
+  if (ours && !describes && mcc_elm_receiver_is_elsewhere (self, from))
     return mcc_elm_receiver_drop (self, MCC_DROP_ADDRESS);
   if (app->subtype == MCC_ELM_LAYERS) {
     MccDrop verdict = handle_layers (self, app->ssrc, &app->layers);

@@ -484,7 +484,11 @@ test_one_host (gconstpointer data)
   }
   world.layers.number++;
   g_assert_cmpint (packet_from (&world, 0, COUNT, &other), ==, MCC_DROP_ADDRESS);
+  g_assert_cmpint (
+      mcc_elm_receiver_handle_app (world.receiver, &rtt, &other, world.now), ==, MCC_DROP_ADDRESS);
   g_assert_cmpint (describe_from (&world, &world.layers, &other), ==, MCC_DROP_NONE);
+  g_assert_cmpint (
+      mcc_elm_receiver_handle_app (world.receiver, &rtt, &other, world.now), ==, MCC_DROP_NONE);
   g_assert_cmpint (packet_from (&world, 0, COUNT, &other), ==, MCC_DROP_NONE);
   g_assert_cmpint (packet_from (&world, 0, COUNT, &home), ==, MCC_DROP_ADDRESS);
   mcc_elm_receiver_free (world.receiver);

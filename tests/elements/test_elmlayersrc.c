@@ -2,6 +2,7 @@
  *
  * elmlayersrc, and elmlayersink before it: real encoders, sockets and decoders in one process.
  */
+#include <netinet/in.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -609,6 +610,120 @@ test_collision_above (void)
   world_stop (&world);
 }
 
+/* ---- a sender that gets another address ---- */
+
+/* Carries the base layer and RTCP from one group to another, from the address that is set. */
+typedef struct {
+  GSocket *in[2], *out[2];
+  GSocketAddress *to[2];
+  gint address, ended;
+  GThread *thread;
+} Relay;
+
+static gpointer
+relay (gpointer data)
+{
+  Relay *self = data;
+  gchar bytes[2048];
+
+  while (!g_atomic_int_get (&self->ended)) {
+    GPollFD fds[2] = { { g_socket_get_fd (self->in[0]), G_IO_IN, 0 },
+      { g_socket_get_fd (self->in[1]), G_IO_IN, 0 } };
+
+    g_poll (fds, 2, 50);
+    for (guint i = 0; i < 2; i++) {
+      gssize size = fds[i].revents & G_IO_IN
+                        ? g_socket_receive (self->in[i], bytes, sizeof bytes, NULL, NULL)
+                        : 0;
+
+      if (size > 0)
+        g_socket_send_to (self->out[g_atomic_int_get (&self->address)], self->to[i], bytes,
+            (gsize)size, NULL, NULL);
+    }
+  }
+  return NULL;
+}
+
+static GSocket *
+bound_to (const gchar *address, guint on_port)
+{
+  GSocket *socket
+      = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
+  GSocketAddress *place = g_inet_socket_address_new_from_string (address, on_port);
+
+  g_assert_true (g_socket_bind (socket, place, TRUE, NULL));
+  g_object_unref (place);
+  return socket;
+}
+
+static void
+relay_start (Relay *self, const gchar *from, const gchar *to)
+{
+  GInetAddress *address = g_inet_address_new_from_string (from);
+
+  memset (self, 0, sizeof *self);
+  for (guint i = 0; i < 2; i++) {
+    self->in[i] = bound_to (from, port + i);
+    g_assert_true (g_socket_join_multicast_group (self->in[i], address, FALSE, "lo", NULL));
+    self->to[i] = g_inet_socket_address_new_from_string (to, port + i);
+    self->out[i] = bound_to (i == 0 ? "127.0.0.1" : "127.0.0.2", 0);
+    g_socket_set_option (
+        self->out[i], IPPROTO_IP, IP_MULTICAST_IF, (gint)g_htonl (INADDR_LOOPBACK), NULL);
+  }
+  g_object_unref (address);
+  self->thread = g_thread_new ("relay", relay, self);
+}
+
+static void
+relay_stop (Relay *self)
+{
+  g_atomic_int_set (&self->ended, TRUE);
+  g_thread_join (self->thread);
+  for (guint i = 0; i < 2; i++) {
+    g_object_unref (self->in[i]);
+    g_object_unref (self->out[i]);
+    g_object_unref (self->to[i]);
+  }
+}
+
+/* By DHCP, by another interface or by what stands in for it: with its SSRCs. */
+static void
+test_another_address (void)
+{
+  gchar *encoder = g_strconcat ("x264enc key-int-max=30 ", X264 + strlen ("x264enc "), NULL);
+  gchar *other
+      = g_strdup_printf ("239.255.%d.%d", 192 + getpid () / 256 % 60, getpid () % 240 + 10);
+  gchar *more = g_strdup_printf ("address=%s max-level=0", other);
+  World world;
+
+  if (world_start (&world, encoder, more)) {
+    gint64 moved;
+    gint before;
+    Relay way;
+
+    relay_start (&way, group, other);
+    world_play (&world);
+    g_assert_true (comes_to (&world, 0, 10));
+    g_assert_cmpfloat (frame_rate (&world, 5), >, 3);
+    g_atomic_int_set (&way.address, 1);
+    moved = g_get_monotonic_time ();
+    g_usleep (1500000); /* what was on its way */
+    before = g_atomic_int_get (&world.pictures);
+    while (g_atomic_int_get (&world.pictures) == before
+           && g_get_monotonic_time () - moved < 12 * G_USEC_PER_SEC)
+      g_usleep (20000);
+    g_test_message (
+        "pictures again after %.1f s", (gdouble)(g_get_monotonic_time () - moved) / G_USEC_PER_SEC);
+    g_assert_cmpint (g_get_monotonic_time () - moved, <, 9 * G_USEC_PER_SEC);
+    g_assert_cmpfloat (frame_rate (&world, 2), >, 3);
+    relay_stop (&way);
+    world_stop (&world);
+  }
+  g_free (more);
+  g_free (other);
+  g_free (encoder);
+}
+
 /* Each half takes as long; "element" or "layers" runs one, nothing both. */
 int
 main (int argc, char **argv)
@@ -636,6 +751,7 @@ main (int argc, char **argv)
     g_test_add_func ("/elmlayersrc/join-fails-at-first", test_join_fails);
     g_test_add_func ("/elmlayersrc/set-at-the-start", test_set_at_the_start);
     g_test_add_func ("/elmlayersrc/a-layer-that-never-comes", test_layer_absent);
+    g_test_add_func ("/elmlayersrc/a-sender-that-gets-another-address", test_another_address);
     g_test_add_func ("/elmlayersrc/packets-of-another-layer", test_layer_order_wrong);
     g_test_add_func ("/elmlayersrc/a-layer-that-takes-another-ssrc", test_collision_above);
   }

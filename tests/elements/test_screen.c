@@ -402,7 +402,7 @@ test_carried_sessions (void)
   g_assert_cmpuint (seen.apps, ==, 2);
   g_assert_cmpuint (seen.dropped[MCC_DROP_SSRC_MISMATCH], ==, 1);
   /* who is followed speaks from one host, carried or not */
-  gst_mcc_screen_set_followed (screen, SSRC + 1, &sender);
+  gst_mcc_screen_set_followed (screen, SSRC + 1, &sender, FALSE);
   handle (screen, &c, sender, START);
   handle (screen, &c, address (2, 5005), START);
   g_assert_cmpuint (seen.apps, ==, 3);
@@ -569,7 +569,7 @@ test_flood_of_speakers (void)
   g_assert_cmpuint (forwarded, >=, 200);
   g_assert_cmpuint (forwarded, <=, 226);
   g_assert_cmpuint (handle (screen, &c, address (1, 5005), now), >, 0);
-  gst_mcc_screen_set_followed (screen, SSRC + 1, &unknown);
+  gst_mcc_screen_set_followed (screen, SSRC + 1, &unknown, FALSE);
   handle (screen, &media, address (2, 5005), now);
   g_assert_cmpuint (handle (screen, &media, address (2, 5005), now), >, 0);
   gst_mcc_screen_free (screen);
@@ -585,7 +585,7 @@ test_followed_host (void)
 
   put_rr (&bye, SSRC, 0);
   put_bye (&bye, SSRC);
-  gst_mcc_screen_set_followed (screen, SSRC, &host);
+  gst_mcc_screen_set_followed (screen, SSRC, &host, FALSE);
   for (guint i = 0; i < 5; i++) {
     g_assert_cmpuint (handle (screen, &said, address (3, 5005), START + i * MCC_SECOND), ==, 0);
     g_assert_cmpuint (handle (screen, &bye, address (3, 5005), START + i * MCC_SECOND), ==, 0);
@@ -596,6 +596,30 @@ test_followed_host (void)
   handle (screen, &said, address (1, 5005), START + 10 * MCC_SECOND);
   handle (screen, &bye, address (1, 5005), START + 10 * MCC_SECOND);
   g_assert_cmpuint (seen.apps, ==, 1);
+  g_assert_cmpuint (seen.byes, ==, 1);
+  gst_mcc_screen_free (screen);
+}
+
+/* It is gone from there: the core hears what it may say elsewhere, nobody hears anything else. */
+static void
+test_followed_host_lost (void)
+{
+  GstMccScreen *screen = make ();
+  Compound said = report (SSRC), bye = { .size = 0 };
+  MccAddress host = address (1, 5004);
+
+  put_rr (&bye, SSRC, 1);
+  put_bye (&bye, SSRC);
+  gst_mcc_screen_set_followed (screen, SSRC, &host, TRUE);
+  for (guint i = 0; i < 5; i++) {
+    g_assert_cmpuint (handle (screen, &said, address (3, 5005), START + i * MCC_SECOND), ==, 0);
+    g_assert_cmpuint (handle (screen, &bye, address (3, 5005), START + i * MCC_SECOND), ==, 0);
+  }
+  g_assert_cmpuint (seen.apps, ==, 5);
+  g_assert_cmpuint (seen.byes, ==, 0);
+  g_assert_cmpuint (seen.blocks, ==, 0);
+  handle (screen, &said, address (1, 5005), START + 10 * MCC_SECOND);
+  g_assert_cmpuint (handle (screen, &bye, address (1, 5005), START + 10 * MCC_SECOND), >, 0);
   g_assert_cmpuint (seen.byes, ==, 1);
   gst_mcc_screen_free (screen);
 }
@@ -706,6 +730,7 @@ main (int argc, char **argv)
   g_test_add_func ("/screen/flood-of-speakers-is-held-back", test_flood_of_speakers);
   g_test_add_func ("/screen/4096-members", test_four_thousand_members);
   g_test_add_func ("/screen/followed-host", test_followed_host);
+  g_test_add_func ("/screen/followed-host-is-gone", test_followed_host_lost);
   g_test_add_func ("/screen/key-units", test_key_units);
   g_test_add_func ("/screen/unknown-types-are-skipped", test_unknown_types_are_skipped);
   return g_test_run ();
