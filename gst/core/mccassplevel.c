@@ -269,15 +269,21 @@ delay_next_up (MccAsspLevel *self, unsigned to, bool failure, MccTime now)
       from + mcc_time_min (spacing, MCC_ASSP_UP_SPACING_MAX), now + REST_AFTER_DOWN);
 }
 
+static void
+note_change (MccAsspLevel *self, MccTime now)
+{
+  self->changed = now;
+  mcc_assp_level_pause (self);
+  if (enhanced (self))
+    self->has_average = false;
+}
+
 void
 mcc_assp_level_moved (
     MccAsspLevel *self, const MccAsspStreams *streams, unsigned from, unsigned to, MccTime now)
 {
-  self->changed = now;
+  note_change (self, now);
   self->newcomer = MCC_ASSP_STREAMS_MAX;
-  mcc_assp_level_pause (self);
-  if (enhanced (self))
-    self->has_average = false;
   if (mcc_assp_streams_lower (streams, from, to)) {
     self->stream[to].up = now;
     self->newcomer = to;
@@ -292,6 +298,15 @@ mcc_assp_level_moved (
   for (unsigned j = 0; j < streams->count; j++)
     if (mcc_assp_streams_lower (streams, to, j) && mcc_assp_streams_lower (streams, j, from))
       self->stream[j].not_before = mcc_time_max (self->stream[j].not_before, now + REST_PASSED);
+}
+
+void
+mcc_assp_level_deserted (MccAsspLevel *self, unsigned from, MccTime now)
+{
+  note_change (self, now);
+  self->newcomer = MCC_ASSP_STREAMS_MAX;
+  self->stream[from].not_before
+      = mcc_time_max (self->stream[from].not_before, now + REST_AFTER_DOWN);
 }
 
 void
@@ -345,10 +360,7 @@ mcc_assp_level_heard_failure (
 void
 mcc_assp_level_failed (MccAsspLevel *self, unsigned to, MccTime now)
 {
-  self->changed = now;
-  mcc_assp_level_pause (self);
-  if (enhanced (self))
-    self->has_average = false;
+  note_change (self, now);
   self->stream[to].up = now;
   delay_next_up (self, to, true, now);
 }

@@ -121,6 +121,8 @@ bool mcc_assp_level_is_newcomer (const MccAsspLevel *self, unsigned stream, MccT
 /* The change has been made. */
 void mcc_assp_level_moved (
     MccAsspLevel *self, const MccAsspStreams *streams, unsigned from, unsigned to, MccTime now);
+/* Down from @from, of which nothing came any more: that says nothing of the path. */
+void mcc_assp_level_deserted (MccAsspLevel *self, unsigned from, MccTime now);
 /* The ladder has become another one: what was learned of streams that are others now is void. */
 void mcc_assp_level_ladder (
     MccAsspLevel *self, const MccAsspStreams *before, const MccAsspStreams *streams);

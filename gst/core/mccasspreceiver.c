@@ -12,9 +12,6 @@
 #define SILENCE (300 * MCC_MSECOND)
 #define COMPOUND_BYTES 160 /* ASMP's 152, and the potential */
 #define SENDER_SILENCE (15 * MCC_SECOND)
-/* A description is not older where the stream alone has fallen silent, for it is told of after
- * MCC_ASMP_SOURCE_TIMEOUT. */
-#define SENDER_LIVES (1500 * MCC_MSECOND)
 
 const char *
 mcc_assp_reason_name (MccAsspReason reason)
@@ -93,7 +90,7 @@ mcc_assp_receiver_new (const MccAsspReceiverConfig *config, MccTime now)
     self->config.asmp.compound_bytes = COMPOUND_BYTES;
   self->now = now;
   self->stream = self->to = self->home = self->led_to = self->company = self->drawn_to
-      = MCC_ASSP_NO_STREAM;
+      = self->looked = MCC_ASSP_NO_STREAM;
   self->deadline = self->key_next = self->left = MCC_TIME_NONE;
   mcc_assp_level_init (&self->level, config->asmp.variant, &self->config.factors);
   if (mcc_assp_factors_valid (&self->config.factors))
@@ -187,20 +184,6 @@ watch (MccAsspReceiver *self)
     mcc_assp_receiver_begin (self, to, MCC_ASSP_REASON_TROUBLE);
 }
 
-/* The stream that is shown has died, its sender lives: another one is better than none. */
-static void
-desert (MccAsspReceiver *self)
-{
-  if (!self->lost || !mcc_assp_receiver_steady (self) || mcc_assp_receiver_locked (self)
-      || self->now - self->streams_time >= SENDER_LIVES)
-    return;
-  unsigned to = mcc_assp_streams_below (&self->streams, self->stream);
-  if (to == MCC_ASSP_NO_STREAM)
-    to = mcc_assp_streams_above (&self->streams, self->stream);
-  if (to != MCC_ASSP_NO_STREAM)
-    mcc_assp_receiver_begin (self, to, MCC_ASSP_REASON_LADDER);
-}
-
 static bool
 sender_gone (const MccAsspReceiver *self)
 {
@@ -231,6 +214,7 @@ adopt (MccAsspReceiver *self, const MccAsspStreams *streams)
     mcc_assp_level_ladder (&self->level, &self->streams, streams);
     self->ladder_moved = self->config.asmp.variant == MCC_VARIANT_ENHANCED;
     self->ladder_time = self->now;
+    mcc_assp_receiver_end_search (self);
   }
   unsigned current = mcc_assp_receiver_current (self);
   bool renamed = self->has_streams && current < self->streams.count && current < streams->count
@@ -274,7 +258,7 @@ handle_streams (MccAsspReceiver *self, uint32_t ssrc, const MccAsspStreams *stre
                                         : mcc_assp_streams_lowest (&self->streams),
         MCC_ASSP_REASON_START);
   mcc_assp_receiver_reconcile (self);
-  desert (self);
+  mcc_assp_receiver_search (self);
   if (streams->flags & MCC_ASSP_DECIDE)
     handle_round (self);
   return MCC_DROP_NONE;
@@ -327,6 +311,9 @@ mcc_assp_receiver_handle_rtp (MccAsspReceiver *self, unsigned stream, const MccR
     const MccAddress *from, MccTime now)
 {
   advance (self, now);
+  if (self->searches && stream == self->stream && stream < self->streams.count
+      && packet->ssrc == self->streams.stream[stream].ssrc)
+    mcc_assp_receiver_go_back (self); /* it lives */
   if (self->overlap && stream == self->stream)
     return packet->ssrc == self->group.ssrc ? MCC_DROP_NONE : drop (self, MCC_DROP_OTHER_SENDER);
   if (stream == MCC_ASSP_NO_STREAM || stream != mcc_assp_receiver_current (self))
@@ -337,6 +324,8 @@ mcc_assp_receiver_handle_rtp (MccAsspReceiver *self, unsigned stream, const MccR
     return verdict;
   self->lost = mcc_asmp_receiver_is_lost (self->asmp);
   self->heard = now;
+  if (!self->searches)
+    mcc_assp_receiver_end_search (self);
   if (self->to != MCC_ASSP_NO_STREAM && !self->arrived) {
     self->arrived = true;
     if (!self->asked && self->key_next == MCC_TIME_NONE) /* else the flood is not over yet */

@@ -16,8 +16,10 @@
  *  - A stream that has not come, or was not cut over to, by MCC_ASSP_JOIN_TIMEOUT (..._ALONE when
  *    nothing else is received; then also MCC_ASSP_PICTURE_TIMEOUT after its first packet): back to
  * where it was, and then to the lowest; to that at once when it was trouble that it came from.
- *  - A stream that falls silent while its sender goes on describing it is left for the one below
- *    (above the lowest), unless it is locked.
+ *  - While a stream is silent that its sender goes on describing, and is not locked, the next one
+ *    below, then those above, are joined beside it, and all again after MCC_ASSP_SEARCH_AGAIN. It
+ * is left for the first that is shown; its own first packet ends that, and nothing is learned of
+ *    those that did not come.
  *  - One sender: another one's description counts only once ours is gone.
  *  - Which stream: mccassplevel.h.
  * No allocation after _new().
@@ -29,6 +31,7 @@
 
 #define MCC_ASSP_JOIN_TIMEOUT (6 * MCC_SECOND) /* an encoder may have to start: within a round */
 #define MCC_ASSP_JOIN_TIMEOUT_ALONE (4 * MCC_SECOND)
+#define MCC_ASSP_SEARCH_AGAIN (60 * MCC_SECOND)
 #define MCC_ASSP_PICTURE_TIMEOUT (2500 * MCC_MSECOND) /* ... and from its first packet on */
 #define MCC_ASSP_LEAVE_LATENCY (2 * MCC_SECOND)       /* RFC 3376 8.8: last member query time */
 #define MCC_ASSP_NO_STREAM MCC_ASSP_STREAMS_MAX

@@ -67,6 +67,10 @@ struct MccAsspReceiver {
   bool overlap; /* `stream` is not left yet */
   bool arrived; /* a packet of `to` */
   bool asked;   /* for a key unit of it */
+  /* `stream` is silent, and its sender is not. */
+  bool searches;   /* the switch: does `to` come? */
+  unsigned looked; /* newest that was switched to for that; MCC_ASSP_NO_STREAM: none */
+  MccTime look;    /* not before; 0: at once */
   /* What arrives of a stream that we go up to, in windows. */
   struct {
     double needed_bps, sent_bps; /* in it; of the old stream; needed 0: not looked at */
@@ -135,6 +139,9 @@ void mcc_assp_receiver_probe (MccAsspReceiver *self, const MccRtpPacket *packet)
 bool mcc_assp_receiver_is_too_much (const MccAsspReceiver *self);
 /* The stream that was joined does not come. */
 void mcc_assp_receiver_go_back (MccAsspReceiver *self);
+/* Ours is silent: another one is better than none. */
+void mcc_assp_receiver_search (MccAsspReceiver *self);
+void mcc_assp_receiver_end_search (MccAsspReceiver *self);
 /* Out of everything, as before the first description. */
 void mcc_assp_receiver_abandon (MccAsspReceiver *self);
 void mcc_assp_receiver_complete (MccAsspReceiver *self);

@@ -167,7 +167,7 @@ mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reaso
   bool alone = from == MCC_ASSP_NO_STREAM;
   self->overlap = !alone && reason != MCC_ASSP_REASON_TROUBLE && from != to
                   && from < self->streams.count
-                  && (self->joins_company || has_room (self, from, to));
+                  && (self->joins_company || self->searches || has_room (self, from, to));
   self->reason = reason;
   self->home = alone ? self->home : from;
   self->begun = self->now;
@@ -209,6 +209,7 @@ static void
 settle (MccAsspReceiver *self)
 {
   self->to = MCC_ASSP_NO_STREAM;
+  self->searches = false;
   self->deadline = self->key_next = MCC_TIME_NONE;
   self->settled = self->now;
   if (self->left != MCC_TIME_NONE)
@@ -222,13 +223,16 @@ void
 mcc_assp_receiver_complete (MccAsspReceiver *self)
 {
   unsigned from = self->home, to = self->to;
+  bool searched = self->searches;
   if (self->overlap)
     leave (self, self->stream, &self->group);
   self->overlap = false;
   self->stream = to;
   self->group = self->to_group;
   settle (self);
-  if (from < MCC_ASSP_NO_STREAM && from != to)
+  if (searched && mcc_assp_streams_lower (&self->streams, to, from))
+    mcc_assp_level_deserted (&self->level, from, self->now);
+  else if (from < MCC_ASSP_NO_STREAM && from != to)
     mcc_assp_level_moved (&self->level, &self->streams, from, to, self->now);
   if (self->reason == MCC_ASSP_REASON_LADDER)
     mcc_assp_level_settle_in (&self->level);
@@ -246,7 +250,7 @@ void
 mcc_assp_receiver_go_back (MccAsspReceiver *self)
 {
   unsigned failed = self->to, home = self->home;
-  bool still_there = self->overlap && home < self->streams.count;
+  bool still_there = self->overlap && home < self->streams.count, searched = self->searches;
   /* There may be a new ladder by now. */
   unsigned lowest = mcc_assp_streams_lowest (&self->streams);
   if (home >= self->streams.count || self->reason == MCC_ASSP_REASON_TROUBLE
@@ -257,7 +261,8 @@ mcc_assp_receiver_go_back (MccAsspReceiver *self)
     mcc_asmp_receiver_note_carried (self->asmp, (uint64_t)self->probe.carried_bps, self->now);
   self->probe.needed_bps = 0.0;
   self->stats.failed++;
-  mcc_assp_level_failed (&self->level, failed, self->now);
+  if (!searched) /* a source that rests says nothing of the path */
+    mcc_assp_level_failed (&self->level, failed, self->now);
   mcc_assp_receiver_push (self, &(MccAsspReceiverAction){ .type = MCC_ASSP_RECEIVER_FAILED,
                                     .stream = home,
                                     .from = failed,
@@ -265,14 +270,50 @@ mcc_assp_receiver_go_back (MccAsspReceiver *self)
   leave (self, failed, &self->to_group);
   if (still_there) {
     self->overlap = false;
-    follow (self, home, true);
+    follow (self, home, !searched);
+    self->lost = self->lost || searched; /* still, until a packet says that it is not */
     settle (self);
     return;
   }
+  self->searches = false;
   if (self->stream != MCC_ASSP_NO_STREAM) /* it is no more in the ladder */
     leave (self, self->stream, &self->group);
   self->stream = MCC_ASSP_NO_STREAM;
   mcc_assp_receiver_begin (self, home, MCC_ASSP_REASON_BACK);
+}
+
+/* The next one to look into: those below, then those above; MCC_ASSP_NO_STREAM: that was all. */
+static unsigned
+next_to_search (const MccAsspReceiver *self)
+{
+  const MccAsspStreams *streams = &self->streams;
+  unsigned at = self->looked == MCC_ASSP_NO_STREAM ? self->stream : self->looked;
+  bool up = mcc_assp_streams_lower (streams, self->stream, at);
+  unsigned to = up ? MCC_ASSP_NO_STREAM : mcc_assp_streams_below (streams, at);
+  return to != MCC_ASSP_NO_STREAM ? to : mcc_assp_streams_above (streams, up ? at : self->stream);
+}
+
+void
+mcc_assp_receiver_end_search (MccAsspReceiver *self)
+{
+  self->looked = MCC_ASSP_NO_STREAM;
+  self->look = 0;
+}
+
+/* An encoder that died, or a source that rests: all streams that are silent take no room, and the
+ * first frame of ours shall be seen. */
+void
+mcc_assp_receiver_search (MccAsspReceiver *self)
+{
+  if (!self->lost || !mcc_assp_receiver_steady (self) || mcc_assp_receiver_locked (self)
+      || self->now < self->look)
+    return;
+  self->looked = next_to_search (self);
+  self->searches = self->looked != MCC_ASSP_NO_STREAM;
+  if (self->searches)
+    mcc_assp_receiver_begin (self, self->looked, MCC_ASSP_REASON_LADDER);
+  else
+    self->look = self->now + MCC_ASSP_SEARCH_AGAIN;
 }
 
 void
@@ -285,7 +326,8 @@ mcc_assp_receiver_abandon (MccAsspReceiver *self)
   self->stream = self->to = self->home = MCC_ASSP_NO_STREAM;
   self->deadline = self->key_next = self->left = MCC_TIME_NONE;
   self->settled = self->slump_bps = 0;
-  self->overlap = self->arrived = false;
+  self->overlap = self->arrived = self->searches = false;
+  mcc_assp_receiver_end_search (self);
   self->unlimited = false;
   self->known_bps = 0.0;
   memset (self->other, 0, sizeof self->other);

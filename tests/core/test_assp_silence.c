@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * An ASSP receiver whose stream falls silent while its sender goes on: an encoder that died, or a
+ * source that rests.
+ */
+#include "assp_receiver_fixture.h"
+
+static unsigned
+stream_of (const Fixture *self)
+{
+  MccAsspReceiverStats stats;
+  mcc_assp_receiver_get_stats (self->receiver, &stats);
+  return stats.stream;
+}
+
+static void
+set_dead (Fixture *self, bool dead)
+{
+  for (unsigned j = 0; j < MCC_ASSP_STREAMS_MAX; j++)
+    self->dead[j] = dead;
+}
+
+/* In @stream, unlocked; all rounds bid to decide. */
+static Fixture
+fixture_in (unsigned stream, MccTime length)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, (int)stream);
+  run (&self, length);
+  lock (&self, -1);
+  self.streams.flags = MCC_ASSP_DECIDE;
+  g_assert_cmpuint (stream_of (&self), ==, stream);
+  return self;
+}
+
+/* The camera is off, or the screen does not change: who is in a stream stays there, sees the first
+ * frame that comes, and nothing is held against any stream. */
+static void
+test_rests (void)
+{
+  static const struct {
+    MccTime before, length; /* before: with room for two streams only after a while */
+    uint32_t members;
+  } table[] = { { 5 * MCC_SECOND, 15 * MCC_SECOND, 3 }, { 20 * MCC_SECOND, 15 * MCC_SECOND, 3 },
+    { 5 * MCC_SECOND, 5 * MCC_SECOND, 3 }, { 20 * MCC_SECOND, 5 * MCC_SECOND, 3 },
+    { 20 * MCC_SECOND, 300 * MCC_SECOND, 3 }, { 20 * MCC_SECOND, 15 * MCC_SECOND, 40 } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture self = fixture_in (2, table[row].before);
+    self.members = table[row].members;
+    for (unsigned i = 0; i < 5; i++) {
+      g_test_message ("row %u, %u", row, i);
+      guint joins = self.joins;
+      self.cuts = false; /* a key unit is not whole at once */
+      set_dead (&self, true);
+      run (&self, table[row].length);
+      g_assert_cmpuint (self.joins - joins, <=, 2 + table[row].length / (30 * MCC_SECOND));
+      set_dead (&self, false);
+      run (&self, 100 * MCC_MSECOND);
+      g_assert_cmpuint (stream_of (&self), ==, 2);
+      g_assert_true (self.joined[2]);
+      self.cuts = true;
+      for (unsigned k = 0; k < 10; k++) {
+        self.streams.round++;
+        run (&self, 2 * MCC_SECOND);
+        g_assert_cmpuint (stream_of (&self), ==, 2);
+      }
+      for (unsigned j = 0; j < 3; j++)
+        g_assert_cmpuint (self.receiver->level.stream[j].failures, ==, 0);
+    }
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
+/* Where the key unit of another one is whole before ours begins, we are back soon. */
+static void
+test_overtaken (void)
+{
+  Fixture self = fixture_in (2, 20 * MCC_SECOND);
+  for (unsigned i = 0; i < 5; i++) {
+    set_dead (&self, true);
+    run (&self, 5 * MCC_SECOND);
+    set_dead (&self, false);
+    run (&self, 100 * MCC_MSECOND);
+    g_assert_cmpuint (stream_of (&self), ==, 1);
+    for (unsigned k = 0; k < 5; k++) {
+      self.streams.round++;
+      run (&self, 5 * MCC_SECOND);
+    }
+    g_assert_cmpuint (stream_of (&self), ==, 2);
+    g_assert_cmpuint (self.receiver->level.stream[2].failures, ==, 0);
+  }
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* The highest stream that comes, wherever it is; and what comes only later is found, too. */
+static void
+test_alive (void)
+{
+  static const struct {
+    unsigned stream, alive;
+    MccTime later, within;
+  } table[] = { { 2, 1, 0, 4 * MCC_SECOND }, { 2, 0, 0, 14 * MCC_SECOND },
+    { 1, 2, 0, 14 * MCC_SECOND }, { 0, 1, 0, 4 * MCC_SECOND }, { 0, 2, 0, 14 * MCC_SECOND },
+    { 2, 0, 30 * MCC_SECOND, 90 * MCC_SECOND } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture self = fixture_in (table[row].stream, 5 * MCC_SECOND);
+    g_test_message ("row %u", row);
+    set_dead (&self, true);
+    self.dead[table[row].alive] = table[row].later > 0;
+    run (&self, table[row].later);
+    self.dead[table[row].alive] = false;
+    run (&self, table[row].within);
+    g_assert_cmpuint (stream_of (&self), ==, table[row].alive);
+    g_assert_cmpint (self.change.reason, ==, MCC_ASSP_REASON_LADDER);
+    g_assert_false (self.joined[table[row].stream]);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
+/* Another stream comes first, but no picture of it before ours comes again. */
+static void
+test_comes_again (void)
+{
+  Fixture self = fixture_in (2, 5 * MCC_SECOND);
+  guint switched = self.switched;
+  self.cuts = false;
+  self.dead[2] = true;
+  run (&self, 4 * MCC_SECOND);
+  g_assert_true (self.joined[1] && self.joined[2]);
+  g_assert_true (self.receiver->arrived);
+  self.dead[2] = false;
+  run (&self, 100 * MCC_MSECOND);
+  g_assert_true (self.joined[2] && !self.joined[1]);
+  g_assert_cmpuint (stream_of (&self), ==, 2);
+  g_assert_cmpuint (self.switched, ==, switched);
+  g_assert_cmpuint (self.receiver->level.stream[1].failures, ==, 0);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* Packets of another one come, but no picture: the next one. */
+static void
+test_no_picture (void)
+{
+  Fixture self = fixture_in (2, 5 * MCC_SECOND);
+  self.cuts = false;
+  self.dead[2] = true;
+  run (&self, 8 * MCC_SECOND);
+  g_assert_cmpuint (self.failed, ==, 0);
+  g_assert_cmpuint (self.to, ==, 1);
+  run (&self, MCC_SECOND);
+  g_assert_cmpuint (self.failed, ==, 1);
+  self.cuts = true;
+  run (&self, 4 * MCC_SECOND);
+  g_assert_cmpuint (self.to, ==, 0);
+  g_assert_cmpuint (stream_of (&self), ==, 0);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* What is described anew is looked into at once: its encoder may have begun again. */
+static void
+test_another_ladder (void)
+{
+  Fixture self = fixture_in (2, 5 * MCC_SECOND);
+  set_dead (&self, true);
+  run (&self, 25 * MCC_SECOND);
+  g_assert_false (self.joined[0] || self.joined[1]);
+  self.dead[1] = false;
+  set_streams (&self, 3);
+  run (&self, MCC_SECOND);
+  g_assert_cmpuint (stream_of (&self), ==, 1);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/assp-receiver/silence/source-rests", test_rests);
+  g_test_add_func ("/assp-receiver/silence/source-rests/overtaken", test_overtaken);
+  g_test_add_func ("/assp-receiver/silence/another-is-alive", test_alive);
+  g_test_add_func ("/assp-receiver/silence/comes-again", test_comes_again);
+  g_test_add_func ("/assp-receiver/silence/no-picture", test_no_picture);
+  g_test_add_func ("/assp-receiver/silence/another-ladder", test_another_ladder);
+  return g_test_run ();
+}
