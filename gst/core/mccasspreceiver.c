@@ -184,12 +184,13 @@ watch (MccAsspReceiver *self)
     mcc_assp_receiver_begin (self, to, MCC_ASSP_REASON_TROUBLE);
 }
 
+/* Of a stream that is followed anew no loss is told before its first packet. */
 static bool
 sender_gone (const MccAsspReceiver *self)
 {
   MccTime silence = self->now - self->streams_time;
   return self->bye || (self->lost && silence >= MCC_ASMP_SOURCE_TIMEOUT)
-         || (silence >= SENDER_SILENCE && !(self->arrived || mcc_assp_receiver_steady (self)));
+         || mcc_time_min (silence, self->now - self->heard) >= SENDER_SILENCE;
 }
 
 static bool
@@ -314,8 +315,12 @@ mcc_assp_receiver_handle_rtp (MccAsspReceiver *self, unsigned stream, const MccR
   if (self->searches && stream == self->stream && stream < self->streams.count
       && packet->ssrc == self->streams.stream[stream].ssrc)
     mcc_assp_receiver_go_back (self); /* it lives */
-  if (self->overlap && stream == self->stream)
-    return packet->ssrc == self->group.ssrc ? MCC_DROP_NONE : drop (self, MCC_DROP_OTHER_SENDER);
+  if (self->overlap && stream == self->stream) {
+    if (packet->ssrc != self->group.ssrc)
+      return drop (self, MCC_DROP_OTHER_SENDER);
+    self->heard = now;
+    return MCC_DROP_NONE;
+  }
   if (stream == MCC_ASSP_NO_STREAM || stream != mcc_assp_receiver_current (self))
     return drop (self, MCC_DROP_OTHER_SENDER);
   MccDrop verdict = mcc_asmp_receiver_handle_rtp (self->asmp, packet, from, now);

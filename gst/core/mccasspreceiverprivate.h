@@ -82,7 +82,7 @@ struct MccAsspReceiver {
     bool rivals;              /* others were on the path before */
     bool alone;               /* the old stream was gone by then */
   } probe;
-  MccTime heard; /* newest packet of the present stream */
+  MccTime heard; /* newest packet, of `stream` while it is kept, or of `to` */
   MccTime begun, deadline, key_next;
   MccTime left;    /* newest leave; MCC_TIME_NONE: none */
   MccTime settled; /* no switch before */

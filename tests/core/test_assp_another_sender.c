@@ -92,6 +92,68 @@ test_absence_in_a_switch (void)
   mcc_assp_receiver_free (self.receiver);
 }
 
+/* The sender dies without a word after our stream has been followed anew and before a packet of it
+ * came: while a move beside it comes to nothing (@data 0), or renamed (1). It is gone all the same,
+ * and restarts under other names. */
+static void
+test_dies_unfollowed (gconstpointer data)
+{
+  bool renamed = GPOINTER_TO_INT (data);
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 1);
+  run (&self, 20 * MCC_SECOND);
+  if (renamed) {
+    MccAsspApp app = { .ssrc = self.ssrc, .subtype = MCC_ASSP_STREAMS };
+    self.streams.number++;
+    app.streams = self.streams;
+    app.streams.stream[1].ssrc = SENDER + 0x100;
+    g_assert_cmpint (
+        mcc_assp_receiver_handle_app (self.receiver, &app, self.now), ==, MCC_DROP_NONE);
+    drain (&self);
+  } else {
+    self.dead[2] = true;
+    lock (&self, 2);
+    lock (&self, -1);
+    g_assert_true (self.join.overlap);
+    run (&self, MCC_SECOND);
+  }
+  self.dead[0] = self.dead[1] = self.dead[2] = self.silent = true;
+  guint joins = self.joins;
+  run (&self, 10 * MCC_SECOND);
+  self.ssrc = 0x5000;
+  set_streams (&self, 3);
+  g_assert_cmpint (describe (&self), ==, MCC_DROP_OTHER_SENDER); /* too soon to say */
+  run (&self, 20 * MCC_SECOND);
+  g_assert_cmpint (describe (&self), ==, MCC_DROP_NONE);
+  g_assert_cmpuint (self.joins, ==, joins + 1);
+  self.dead[0] = self.dead[1] = self.dead[2] = self.silent = false;
+  run (&self, MCC_SECOND);
+  g_assert_cmpint (self.change.reason, ==, MCC_ASSP_REASON_START);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* Who is heard is there, however long it has described nothing; so is the stream that a move goes
+ * on beside. */
+static void
+test_heard_without_descriptions (void)
+{
+  for (guint moves = 0; moves < 2; moves++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 1);
+    run (&self, 20 * MCC_SECOND);
+    self.silent = true;
+    run (&self, (moves ? 13 : 20) * MCC_SECOND);
+    self.dead[2] = moves;
+    if (moves) {
+      lock (&self, 2);
+      g_assert_true (self.join.overlap);
+      run (&self, 4 * MCC_SECOND);
+    }
+    self.ssrc = 0x5000;
+    set_streams (&self, 3);
+    g_assert_cmpint (describe (&self), ==, MCC_DROP_OTHER_SENDER);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -102,6 +164,12 @@ main (int argc, char **argv)
       "/assp-receiver/another-sender/clock-ahead", GUINT_TO_POINTER (8), test_another_clock);
   g_test_add_data_func (
       "/assp-receiver/another-sender/clock-behind", GUINT_TO_POINTER (64 - 8), test_another_clock);
+  g_test_add_data_func ("/assp-receiver/another-sender/after-a-death/in-a-move",
+      GINT_TO_POINTER (false), test_dies_unfollowed);
+  g_test_add_data_func ("/assp-receiver/another-sender/after-a-death/renamed",
+      GINT_TO_POINTER (true), test_dies_unfollowed);
+  g_test_add_func (
+      "/assp-receiver/another-sender/heard-without-descriptions", test_heard_without_descriptions);
   g_test_add_func ("/assp-receiver/absence-in-a-switch", test_absence_in_a_switch);
   return g_test_run ();
 }
