@@ -64,6 +64,7 @@ mcc_asmp_path_reset (MccAsmpPath *self)
   mcc_meter_init (&self->slow, SLOW_SPAN);
   mcc_capacity_init (&self->capacity);
   mcc_ecn_init (&self->ecn);
+  mcc_standstill_init (&self->standstill);
   mcc_numbering_init (&self->numbering);
   self->queue_min = MCC_TIME_NONE;
 }
@@ -91,6 +92,18 @@ arrival_of (const MccAsmpPath *self, const MccRtpPacket *packet, MccTime now)
 {
   MccTime arrival = now - mcc_time_min (packet->waited, now);
   return mcc_time_min (mcc_time_max (arrival, self->arrival), now);
+}
+
+/* What the link carries is measured anew from there on. */
+static void
+notice_standstill (MccAsmpPath *self, MccTime arrival)
+{
+  MccTime stood = mcc_standstill_handle_packet (&self->standstill, self->queue_newest, arrival);
+  if (stood == 0 || self->variant != MCC_VARIANT_ENHANCED)
+    return;
+  self->stood_still = mcc_time_max (self->stood_still, stood);
+  mcc_meter_init (&self->fast, FAST_SPAN);
+  mcc_meter_add (&self->fast, 0, arrival);
 }
 
 bool
@@ -140,6 +153,7 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
   self->queue_min = mcc_time_min (self->queue_min, self->queue_newest);
   self->queue_max = mcc_time_max (self->queue_max, self->queue_newest);
   mcc_slump_handle_packet (&self->slump, packet->bytes, self->queue_newest, arrival);
+  notice_standstill (self, arrival);
   if (self->variant == MCC_VARIANT_ENHANCED)
     mcc_neighbours_handle_packet (&self->neighbours, packet->send_time, transit, arrival);
   self->has_echo = true;
@@ -404,6 +418,8 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
   input->queue_peak = mcc_time_max (self->queue_max, self->standing);
   self->met_queue |= input->queue_peak > SEED_QUEUE;
   self->queue_max = 0;
+  input->stood_still = self->stood_still;
+  self->stood_still = 0;
   input->received_bps = mcc_asmp_path_received_bps (self, now);
   mcc_transmission_update (&self->transmission, input->received_bps);
   input->transmission = mcc_transmission_own (&self->transmission, (uint32_t)input->packet_bytes);

@@ -24,6 +24,7 @@
 #include "mccrate.h"
 #include "mccrtt.h"
 #include "mccslump.h"
+#include "mccstandstill.h"
 #include "mcctransmission.h"
 
 typedef struct {
@@ -47,6 +48,8 @@ typedef struct {
   uint64_t newest; /* number in the loss measure's space */
   MccTime queue_newest;
   MccTime queue_max;
+  MccStandstill standstill;
+  MccTime stood_still;    /* since the last decision, at most */
   MccTime queue_min;      /* since the last decision; MCC_TIME_NONE without a packet */
   MccTime standing;       /* queue of the last decision interval */
   uint32_t decided_send;  /* of the newest packet at the last decision */

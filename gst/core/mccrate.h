@@ -27,6 +27,7 @@ typedef struct {
   double gamma;                /* congestion indicator */
   MccTime queue_delay;         /* standing queue: the smallest of the last decision interval */
   MccTime queue_peak;          /* ... the largest of it */
+  MccTime stood_still;         /* nothing came for so long, and then late (mccstandstill.h); or 0 */
   MccTime transmission;        /* of a mean packet's, what is not in the queue's delays */
   MccTime sent_span;           /* by their send times, what arrived since the last decision ... */
   uint64_t sent_bytes;         /* ... and how much that was */

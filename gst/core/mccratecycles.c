@@ -4,7 +4,8 @@
  * of ours is made of: on a link of what arrived while it stood, it falls by the time that we pause
  * and grows only while we send more than the link carries. TCP's sawtooth does neither. A link
  * whose rate swings looks the same, so a cycle counts once the queue has returned, and one that is
- * short or small is not enough.
+ * short or small is not enough. Of the queue that a link leaves which stood still (mccstandstill.h)
+ * nothing is told.
  *
  * Laws: a queue that one sender alone fills on a link of constant rate counts for nothing, however
  * its rate varies; one change of the link is not enough.
@@ -24,10 +25,12 @@
 #define STANDS_LONG MCC_SECOND        /* ... or says all */
 #define SETTLED MCC_SECOND            /* after the link became slower */
 #define RETURN_TIME (30 * MCC_SECOND) /* after its fall */
-#define SAME 0.15                     /* received before and after, within this */
-#define SPREAD_GAIN 0.1               /* a decision */
-#define SLOWER 0.98                   /* of the capacity noted before */
-#define RTCP_BYTES 500.0              /* a compound of the session stands before a packet of ours */
+#define STOP_OVER (2 * MCC_SECOND)    /* the queue of a stop is gone by then, or was none */
+#define STOP_DOUBT (10 * MCC_SECOND)
+#define SAME 0.15        /* received before and after, within this */
+#define SPREAD_GAIN 0.1  /* a decision */
+#define SLOWER 0.98      /* of the capacity noted before */
+#define RTCP_BYTES 500.0 /* a compound of the session stands before a packet of ours */
 
 /* What can stand in the queue without being a rival's: a packet, and RTCP of the session. */
 static double
@@ -117,6 +120,22 @@ watch_stand (MccRateEnhanced *rate, const MccRateInput *input)
 }
 
 void
+mcc_rate_enhanced_watch_stop (MccRateEnhanced *rate, const MccRateInput *input)
+{
+  MccRateCycles *self = &rate->cycles;
+  if (!self->stopped) {
+    self->stopped = input->stood_still > 0 && input->now >= self->stops_from;
+    self->stopped_at = input->now;
+  } else if (input->stood_still == 0
+             && input->queue_delay < mcc_rate_enhanced_empty_queue (rate, input)) {
+    self->stopped = false;
+  } else if (input->now - self->stopped_at >= STOP_OVER) {
+    self->stopped = false; /* others' burst, likelier */
+    self->stops_from = input->now + STOP_DOUBT;
+  }
+}
+
+void
 mcc_rate_enhanced_watch_cycles (MccRateEnhanced *rate, const MccRateInput *input, double dt_s)
 {
   MccRateCycles *self = &rate->cycles;
@@ -129,6 +148,12 @@ mcc_rate_enhanced_watch_cycles (MccRateEnhanced *rate, const MccRateInput *input
     mcc_rate_enhanced_forget_cycles (rate); /* a doubling rate outruns what arrived */
     return;
   }
+  if (self->stopped) {
+    self->ridge_s = mcc_time_to_seconds (input->queue_delay);
+    self->fell = false;
+    self->stood = 0;
+    return;
+  }
   watch_fall (rate, input, least_s, dt_s);
   watch_stand (rate, input);
   watch_return (rate, input);
@@ -138,7 +163,7 @@ void
 mcc_rate_enhanced_watch_capacity (MccRateEnhanced *rate, const MccRateInput *input)
 {
   MccRateCycles *self = &rate->cycles;
-  if (!self->emptied && self->noted_bps > 0.0)
+  if (self->stopped || (!self->emptied && self->noted_bps > 0.0))
     return;
   self->emptied = false;
   double ours_s = rate->own_queue_s + fmax (least_queue_s (input), self->spread_s);
@@ -157,5 +182,8 @@ mcc_rate_enhanced_others_come_and_go (const MccRateEnhanced *rate)
 void
 mcc_rate_enhanced_forget_cycles (MccRateEnhanced *rate)
 {
-  rate->cycles = (MccRateCycles){ .spread_s = rate->cycles.spread_s };
+  rate->cycles = (MccRateCycles){ .spread_s = rate->cycles.spread_s,
+    .stopped = rate->cycles.stopped,
+    .stopped_at = rate->cycles.stopped_at,
+    .stops_from = rate->cycles.stops_from };
 }

@@ -29,6 +29,9 @@ typedef struct {
   double from_s, to_s;  /* ... from where, to where ... */
   double received_bps;  /* ... what arrived of ours before ... */
   double proof;         /* ... and from 1 on how many cycles its return counts for */
+  bool stopped;         /* the link stood still, and the queue of that has not gone yet ... */
+  MccTime stopped_at;   /* ... since then */
+  MccTime stops_from;   /* no stop is believed before */
 } MccRateCycles;
 
 /* Among rivals that may be gone (mccratealone.c). */
@@ -98,6 +101,8 @@ bool mcc_rate_enhanced_owns_queue (const MccRateEnhanced *self, const MccRateInp
 MccTime mcc_rate_enhanced_loss_intervals (const MccRateInput *input, double intervals);
 /* Whether the queue cannot be of our making, even if it stands. */
 bool mcc_rate_enhanced_others_fill (const MccRateEnhanced *self, const MccRateInput *input);
+/* Before a decision: whether the link stood still. */
+void mcc_rate_enhanced_watch_stop (MccRateEnhanced *self, const MccRateInput *input);
 /* After a decision: queues that came and went otherwise than ours would; @dt_s since the last. */
 void mcc_rate_enhanced_watch_cycles (MccRateEnhanced *self, const MccRateInput *input, double dt_s);
 /* Before another capacity is noted: is it the same link? */

@@ -200,6 +200,7 @@ void
 mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, bool new_loss)
 {
   double received = (double)input->received_now_bps, visible = visible_rate (self, input);
+  mcc_rate_enhanced_watch_stop (self, input);
   if (received + (double)input->grain_bps < SLOWER * visible)
     self->slower_at = input->now;
   watch_queue (self, input);
