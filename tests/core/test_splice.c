@@ -432,7 +432,7 @@ test_forgotten (void)
 static void
 test_bounded (void)
 {
-  static const Source b = { 1, 30, 9, 3000, 0, 5, 900, 20 * MS, 1000, true };
+  static const Source b = { 1, 30, 9, 9000, 0, 5, 900, 20 * MS, 1000, true };
   const MccTime keys[] = { 500 * MS };
   Stage stage = stage_new ();
   unsigned at = 0;
@@ -443,6 +443,39 @@ test_bounded (void)
   g_assert_cmpuint (stage.cuts, ==, 0);
   g_assert_cmpuint (stage.key_units, >=, 1);
   stage_free (&stage);
+}
+
+/* A key unit of 50 Mb/s and more is shown, alone (@data 0) and beside another stream (1): all of
+ * it, and at once. */
+static void
+test_large (gconstpointer data)
+{
+  bool beside = GPOINTER_TO_INT (data);
+  static const guint sizes[] = { 1500, 8000 };
+  for (guint row = 0; row < G_N_ELEMENTS (sizes); row++) {
+    Source a = { 0, 30, 6, 20, 0, 5, 10, 20 * MS, MS, true };
+    Source b = { 1, 30, 9, sizes[row], 0, 5, 900, 20 * MS, 10000, true };
+    const MccTime keys[] = { 1000 * MS };
+    Stage stage = stage_new ();
+    unsigned at = 0, emitted = 0;
+    if (beside)
+      make (&stage, &a, 0, 1800 * MS, key_first, 1);
+    make (&stage, &b, 500 * MS, 1800 * MS, keys, 1);
+    g_ptr_array_sort (stage.packets, by_arrival);
+    join (&stage, 0);
+    run (&stage, &at, EPOCH + 800 * MS);
+    join (&stage, 1);
+    run (&stage, &at, EPOCH + 3 * MCC_SECOND);
+    g_assert_cmpuint (stage.cuts, ==, 1 + beside);
+    g_assert_cmpuint (stage.key_units, ==, 0);
+    for (unsigned i = 0; i < stage.out->len; i++) {
+      const Packet *packet = g_array_index (stage.out, Out, i).packet;
+      emitted += packet->stream == 1 && packet->key;
+    }
+    g_assert_cmpuint (emitted, ==, sizes[row]);
+    g_assert_cmpuint (check (&stage, false, 3000), ==, 0);
+    stage_free (&stage);
+  }
 }
 
 /* A hundred cuts between four streams at random moments, with and without overlap. */
@@ -510,6 +543,8 @@ main (int argc, char **argv)
   g_test_add_func ("/splice/no-key-units", test_not_keyed);
   g_test_add_func ("/splice/forgotten", test_forgotten);
   g_test_add_func ("/splice/bounded", test_bounded);
+  g_test_add_data_func ("/splice/large-key-unit", GINT_TO_POINTER (false), test_large);
+  g_test_add_data_func ("/splice/large-key-unit/beside", GINT_TO_POINTER (true), test_large);
   g_test_add_data_func ("/splice/hundred-random-cuts", GUINT_TO_POINTER (0), test_random_cuts);
   g_test_add_data_func (
       "/splice/hundred-random-cuts-with-loss", GUINT_TO_POINTER (5), test_random_cuts);

@@ -65,7 +65,7 @@ packet (Machine *self, uint8_t kind)
   MccSplicePacket p = { .ssrc = 100 + stream + (how % 32 == 31 ? 1 : 0),
     .seq = (uint16_t)(self->seq[stream] - ((how & 0x30) == 0x20 ? how & 7 : 0)),
     .rtp_time = self->time[stream],
-    .bytes = 40 + 20 * (uint32_t)how,
+    .bytes = 40 + 160 * (uint32_t)how, /* more than may be held, in all */
     .marker = how & 1,
     .key = (how & 6) == 6,
     .begins = (how & 12) == 12,
