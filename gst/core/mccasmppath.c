@@ -121,11 +121,14 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
   MccTime rtt = mcc_time_max (mcc_rtt_get (&self->rtt), 1);
   uint64_t loss_events = mcc_loss_events (self->loss);
   bool gap = self->newest > 0 && number > self->newest + 1;
-  self->newest = number > self->newest ? number : self->newest;
-  if (is_marked (self, packet, now))
+  bool late = number < self->newest, marked = is_marked (self, packet, now);
+  if (late)
+    mcc_loss_handle_late_packet (self->loss, number, packet->bytes, now, rtt, marked);
+  else if (marked)
     mcc_loss_handle_marked_packet (self->loss, number, packet->bytes, now, rtt);
   else
     mcc_loss_handle_packet (self->loss, number, packet->bytes, now, rtt);
+  self->newest = late ? self->newest : number;
   mcc_meter_add (&self->fast, packet->bytes, now);
   mcc_meter_add (&self->slow, packet->bytes, now);
   self->arrival = arrival;

@@ -275,9 +275,11 @@ handle_past (MccLoss *self, uint64_t index, bool marked)
 }
 
 static void
-handle_packet (
-    MccLoss *self, uint64_t seq, uint32_t bytes, MccTime arrival, MccTime rtt, bool marked)
+handle_packet (MccLoss *self, uint64_t seq, uint32_t bytes, MccTime arrival, MccTime rtt,
+    bool marked, bool late)
 {
+  if (late && !self->started)
+    return; /* it would begin with a gap */
   if (arrival != MCC_TIME_NONE && arrival > self->now)
     self->now = arrival;
   self->rtt = mcc_time_min (rtt, MCC_TIME_NONE - 1);
@@ -296,7 +298,12 @@ handle_packet (
   if (past >= MCC_LOSS_REPAIR_WINDOW)
     past = MCC_LOSS_REPAIR_WINDOW - 1;
 
-  if (ahead > MAX_DROPOUT && behind > past) {
+  if (late) {
+    if (behind > past) { /* from before the first */
+      self->reordered++;
+      return;
+    }
+  } else if (ahead > MAX_DROPOUT && behind > past) {
     if (behind - past <= MAX_MISORDER && past < MCC_LOSS_REPAIR_WINDOW - 1) {
       self->reordered++; /* from just before the first */
       return;
@@ -322,14 +329,21 @@ handle_packet (
 void
 mcc_loss_handle_packet (MccLoss *self, uint64_t seq, uint32_t bytes, MccTime arrival, MccTime rtt)
 {
-  handle_packet (self, seq, bytes, arrival, rtt, false);
+  handle_packet (self, seq, bytes, arrival, rtt, false, false);
 }
 
 void
 mcc_loss_handle_marked_packet (
     MccLoss *self, uint64_t seq, uint32_t bytes, MccTime arrival, MccTime rtt)
 {
-  handle_packet (self, seq, bytes, arrival, rtt, true);
+  handle_packet (self, seq, bytes, arrival, rtt, true, false);
+}
+
+void
+mcc_loss_handle_late_packet (
+    MccLoss *self, uint64_t seq, uint32_t bytes, MccTime arrival, MccTime rtt, bool marked)
+{
+  handle_packet (self, seq, bytes, arrival, rtt, marked, true);
 }
 
 void

@@ -94,6 +94,10 @@ void mcc_loss_handle_packet (
 /* The same for one that a queue marked. */
 void mcc_loss_handle_marked_packet (
     MccLoss *self, uint64_t seq, uint32_t bytes, MccTime arrival, MccTime rtt);
+/* The same for one, marked or not, of which is known that a newer one has come: it is late or a
+ * copy, however far behind and however many in a row are, and never a restart. */
+void mcc_loss_handle_late_packet (
+    MccLoss *self, uint64_t seq, uint32_t bytes, MccTime arrival, MccTime rtt, bool marked);
 /* The report interval ends now (ASMP: at each report). Packets behind a gap whose fate is open
  * belong to the next one. */
 void mcc_loss_handle_interval (MccLoss *self);

@@ -50,45 +50,71 @@ note_newest (MccNumbering *self, const MccNumberingInput *input)
   self->arrival = input->arrival;
 }
 
+/* Of a packet that is far off. */
+static bool
+is_restart (MccNumbering *self, const MccNumberingInput *input, bool behind)
+{
+  const MccRtpPacket *packet = input->packet;
+  bool agrees = self->jumping && packet->seq == self->jump_seq;
+  self->jumping = true;
+  self->jump_seq = (uint16_t)(packet->seq + 1);
+  if (!agrees || !behind)
+    return agrees;
+  bool sent_after = self->stamped && packet->has_send_time
+                    && mcc_abs_send_time_diff (packet->send_time, self->send_time) > 0;
+  return sent_after || input->arrival - self->arrival >= MCC_NUMBERING_RESTART;
+}
+
+/* The space goes on with @packet at the next number. */
+static void
+restart (MccNumbering *self, const MccNumberingInput *input)
+{
+  uint64_t next = self->seq.highest - self->skipped + 1;
+  self->seq = (MccSeq){ 0 };
+  self->first = mcc_seq_extend16 (&self->seq, input->packet->seq);
+  self->skipped = self->first - next; /* modulo 2^64 */
+  self->splice = self->jumping = false;
+  note_newest (self, input);
+}
+
+/* How many of the @gap packets that are missing before this one the network did not lose. */
+static uint64_t
+explain (MccNumbering *self, const MccNumberingInput *input, uint64_t gap, bool outage)
+{
+  uint64_t explained = 0;
+  if (outage)
+    explained = gap;
+  else if (self->absorb > 0 && input->now <= self->absorb_until)
+    explained = gap < self->absorb ? gap : self->absorb;
+  self->absorb -= explained < self->absorb ? explained : self->absorb;
+  return explained;
+}
+
 static bool
 number_packet (MccNumbering *self, const MccNumberingInput *input, uint64_t *out)
 {
-  const MccRtpPacket *packet = input->packet;
   uint64_t highest = self->seq.highest;
-  if (!self->seq.started) {
-    *out = mcc_seq_extend16 (&self->seq, packet->seq);
-    note_newest (self, input);
-    return true;
-  }
   MccSeq peek = self->seq;
-  uint64_t number = mcc_seq_extend16 (&peek, packet->seq);
-  bool far = number > highest ? number - highest > MAX_DROPOUT : highest - number > MAX_MISORDER;
-  bool stood = !far && number > highest && stood_still (self, input);
+  uint64_t number = mcc_seq_extend16 (&peek, input->packet->seq);
+  bool behind = number <= highest;
+  bool far = behind ? highest - number > MAX_MISORDER : number - highest > MAX_DROPOUT;
+  bool stood = !behind && !far && stood_still (self, input);
   bool outage = input->now - self->last >= MCC_NUMBERING_OUTAGE || stood || input->excused;
-  if (far || self->splice) {
-    if (!outage && !self->splice && (!self->jumping || packet->seq != self->jump_seq)) {
-      self->jumping = true;
-      self->jump_seq = (uint16_t)(packet->seq + 1);
+  if (self->splice || (far && (outage || is_restart (self, input, behind)))) {
+    restart (self, input);
+    number = self->first;
+  } else if (far) {
+    if (!behind || number < self->first)
       return false;
-    }
-    /* The space goes on at the next number. */
-    uint64_t mapped = highest - self->skipped + 1;
-    peek = (MccSeq){ 0 };
-    number = mcc_seq_extend16 (&peek, packet->seq);
-    self->skipped = number - mapped; /* modulo 2^64 */
-  } else if (number > highest + 1) {
-    uint64_t gap = number - highest - 1, explained = 0;
-    if (outage)
-      explained = gap;
-    else if (self->absorb > 0 && input->now <= self->absorb_until)
-      explained = gap < self->absorb ? gap : self->absorb;
-    self->absorb -= explained < self->absorb ? explained : self->absorb;
+  } else {
+    self->jumping = false;
+    self->seq = peek;
+    if (!behind)
+      note_newest (self, input);
+    uint64_t explained = behind ? 0 : explain (self, input, number - highest - 1, outage);
     self->skipped += explained;
+    self->first = explained > 0 ? number : self->first;
   }
-  if (peek.highest != highest || self->splice)
-    note_newest (self, input);
-  self->jumping = self->splice = false;
-  self->seq = peek;
   *out = number - self->skipped;
   return true;
 }
@@ -96,8 +122,12 @@ number_packet (MccNumbering *self, const MccNumberingInput *input, uint64_t *out
 bool
 mcc_numbering_handle_packet (MccNumbering *self, const MccNumberingInput *input, uint64_t *out)
 {
-  if (!number_packet (self, input, out))
+  if (!self->seq.started) {
+    *out = self->first = mcc_seq_extend16 (&self->seq, input->packet->seq);
+    note_newest (self, input);
+  } else if (!number_packet (self, input, out)) {
     return false;
+  }
   self->last = input->now;
   return true;
 }

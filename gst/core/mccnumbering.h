@@ -8,7 +8,9 @@
  *  - gaps that the caller excuses;
  *  - as many packets as our own socket dropped in the second before;
  *  - jumps of the sequence numbers (RFC 3550 A.1: MAX_DROPOUT 3000, MAX_MISORDER 100), taken when
- *    two packets in sequence confirm them;
+ *    two packets in sequence confirm them. A number behind the newest is late as a rule (another
+ *    path's): those are a jump only when sent after the newest, or when none newer came for
+ *    MCC_NUMBERING_RESTART (ours);
  *  - what lies between two streams that were spliced.
  *
  * Sent later - arrived later, of two packets, is at most the queue that the first one met: what is
@@ -23,10 +25,12 @@
 #include "mcctypes.h"
 
 #define MCC_NUMBERING_OUTAGE (2 * MCC_SECOND)
+#define MCC_NUMBERING_RESTART (250 * MCC_MSECOND) /* longer than between two pictures */
 
 typedef struct {
   MccSeq seq;
   uint64_t skipped; /* numbers that the loss measure does not see */
+  uint64_t first;   /* from which on just so many are skipped */
   uint64_t absorb;  /* host drops that the next gaps explain */
   MccTime absorb_until;
   MccTime last; /* newest packet; MCC_TIME_NONE before the first */
@@ -49,7 +53,8 @@ typedef struct {
 } MccNumberingInput;
 
 void mcc_numbering_init (MccNumbering *self);
-/* The packet's number. False: it is out of sequence. */
+/* The packet's number, which is below an earlier one's where it is late. False: it is out of
+ * sequence. */
 bool mcc_numbering_handle_packet (
     MccNumbering *self, const MccNumberingInput *input, uint64_t *out);
 void mcc_numbering_handle_host_dropped (MccNumbering *self, uint64_t packets, MccTime now);

@@ -482,6 +482,58 @@ sender_clock_jumps (void)
   }
 }
 
+typedef struct {
+  PathFixture f;
+  gboolean stamped;
+  MccTime between; /* packets */
+} Blocks;
+
+/* Packets @from to @to arrive, sent when it was their turn. */
+static void
+arrive (Blocks *b, guint from, guint to)
+{
+  for (guint n = from; n <= to; n++) {
+    b->f.now += b->between;
+    MccRtpPacket packet = { .seq = (guint16)(60000 + n),
+      .bytes = BYTES,
+      .has_send_time = b->stamped,
+      .send_time = mcc_abs_send_time (T0 + n * b->between) };
+    mcc_asmp_path_handle_packet (&b->f.path, &packet, b->f.now);
+  }
+}
+
+/* Two paths of unlike length: what is late by more than 100 numbers is late, and no restart. */
+static void
+late_block (void)
+{
+  static const struct {
+    gboolean stamped, copies;
+    guint lost; /* of the block */
+  } table[] = { { TRUE, FALSE, 0 }, { FALSE, FALSE, 0 }, { TRUE, TRUE, 0 }, { FALSE, TRUE, 0 },
+    { TRUE, FALSE, 1 }, { FALSE, FALSE, 1 } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Blocks b = { .stamped = table[row].stamped, .between = 100 * MCC_USECOND };
+    path_init (&b.f, MCC_VARIANT_ENHANCED);
+    arrive (&b, 1, 1000);
+    arrive (&b, 1201, 1349);
+    arrive (&b, 1001, 1200 - table[row].lost);
+    arrive (&b, 1350, 2000);
+    if (table[row].copies) {
+      arrive (&b, 1001, 1300);
+      arrive (&b, 2001, 2200);
+    }
+    decide (&b.f);
+    const MccLoss *loss = b.f.path.loss;
+    g_test_message ("row %u: %d lost, %d events", row, (int)mcc_loss_packets_lost (loss),
+        (int)mcc_loss_events (loss));
+    g_assert_cmpuint (mcc_loss_packets_lost (loss), ==, table[row].lost);
+    g_assert_cmpuint (mcc_loss_events (loss), ==, table[row].lost);
+    g_assert_cmpuint (mcc_loss_duplicates (loss), ==, table[row].copies ? 300 : 0);
+    g_assert_true ((b.f.input.loss_ratio > 0.0) == (table[row].lost > 0));
+    mcc_asmp_path_clear (&b.f.path);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -498,6 +550,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmppath/who-reads-late-has-no-queue", late_reader);
   g_test_add_func ("/asmppath/our-clock-stood-still", own_clock_stood_still);
   g_test_add_func ("/asmppath/send-times-that-jump-excuse-nothing", sender_clock_jumps);
+  g_test_add_func ("/asmppath/late-block-is-no-restart", late_block);
   g_test_add_func ("/asmppath/ecn/a-mark-is-an-event-and-no-loss", marks);
   g_test_add_func ("/asmppath/ecn/marks-of-a-switch-are-excused", marks_are_excused);
   g_test_add_func ("/asmppath/ecn/broken-marks-are-forgotten", broken_marks);

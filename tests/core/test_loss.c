@@ -262,6 +262,29 @@ restart_within_the_past (void)
   feed_free (&feed);
 }
 
+/* Unless they are known to be late, whose place is where they were missing. */
+static void
+known_to_be_late (void)
+{
+  for (unsigned m = 0; m < G_N_ELEMENTS (loss_measures); m++) {
+    Feed feed = feed_new (loss_measures[m], NULL);
+
+    mcc_loss_handle_late_packet (feed.loss, feed.seq, feed.bytes, feed.time, feed.rtt, false);
+    feed_received (&feed, 5000);
+    feed_lost (&feed, 300);
+    feed_received (&feed, 200);
+    g_assert_cmpuint (mcc_loss_packets_lost (feed.loss), ==, 300);
+    for (uint64_t seq = feed.seq - 1000; seq < feed.seq; seq++)
+      mcc_loss_handle_late_packet (feed.loss, seq, feed.bytes, feed.time, feed.rtt, false);
+    mcc_loss_handle_late_packet (feed.loss, FEED_SEQ - 200, feed.bytes, feed.time, feed.rtt, false);
+    assert_counts (&feed, 5500, 5500, 0);
+    g_assert_cmpuint (mcc_loss_resyncs (feed.loss), ==, 0);
+    g_assert_cmpuint (mcc_loss_duplicates (feed.loss), ==, 700);
+    g_assert_cmpuint (mcc_loss_events (feed.loss), ==, 0);
+    feed_free (&feed);
+  }
+}
+
 static void
 strays_change_nothing (void)
 {
@@ -524,6 +547,7 @@ main (int argc, char **argv)
   g_test_add_func ("/loss/late-copies-are-no-restart", late_copies_are_no_restart);
   g_test_add_func ("/loss/restart-is-no-loss", restart_is_no_loss);
   g_test_add_func ("/loss/restart-within-the-past", restart_within_the_past);
+  g_test_add_func ("/loss/known-to-be-late", known_to_be_late);
   g_test_add_func ("/loss/strays-change-nothing", strays_change_nothing);
   g_test_add_func ("/loss/before-the-first", before_the_first);
   g_test_add_func ("/loss/burst-longer-than-the-history", burst_longer_than_the_history);
