@@ -307,10 +307,7 @@ on_dropped (gpointer user, MccDrop drop, guint32 ssrc)
 static void
 on_indexes (gpointer user, const MccIndexApp *app, const MccAddress *from)
 {
-  GstMccSession *self = user;
-
-  if (!self->sender)
-    gst_mcc_srtp_set_indexes (self->srtp, app);
+  gst_mcc_session_handle_indexes (user, app);
 }
 
 static const GstMccScreenFuncs screen_funcs = {

@@ -119,6 +119,8 @@ void gst_mcc_session_close_srtp (GstMccSession *self);
 void gst_mcc_session_protect_rtp (GstMccSession *self, GstPad *pad);
 /* FALSE: it is dropped and counted. Without keys all is as it comes. */
 gboolean gst_mcc_session_unprotect (GstMccSession *self, gboolean rtcp, guint8 *data, gsize *size);
+/* Of the sender's streams, from SRTCP. */
+void gst_mcc_session_handle_indexes (GstMccSession *self, const MccIndexApp *app);
 
 gboolean gst_mcc_session_open_receiver (
     GstMccSession *self, const GstMccSessionSettings *settings, GError **error);

@@ -215,6 +215,17 @@ gst_mcc_session_renew_ssrcs (GstMccSession *self)
 
 /* ---- packets in ---- */
 
+static guint32
+get_followed (GstMccSession *self)
+{
+  guint32 ssrc;
+
+  g_mutex_lock (&self->lock);
+  ssrc = self->source_ssrc;
+  g_mutex_unlock (&self->lock);
+  return ssrc;
+}
+
 gboolean
 gst_mcc_session_unprotect (GstMccSession *self, gboolean rtcp, guint8 *data, gsize *size)
 {
@@ -222,8 +233,16 @@ gst_mcc_session_unprotect (GstMccSession *self, gboolean rtcp, guint8 *data, gsi
 
   if (!self->srtp)
     return TRUE;
-  drop = gst_mcc_srtp_unprotect (self->srtp, rtcp, data, size);
+  drop = gst_mcc_srtp_unprotect (
+      self->srtp, rtcp, data, size, get_followed (self), gst_mcc_session_clock ());
   if (drop != MCC_DROP_NONE && self->handler.dropped)
     self->handler.dropped (self->owner, drop, 0);
   return drop == MCC_DROP_NONE;
+}
+
+void
+gst_mcc_session_handle_indexes (GstMccSession *self, const MccIndexApp *app)
+{
+  if (!self->sender)
+    gst_mcc_srtp_set_indexes (self->srtp, app, get_followed (self), gst_mcc_session_clock ());
 }

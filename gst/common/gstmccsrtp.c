@@ -15,8 +15,13 @@
 #define RTCP_HEADER_BYTES 8
 #define WINDOW 1024 /* packets that may come late: more than any reordering that is no loss */
 /* SSRCs of one kind of packet that are kept: those who have the key, and no end of them might
- * come. */
+ * come. Then whoever was silent longest makes room, but not before SILENT: those who take part
+ * are heard more often, or lose nothing but their window. */
 #define STREAMS_MAX 16384
+#define SILENT (600 * MCC_SECOND)
+/* Those of them whose newest index is remembered, so that what was recorded of them stays old; the
+ * last to have the place of an SSRC, which is random. */
+#define REMOVED_MAX 65536
 #define SENT_MAX 8 /* SSRCs of ours whose indexes are announced */
 
 enum { RTP, RTCP, KINDS };
@@ -37,7 +42,16 @@ typedef struct {
   gboolean has_announced;
   gboolean heard; /* RTP that is authentic has come */
   gboolean own;   /* a stream of libsrtp's of its own: not made from the template */
+  guint32 ssrc;
+  guint32 next;  /* RTCP: behind its newest index */
+  guint32 floor; /* ... when it was removed before: what is older is old */
+  MccTime last;  /* authentic packet, or announcement */
+  GList link;    /* in .order */
 } Source;
+
+typedef struct {
+  guint32 ssrc, next; /* 0: nobody */
+} Removed;
 
 struct _GstMccSrtp {
   gboolean sender;
@@ -51,6 +65,8 @@ struct _GstMccSrtp {
   guint use; /* the key that we protect with */
   srtp_t out[KINDS], in[KINDS];
   GHashTable *sources[KINDS]; /* by SSRC, of Source */
+  GQueue order[KINDS];        /* of them, who was silent longest first */
+  Removed *removed;           /* of RTCP; NULL: none yet */
   MccIndexApp sent;           /* .ssrc unused */
 };
 
@@ -253,8 +269,9 @@ gst_mcc_srtp_free (GstMccSrtp *self)
       srtp_dealloc (self->out[i]);
     if (self->in[i])
       srtp_dealloc (self->in[i]);
-    g_hash_table_unref (self->sources[i]);
+    g_hash_table_unref (self->sources[i]); /* .order's links with it */
   }
+  g_free (self->removed);
   keys_clear (&self->keys);
   g_mutex_clear (&self->lock);
   g_free (self);
@@ -380,25 +397,80 @@ gst_mcc_srtp_get_indexes (GstMccSrtp *self, MccIndexApp *out)
 
 /* ---- packets in ---- */
 
-/* Bounded: NULL: there are too many. */
+/* Who makes room for one more; NULL: nobody was silent for long enough. */
 static Source *
-get_source_locked (GstMccSrtp *self, guint kind, guint32 ssrc)
+find_silent_locked (GstMccSrtp *self, guint kind, guint32 followed, MccTime now)
+{
+  GList *link = self->order[kind].head;
+  Source *source;
+
+  if (link && followed && ((Source *)link->data)->ssrc == followed)
+    link = link->next;
+  source = link ? link->data : NULL;
+  return source && now >= source->last + SILENT ? source : NULL;
+}
+
+static gboolean
+has_room_locked (GstMccSrtp *self, guint kind, guint32 ssrc, guint32 followed, MccTime now)
+{
+  return g_hash_table_size (self->sources[kind]) < STREAMS_MAX
+         || g_hash_table_contains (self->sources[kind], GUINT_TO_POINTER (ssrc))
+         || find_silent_locked (self, kind, followed, now);
+}
+
+/* What is behind the newest index of who was removed; 0: nobody was, or it is forgotten. */
+static guint32
+get_removed_locked (GstMccSrtp *self, guint32 ssrc)
+{
+  const Removed *removed = self->removed ? &self->removed[ssrc % REMOVED_MAX] : NULL;
+
+  return removed && removed->ssrc == ssrc ? removed->next : 0;
+}
+
+static void
+remove_source_locked (GstMccSrtp *self, guint kind, Source *source)
+{
+  if (kind == RTCP) {
+    if (!self->removed)
+      self->removed = g_new0 (Removed, REMOVED_MAX);
+    self->removed[source->ssrc % REMOVED_MAX] = (Removed){ source->ssrc, source->next };
+  }
+  g_queue_unlink (&self->order[kind], &source->link);
+  srtp_remove_stream (self->in[kind], g_htonl (source->ssrc)); /* or it has none */
+  g_hash_table_remove (self->sources[kind], GUINT_TO_POINTER (source->ssrc));
+}
+
+/* Who has been heard just now. Bounded: NULL: there are too many. */
+static Source *
+get_source_locked (GstMccSrtp *self, guint kind, guint32 ssrc, guint32 followed, MccTime now)
 {
   Source *source = g_hash_table_lookup (self->sources[kind], GUINT_TO_POINTER (ssrc));
 
-  if (!source && g_hash_table_size (self->sources[kind]) < STREAMS_MAX) {
+  if (!has_room_locked (self, kind, ssrc, followed, now))
+    return NULL;
+  if (source) {
+    g_queue_unlink (&self->order[kind], &source->link);
+  } else {
+    if (g_hash_table_size (self->sources[kind]) >= STREAMS_MAX)
+      remove_source_locked (self, kind, find_silent_locked (self, kind, followed, now));
     source = g_new0 (Source, 1);
+    source->ssrc = ssrc;
+    source->link.data = source;
+    if (kind == RTCP)
+      source->next = source->floor = get_removed_locked (self, ssrc);
     g_hash_table_insert (self->sources[kind], GUINT_TO_POINTER (ssrc), source);
   }
+  source->last = now;
+  g_queue_push_tail_link (&self->order[kind], &source->link);
   return source;
 }
 
 void
-gst_mcc_srtp_set_indexes (GstMccSrtp *self, const MccIndexApp *app)
+gst_mcc_srtp_set_indexes (GstMccSrtp *self, const MccIndexApp *app, guint32 followed, MccTime now)
 {
   g_mutex_lock (&self->lock);
   for (guint i = 0; i < app->count; i++) {
-    Source *source = get_source_locked (self, RTP, app->entry[i].ssrc);
+    Source *source = get_source_locked (self, RTP, app->entry[i].ssrc, followed, now);
 
     if (source && (!source->has_announced || app->entry[i].index > source->announced)) {
       source->announced = app->entry[i].index;
@@ -437,8 +509,6 @@ unprotect_rtp_locked (GstMccSrtp *self, guint8 *data, int *size)
   srtp_err_status_t status;
   int bytes = *size;
 
-  if (!source && g_hash_table_size (self->sources[RTP]) >= STREAMS_MAX)
-    return srtp_err_status_no_ctx;
   /* Before the first packet what was announced alone counts, each time: libsrtp's own guess, round
    * 0, would let an old recording in. */
   if (source && source->has_announced
@@ -478,30 +548,59 @@ read_mki (const GstMccSrtp *self, const guint8 *data, gsize size)
   return GUINT32_FROM_BE (mki);
 }
 
-MccDrop
-gst_mcc_srtp_unprotect (GstMccSrtp *self, gboolean rtcp, guint8 *data, gsize *size)
+/* The index is in front of that, behind the bit E (RFC 3711 3.4). */
+static guint32
+read_rtcp_index (const GstMccSrtp *self, const guint8 *data, gsize size)
 {
+  gsize behind = SRTCP_INDEX_BYTES + (self->keys.mki ? MKI_BYTES : 0) + TAG_80_BYTES;
+  guint32 index = 0;
+
+  if (size >= RTCP_HEADER_BYTES + behind)
+    memcpy (&index, data + size - behind, sizeof index);
+  return GUINT32_FROM_BE (index) & 0x7fffffff;
+}
+
+static srtp_err_status_t
+unprotect_rtcp_locked (GstMccSrtp *self, guint8 *data, int *size, guint32 ssrc, guint32 index)
+{
+  const Source *source = g_hash_table_lookup (self->sources[RTCP], GUINT_TO_POINTER (ssrc));
+
+  /* libsrtp has forgotten who was removed, and takes its first packet for no replay */
+  if (index < (source ? source->floor : get_removed_locked (self, ssrc)))
+    return srtp_err_status_replay_old;
+  return srtp_unprotect_rtcp_mki (self->in[RTCP], data, size, self->keys.mki);
+}
+
+MccDrop
+gst_mcc_srtp_unprotect (
+    GstMccSrtp *self, gboolean rtcp, guint8 *data, gsize *size, guint32 followed, MccTime now)
+{
+  guint kind = rtcp ? RTCP : RTP;
+  guint32 mki = 0, index = 0, ssrc;
   srtp_err_status_t status;
-  guint32 mki = 0, ssrc;
   int bytes = (int)*size;
 
   if (*size < (rtcp ? RTCP_HEADER_BYTES : RTP_HEADER_BYTES) || *size > G_MAXUINT16)
     return MCC_DROP_UNAUTHENTIC;
   ssrc = GST_READ_UINT32_BE (data + (rtcp ? 4 : 8));
   g_mutex_lock (&self->lock);
-  if (!rtcp && self->keys.mki && !self->sender)
+  if (rtcp)
+    index = read_rtcp_index (self, data, *size);
+  else if (self->keys.mki && !self->sender)
     mki = read_mki (self, data, *size);
-  if (!rtcp)
-    status = unprotect_rtp_locked (self, data, &bytes);
-  else if (!g_hash_table_contains (self->sources[RTCP], GUINT_TO_POINTER (ssrc))
-           && g_hash_table_size (self->sources[RTCP]) >= STREAMS_MAX)
+  if (!has_room_locked (self, kind, ssrc, followed, now))
     status = srtp_err_status_no_ctx;
+  else if (rtcp)
+    status = unprotect_rtcp_locked (self, data, &bytes, ssrc, index);
   else
-    status = srtp_unprotect_rtcp_mki (self->in[RTCP], data, &bytes, self->keys.mki);
+    status = unprotect_rtp_locked (self, data, &bytes);
   if (status == srtp_err_status_ok) {
-    Source *source = get_source_locked (self, rtcp ? RTCP : RTP, ssrc);
+    /* only now: who has no key drives nobody out */
+    Source *source = get_source_locked (self, kind, ssrc, followed, now);
 
-    if (source && !rtcp)
+    if (rtcp)
+      source->next = MAX (source->next, index + 1);
+    else
       source->heard = TRUE;
     if (mki)
       follow_key_locked (self, mki);

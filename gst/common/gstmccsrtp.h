@@ -50,12 +50,16 @@ guint gst_mcc_srtp_get_rtcp_overhead (GstMccSrtp *self);
 /* Any thread. @data has room for GST_MCC_SRTP_ROOM bytes more than *size. FALSE: it cannot leave.
  */
 gboolean gst_mcc_srtp_protect (GstMccSrtp *self, gboolean rtcp, guint8 *data, gsize *size);
-/* MCC_DROP_NONE: @data is the packet as it was; UNAUTHENTIC or REPLAYED: it is not to be used. */
-MccDrop gst_mcc_srtp_unprotect (GstMccSrtp *self, gboolean rtcp, guint8 *data, gsize *size);
+/* MCC_DROP_NONE: @data is the packet as it was; UNAUTHENTIC or REPLAYED: it is not to be used.
+ * @followed: whom a receiver follows (0: nobody), who is never forgotten. @now does not run back.
+ */
+MccDrop gst_mcc_srtp_unprotect (
+    GstMccSrtp *self, gboolean rtcp, guint8 *data, gsize *size, guint32 followed, MccTime now);
 
 /* Sender: how far its streams are. */
 void gst_mcc_srtp_get_indexes (GstMccSrtp *self, MccIndexApp *out);
 /* Receiver: how far the sender's are: authentic, that is from SRTCP. */
-void gst_mcc_srtp_set_indexes (GstMccSrtp *self, const MccIndexApp *app);
+void gst_mcc_srtp_set_indexes (
+    GstMccSrtp *self, const MccIndexApp *app, guint32 followed, MccTime now);
 
 G_END_DECLS

@@ -10,6 +10,11 @@
 #define KEY_A "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwd"
 #define KEY_B "Hx4dHBsaGRgXFhUUExIREA8ODQwLCgkIBwYFBAMC"
 #define SIZE 100
+#define MINUTE (60 * MCC_SECOND)
+#define STREAMS_MAX 16384 /* gstmccsrtp.c's */
+
+static MccTime now = 5000 * MCC_SECOND;
+static guint32 followed; /* 0: nobody */
 
 static GstMccSrtp *
 make (gboolean sender, const gchar *keys)
@@ -55,7 +60,7 @@ rtcp (GstMccSrtp *srtp, guint32 ssrc)
 static MccDrop
 take (GstMccSrtp *srtp, gboolean control, Packet packet)
 {
-  MccDrop drop = gst_mcc_srtp_unprotect (srtp, control, packet.data, &packet.size);
+  MccDrop drop = gst_mcc_srtp_unprotect (srtp, control, packet.data, &packet.size, followed, now);
 
   if (drop == MCC_DROP_NONE && !control) {
     g_assert_cmpuint (packet.size, ==, SIZE);
@@ -132,7 +137,7 @@ test_replay_after_an_hour (void)
     g_assert_cmpint (take (sender, TRUE, packet), ==, MCC_DROP_NONE);
   }
   gst_mcc_srtp_get_indexes (sender, &indexes);
-  gst_mcc_srtp_set_indexes (late, &indexes);
+  gst_mcc_srtp_set_indexes (late, &indexes, followed, now);
   for (guint i = 0; i < G_N_ELEMENTS (media); i++) {
     g_assert_cmpint (take (receiver, FALSE, media[i]), !=, MCC_DROP_NONE);
     g_assert_cmpint (take (late, FALSE, media[i]), ==, MCC_DROP_UNAUTHENTIC);
@@ -233,20 +238,20 @@ test_late_joiner (void)
   g_assert_cmpuint (app.count, ==, 1);
   g_assert_cmpuint (app.entry[0].index, ==, (1 << 16) + 65529);
   g_assert_cmpint (take (receiver, FALSE, packet), ==, MCC_DROP_UNAUTHENTIC);
-  gst_mcc_srtp_set_indexes (receiver, &app);
+  gst_mcc_srtp_set_indexes (receiver, &app, followed, now);
   g_assert_cmpint (take (receiver, FALSE, packet), ==, MCC_DROP_NONE);
   g_assert_cmpint (take (receiver, FALSE, packet), ==, MCC_DROP_REPLAYED);
   gst_mcc_srtp_free (receiver);
 
   receiver = make (FALSE, KEY_A);
-  gst_mcc_srtp_set_indexes (receiver, &app);
+  gst_mcc_srtp_set_indexes (receiver, &app, followed, now);
   send_many (sender, 1, 65531, 10);
   g_assert_cmpint (take (receiver, FALSE, rtp (sender, 1, 5)), ==, MCC_DROP_NONE);
   /* away for two rounds */
   app = send_many (sender, 1, 6, 2 * 65536);
   packet = rtp (sender, 1, 6);
   g_assert_cmpint (take (receiver, FALSE, packet), !=, MCC_DROP_NONE);
-  gst_mcc_srtp_set_indexes (receiver, &app);
+  gst_mcc_srtp_set_indexes (receiver, &app, followed, now);
   g_assert_cmpint (take (receiver, FALSE, packet), ==, MCC_DROP_NONE);
   g_assert_cmpint (take (receiver, FALSE, packet), ==, MCC_DROP_REPLAYED);
   gst_mcc_srtp_free (receiver);
@@ -261,7 +266,7 @@ test_late_rekey (void)
   GstMccSrtp *sender = make (TRUE, "1 " KEY_A), *receiver = make (FALSE, "1 " KEY_A);
   MccIndexApp app = send_many (sender, 1, 1, 65536 + 10);
 
-  gst_mcc_srtp_set_indexes (receiver, &app);
+  gst_mcc_srtp_set_indexes (receiver, &app, followed, now);
   g_assert_cmpint (take (receiver, FALSE, rtp (sender, 1, 11)), ==, MCC_DROP_NONE);
   set (receiver, both);
   g_assert_cmpint (take (receiver, FALSE, rtp (sender, 1, 12)), ==, MCC_DROP_NONE);
@@ -284,7 +289,7 @@ test_false_index (void)
   Packet first = rtp (sender, 1, 1), forged = first;
 
   g_assert_cmpint (take (receiver, FALSE, first), ==, MCC_DROP_NONE);
-  gst_mcc_srtp_set_indexes (receiver, &lie);
+  gst_mcc_srtp_set_indexes (receiver, &lie, followed, now);
   for (guint i = 0; i < 5; i++) {
     forged.data[2] = (guint8)i;
     forged.data[20] ^= 0xff;
@@ -365,6 +370,77 @@ test_flood (void)
   gst_mcc_srtp_free (stranger);
 }
 
+/* More members than are kept, one after the other: who was silent longest makes room, but nobody
+ * who was heard in the last 10 minutes, nor whom we follow. What was removed is no newer for it. */
+static void
+test_full (void)
+{
+  GstMccSrtp *srtp = make (FALSE, KEY_A), *members = NULL, *stranger = make (FALSE, KEY_B);
+  GstMccSrtp *first = make (FALSE, KEY_A); /* 1 .. 4 */
+  Packet packets[4];
+
+  for (guint32 i = 0; i < STREAMS_MAX; i++) {
+    Packet packet;
+
+    if (i % 64 == 0) { /* libsrtp looks for a stream one by one */
+      gst_mcc_srtp_free (members);
+      members = make (FALSE, KEY_A);
+    }
+    packet = rtcp (i < 4 ? first : members, 1 + i);
+    g_assert_cmpint (take (srtp, TRUE, packet), ==, MCC_DROP_NONE);
+    if (i < 4)
+      packets[i] = packet;
+  }
+  followed = 1;
+  g_assert_cmpint (take (srtp, TRUE, rtcp (members, 50001)), ==, MCC_DROP_UNAUTHENTIC);
+  now += 10 * MINUTE - 1;
+  g_assert_cmpint (take (srtp, TRUE, rtcp (members, 50001)), ==, MCC_DROP_UNAUTHENTIC);
+  now += 50 * MINUTE;
+  g_assert_cmpint (take (srtp, TRUE, rtcp (first, 2)), ==, MCC_DROP_NONE);
+  /* who has no key drives nobody out */
+  g_assert_cmpint (take (srtp, TRUE, rtcp (stranger, 50002)), ==, MCC_DROP_UNAUTHENTIC);
+  g_assert_cmpint (take (srtp, TRUE, packets[2]), ==, MCC_DROP_REPLAYED);
+  g_assert_cmpint (take (srtp, TRUE, rtcp (members, 50001)), ==, MCC_DROP_NONE);
+  g_assert_cmpint (take (srtp, TRUE, rtcp (members, 50003)), ==, MCC_DROP_NONE);
+  /* not 1, which is followed, nor 2, which was heard: 3 and 4 had to go; old packets stay old */
+  for (guint i = 0; i < 4; i++)
+    g_assert_cmpint (take (srtp, TRUE, packets[i]), ==, MCC_DROP_REPLAYED);
+  g_assert_cmpint (take (srtp, TRUE, rtcp (first, 3)), ==, MCC_DROP_NONE);
+  for (guint i = 0; i < 4; i++)
+    g_assert_cmpint (take (srtp, TRUE, packets[i]), ==, MCC_DROP_REPLAYED);
+  followed = 0;
+  g_assert_cmpint (take (srtp, TRUE, rtcp (members, 50004)), ==, MCC_DROP_NONE);
+  g_assert_cmpint (take (srtp, TRUE, packets[0]), ==, MCC_DROP_REPLAYED);
+  gst_mcc_srtp_free (srtp);
+  gst_mcc_srtp_free (first);
+  gst_mcc_srtp_free (members);
+  gst_mcc_srtp_free (stranger);
+}
+
+/* The same of a sender that begins anew, under another SSRC, again and again. One that comes back
+ * is read once it says how far it is. */
+static void
+test_full_of_streams (void)
+{
+  GstMccSrtp *sender = make (TRUE, KEY_A), *receiver = make (FALSE, KEY_A);
+  MccIndexApp back = send_many (sender, 1, 65000, 65536), app = back;
+
+  gst_mcc_srtp_set_indexes (receiver, &app, followed, now);
+  g_assert_cmpint (take (receiver, FALSE, rtp (sender, 1, 65000)), ==, MCC_DROP_NONE);
+  for (guint32 ssrc = 2; ssrc <= STREAMS_MAX; ssrc++) {
+    app.entry[0].ssrc = ssrc;
+    gst_mcc_srtp_set_indexes (receiver, &app, followed, now);
+  }
+  g_assert_cmpint (take (receiver, FALSE, rtp (sender, 50001, 1)), ==, MCC_DROP_UNAUTHENTIC);
+  now += 60 * MINUTE;
+  g_assert_cmpint (take (receiver, FALSE, rtp (sender, 50001, 2)), ==, MCC_DROP_NONE);
+  g_assert_cmpint (take (receiver, FALSE, rtp (sender, 1, 65001)), ==, MCC_DROP_UNAUTHENTIC);
+  gst_mcc_srtp_set_indexes (receiver, &back, followed, now);
+  g_assert_cmpint (take (receiver, FALSE, rtp (sender, 1, 65002)), ==, MCC_DROP_NONE);
+  gst_mcc_srtp_free (receiver);
+  gst_mcc_srtp_free (sender);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -380,5 +456,7 @@ main (int argc, char **argv)
   g_test_add_func ("/srtp/false-index", test_false_index);
   g_test_add_func ("/srtp/errors-name-the-line-not-the-key", test_key_errors);
   g_test_add_func ("/srtp/flood-of-ssrcs", test_flood);
+  g_test_add_func ("/srtp/more-members-than-are-kept", test_full);
+  g_test_add_func ("/srtp/more-streams-than-are-kept", test_full_of_streams);
   return g_test_run ();
 }

@@ -121,7 +121,7 @@ check_srtp (const uint8_t *data, size_t size, unsigned kind)
   CHECK (srtp != NULL || (kind & 1));
   memcpy (copy, data, size);
   if (srtp)
-    CHECK (gst_mcc_srtp_unprotect (srtp, kind >> 1 & 1, copy, &bytes) != MCC_DROP_NONE);
+    CHECK (gst_mcc_srtp_unprotect (srtp, kind >> 1 & 1, copy, &bytes, 0, 0) != MCC_DROP_NONE);
   g_free (copy);
   g_clear_pointer (&srtp, gst_mcc_srtp_free);
 }
