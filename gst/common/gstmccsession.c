@@ -43,7 +43,8 @@ gst_mcc_session_set_destination_locked (GstMccSession *self, const MccAddress *a
 {
   g_clear_object (&self->destination);
   if (address->family)
-    self->destination = gst_mcc_address_to_socket (address, self->sockets.scope);
+    self->destination
+        = gst_mcc_address_to_socket (address, gst_mcc_sockets_get_scope (&self->sockets));
 }
 
 static void
@@ -372,7 +373,8 @@ on_datagram (gpointer owner, const guint8 *data, gsize size, const MccAddress *f
   buffer = gst_buffer_new_memdup (forward, bytes);
   GST_BUFFER_DTS (buffer) = gst_element_get_current_running_time (GST_ELEMENT (self->bin));
   {
-    GSocketAddress *address = gst_mcc_address_to_socket (from, self->sockets.scope);
+    GSocketAddress *address
+        = gst_mcc_address_to_socket (from, gst_mcc_sockets_get_scope (&self->sockets));
 
     gst_buffer_add_net_address_meta (buffer, address);
     g_object_unref (address);
@@ -679,6 +681,33 @@ close_stream (GstMccStream *stream)
   remove_element (self, &stream->udp);
   g_clear_object (&stream->rtcp_in);
   g_clear_object (&stream->rtcp_out);
+}
+
+gboolean
+gst_mcc_session_rejoin (GstMccSession *self)
+{
+  GSocket *streams[GST_MCC_STREAMS_MAX];
+  MccAddress address;
+  gboolean good;
+  guint n = 0;
+
+  if (!self->sockets.multicast)
+    return TRUE;
+  g_mutex_lock (&self->lock);
+  for (guint i = 0; i < GST_MCC_STREAMS_MAX; i++)
+    if (self->joined[i].socket && !self->joined[i].leaving)
+      streams[n++] = g_object_ref (self->joined[i].socket);
+  g_mutex_unlock (&self->lock);
+  good = gst_mcc_sockets_renew (&self->sockets, streams, n);
+  GST_INFO_OBJECT (self->bin, "joined again: %s", good ? "all groups" : "not all groups");
+  while (n > 0)
+    g_object_unref (streams[--n]);
+  g_mutex_lock (&self->lock);
+  /* it may name the interface */
+  if (self->destination && gst_mcc_address_from_socket (self->destination, &address))
+    gst_mcc_session_set_destination_locked (self, &address);
+  g_mutex_unlock (&self->lock);
+  return good;
 }
 
 void

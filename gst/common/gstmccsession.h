@@ -118,6 +118,9 @@ void gst_mcc_session_stop (GstMccSession *self);
  * had piled up in the socket is dropped. Between BYE and the next report no RTCP goes out. */
 void gst_mcc_session_pause (GstMccSession *self);
 void gst_mcc_session_resume (GstMccSession *self);
+/* While nothing is heard: out of all groups and in again, on the interface that now has the name or
+ * the route (mccrejoin.h). From who joins and leaves streams. FALSE: one could not be joined. */
+gboolean gst_mcc_session_rejoin (GstMccSession *self);
 /* READY->NULL. */
 void gst_mcc_session_close (GstMccSession *self);
 

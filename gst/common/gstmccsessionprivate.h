@@ -77,7 +77,7 @@ struct _GstMccSession {
   MccAddress learned;
   /* sender */
   gboolean route_lost;
-  MccTime route_warning;
+  MccTime route_warning, route_sought;
   gboolean told_unprotected; /* since _start() */
   /* receiver */
   guint32 source_ssrc;

@@ -4,6 +4,7 @@
 #define GST_CAT_DEFAULT gst_mcc_session_debug
 
 #define ROUTE_QUIET (2 * MCC_SECOND) /* without a warning: it works again */
+#define ROUTE_SEEK MCC_SECOND        /* between looks for the interface while it does not */
 
 /* ---- RTP on its way out ---- */
 
@@ -255,7 +256,7 @@ gboolean
 gst_mcc_session_handle_message (GstMccSession *self, GstMessage *message)
 {
   MccTime now = gst_mcc_session_clock ();
-  gboolean first;
+  gboolean first, seek;
 
   if (!self->sender || GST_MESSAGE_TYPE (message) != GST_MESSAGE_WARNING
       || !is_from_udp (self, message))
@@ -264,7 +265,12 @@ gst_mcc_session_handle_message (GstMccSession *self, GstMessage *message)
   first = !self->route_lost;
   self->route_lost = TRUE;
   self->route_warning = now;
+  seek = first || now - self->route_sought >= ROUTE_SEEK;
+  if (seek)
+    self->route_sought = now;
   g_mutex_unlock (&self->lock);
+  if (seek) /* one that was made anew has the name, but another index */
+    gst_mcc_sockets_renew_output (&self->sockets);
   if (first) {
     GError *error = NULL;
     gchar *debug = NULL;

@@ -24,6 +24,7 @@
 
 /* A burst of a key unit at 10 Mb/s and more must fit while a decoder holds the processor. */
 #define RECEIVE_BUFFER_BYTES (2 * 1024 * 1024)
+#define MEMBER "mcc-member" /* data of a socket: the interface's index of its membership */
 
 gboolean
 gst_mcc_address_parse (const gchar *text, guint port, MccAddress *out)
@@ -135,12 +136,17 @@ set_common (GSocket *socket, gboolean ipv6, const GstMccSessionSettings *setting
   set_receiving (socket, ipv6);
 }
 
+guint32
+gst_mcc_sockets_get_scope (GstMccSockets *self)
+{
+  return (guint32)g_atomic_int_get (&self->scope);
+}
+
 /* Which way multicast leaves. */
 static gboolean
-set_output (
-    GstMccSockets *self, GSocket *socket, const GstMccSessionSettings *settings, GError **error)
+set_output (GstMccSockets *self, GSocket *socket, GError **error)
 {
-  unsigned index = self->scope;
+  unsigned index = gst_mcc_sockets_get_scope (self);
   /* a sender's own address tells the interface too; a receiver's source-address is not its own */
   gboolean by_address = self->sender && self->source.family == 4;
   int fd = g_socket_get_fd (socket), result = 0;
@@ -159,8 +165,7 @@ set_output (
     g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_WRITE,
         "multicast-iface: cannot send to groups by %s (%s); choose an interface that is up and "
         "has an address",
-        settings->multicast_iface ? settings->multicast_iface : "source-address",
-        g_strerror (errno));
+        self->iface ? self->iface : "source-address", g_strerror (errno));
     return FALSE;
   }
   return TRUE;
@@ -175,7 +180,7 @@ bind_to (GstMccSockets *self, GSocket *socket, const MccAddress *address, gboole
   gchar *text;
   gboolean good;
 
-  local = gst_mcc_address_to_socket (address, self->scope);
+  local = gst_mcc_address_to_socket (address, gst_mcc_sockets_get_scope (self));
   good = g_socket_bind (socket, local, shared, &why);
   g_object_unref (local);
   if (!good) {
@@ -189,25 +194,56 @@ bind_to (GstMccSockets *self, GSocket *socket, const MccAddress *address, gboole
   return good;
 }
 
-/* Joins the group of @address, or leaves it. */
-static gboolean
-change_membership (GstMccSockets *self, GSocket *socket, const MccAddress *address, gboolean member,
-    GError **error)
+/* ---- memberships ---- */
+
+/* The interface that the routes have led the kernel to, once it is a member; 0: it does not tell.
+ */
+static unsigned
+find_member (const GstMccSockets *self, GSocket *socket, const MccAddress *address)
 {
-  GInetAddress *group = to_inet (address);
+  struct if_nameindex *all = if_nameindex ();
+  GSocketAddress *group = gst_mcc_address_to_socket (address, 0);
+  unsigned found = 0;
+
+  for (guint i = 0; all && !found && all[i].if_index; i++) {
+    struct group_filter filter = { .gf_interface = all[i].if_index };
+    socklen_t size = sizeof filter;
+
+    if (g_socket_address_to_native (group, &filter.gf_group, sizeof filter.gf_group, NULL)
+        && getsockopt (g_socket_get_fd (socket), self->ipv6 ? IPPROTO_IPV6 : IPPROTO_IP,
+               MCAST_MSFILTER, &filter, &size)
+               == 0)
+      found = all[i].if_index;
+  }
+  if (all)
+    if_freenameindex (all);
+  g_object_unref (group);
+  return found;
+}
+
+static gboolean
+add_membership (GstMccSockets *self, GSocket *socket, const MccAddress *address, GError **error)
+{
+  unsigned index = self->iface ? if_nametoindex (self->iface) : 0;
+  GInetAddress *group, *source;
   gboolean good;
 
-  if (self->ssm) {
-    GInetAddress *source = to_inet (&self->source);
-
-    good = member ? g_socket_join_multicast_group_ssm (socket, group, source, self->iface, error)
-                  : g_socket_leave_multicast_group_ssm (socket, group, source, self->iface, error);
-    g_object_unref (source);
-  } else {
-    good = member ? g_socket_join_multicast_group (socket, group, FALSE, self->iface, error)
-                  : g_socket_leave_multicast_group (socket, group, FALSE, self->iface, error);
+  if (self->iface && index == 0) { /* GLib would go by the routes */
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "there is no such interface");
+    return FALSE;
   }
+  group = to_inet (address);
+  source = self->ssm ? to_inet (&self->source) : NULL;
+  if (source)
+    good = g_socket_join_multicast_group_ssm (socket, group, source, self->iface, error);
+  else
+    good = g_socket_join_multicast_group (socket, group, FALSE, self->iface, error);
+  g_clear_object (&source);
   g_object_unref (group);
+  if (good && index == 0)
+    index = find_member (self, socket, address);
+  if (good)
+    g_object_set_data (G_OBJECT (socket), MEMBER, GUINT_TO_POINTER (index));
   return good;
 }
 
@@ -220,13 +256,34 @@ no_route (const GstMccSockets *self)
                       "224.0.0.0/4 dev eth0)";
 }
 
+/* By the index of when it was joined: the name, or the route, may lead to another interface now,
+ * and it may be gone. That works for one source's membership, too. */
+static void
+drop_membership (GstMccSockets *self, GSocket *socket, const MccAddress *address)
+{
+  unsigned index = GPOINTER_TO_UINT (g_object_get_data (G_OBJECT (socket), MEMBER));
+  int fd = g_socket_get_fd (socket);
+
+  if (self->ipv6) {
+    struct ipv6_mreq request = { .ipv6mr_interface = index };
+
+    memcpy (&request.ipv6mr_multiaddr, address->bytes, sizeof request.ipv6mr_multiaddr);
+    (void)setsockopt (fd, IPPROTO_IPV6, IPV6_LEAVE_GROUP, &request, sizeof request);
+  } else {
+    struct ip_mreqn request = { .imr_ifindex = (int)index };
+
+    memcpy (&request.imr_multiaddr, address->bytes, sizeof request.imr_multiaddr);
+    (void)setsockopt (fd, IPPROTO_IP, IP_DROP_MEMBERSHIP, &request, sizeof request);
+  }
+}
+
 static gboolean
 join (GstMccSockets *self, GSocket *socket, const MccAddress *address, GError **error)
 {
   GError *why = NULL;
   gchar *text;
 
-  if (change_membership (self, socket, address, TRUE, &why))
+  if (add_membership (self, socket, address, &why))
     return TRUE;
   text = gst_mcc_address_to_string (address);
   g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
@@ -237,6 +294,8 @@ join (GstMccSockets *self, GSocket *socket, const MccAddress *address, GError **
   g_clear_error (&why);
   return FALSE;
 }
+
+/* ---- making ---- */
 
 static GSocket *
 make (GstMccSockets *self, const GstMccSessionSettings *settings, GError **error)
@@ -276,7 +335,7 @@ make_sending (GstMccSockets *self, const GstMccSessionSettings *settings, const 
   if (!socket)
     return NULL;
   if (!bind_to (self, socket, local, shared, property, error)
-      || (self->multicast && !set_output (self, socket, settings, error)))
+      || (self->multicast && !set_output (self, socket, error)))
     g_clear_object (&socket);
   return socket;
 }
@@ -455,8 +514,19 @@ gst_mcc_sockets_leave (GstMccSockets *self)
   if (!self->multicast || self->sender)
     return;
   if (self->rtp)
-    change_membership (self, self->rtp, &self->group, FALSE, NULL);
-  change_membership (self, self->rtcp_group, &self->group, FALSE, NULL);
+    drop_membership (self, self->rtp, &self->group);
+  drop_membership (self, self->rtcp_group, &self->group);
+}
+
+/* What the socket of a stream is bound to. */
+static gboolean
+get_group (GSocket *socket, MccAddress *out)
+{
+  GSocketAddress *local = g_socket_get_local_address (socket, NULL);
+  gboolean good = gst_mcc_address_from_socket (local, out);
+
+  g_clear_object (&local);
+  return good;
 }
 
 /* Reads away what came in before. */
@@ -477,8 +547,47 @@ gst_mcc_sockets_rejoin (GstMccSockets *self)
   if (!self->multicast || self->sender)
     return;
   if (self->rtp)
-    change_membership (self, self->rtp, &self->group, TRUE, NULL);
-  change_membership (self, self->rtcp_group, &self->group, TRUE, NULL);
+    add_membership (self, self->rtp, &self->group, NULL);
+  add_membership (self, self->rtcp_group, &self->group, NULL);
+}
+
+void
+gst_mcc_sockets_renew_output (GstMccSockets *self)
+{
+  unsigned index = self->iface ? if_nametoindex (self->iface) : 0;
+
+  if (!self->multicast || (self->iface && index == 0))
+    return;
+  g_atomic_int_set (&self->scope, index);
+  if (self->sender)
+    set_output (self, self->rtp, NULL);
+  set_output (self, self->rtcp, NULL);
+}
+
+gboolean
+gst_mcc_sockets_renew (GstMccSockets *self, GSocket *const *streams, guint n)
+{
+  GSocket *own[] = { self->sender ? NULL : self->rtp, self->rtcp_group };
+  gboolean good = TRUE;
+
+  if (!self->multicast)
+    return TRUE;
+  gst_mcc_sockets_renew_output (self);
+  /* All leave before one joins: several sockets in one group are one member for the network. */
+  for (guint i = 0; i < G_N_ELEMENTS (own); i++)
+    if (own[i])
+      drop_membership (self, own[i], &self->group);
+  for (guint i = 0; i < n; i++)
+    gst_mcc_sockets_leave_stream (self, streams[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (own); i++)
+    if (own[i])
+      good &= add_membership (self, own[i], &self->group, NULL);
+  for (guint i = 0; i < n; i++) {
+    MccAddress group;
+
+    good &= get_group (streams[i], &group) && add_membership (self, streams[i], &group, NULL);
+  }
+  return good;
 }
 
 GSocket *
@@ -508,12 +617,10 @@ gst_mcc_sockets_open_stream (GstMccSockets *self, MccPlace place, GError **error
 void
 gst_mcc_sockets_leave_stream (GstMccSockets *self, GSocket *socket)
 {
-  GSocketAddress *local = g_socket_get_local_address (socket, NULL);
-  MccAddress address;
+  MccAddress group;
 
-  if (self->multicast && gst_mcc_address_from_socket (local, &address))
-    change_membership (self, socket, &address, FALSE, NULL);
-  g_clear_object (&local);
+  if (self->multicast && get_group (socket, &group))
+    drop_membership (self, socket, &group);
 }
 
 void

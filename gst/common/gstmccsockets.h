@@ -36,7 +36,7 @@ typedef struct {
   GSocket *rtcp_group; /* in, joined; NULL when nothing comes that way */
   GSocket *rtcp;       /* in and out */
   guint16 rtcp_port;   /* local port of .rtcp */
-  guint32 scope;       /* interface of link-local IPv6 addresses, 0 = none */
+  guint scope;         /* index of .iface when last looked up, 0 = none; atomic */
   gchar *iface;
   MccAddress group;    /* address and port of RTP */
   MccAddress source;   /* of SSM; family 0 = none */
@@ -50,6 +50,15 @@ void gst_mcc_sockets_close (GstMccSockets *self);
 /* Receiver: leaves the group, joins it again; what had come before is read away. */
 void gst_mcc_sockets_leave (GstMccSockets *self);
 void gst_mcc_sockets_rejoin (GstMccSockets *self);
+/* Out of all groups, and those of @streams, and in again, on the interface that has the name now,
+ * or that the routes lead to; what leaves, leaves by it. What waits to be read stays. Sockets that
+ * are bound to a link-local group of IPv6 stay with the interface that they were made for. FALSE: a
+ * group could not be joined. */
+gboolean gst_mcc_sockets_renew (GstMccSockets *self, GSocket *const *streams, guint n);
+/* ... of what leaves only. Any thread. */
+void gst_mcc_sockets_renew_output (GstMccSockets *self);
+/* Interface of link-local IPv6 addresses. Any thread. */
+guint32 gst_mcc_sockets_get_scope (GstMccSockets *self);
 /* Receiver: a socket for RTP at @place, joined. Caller unrefs. NULL: *error says why. */
 GSocket *gst_mcc_sockets_open_stream (GstMccSockets *self, MccPlace place, GError **error);
 /* ... out of its group; the kernel delivers nothing any more. */
