@@ -155,10 +155,13 @@ handle_app (gpointer owner, const MccApp *app, const MccAddress *from)
 
   g_mutex_lock (&self->lock);
   if (self->core) {
-    MccDrop verdict = mcc_asmp_receiver_handle_app (self->core, app, gst_mcc_pump_now (self->pump));
+    MccTime now = gst_mcc_pump_now (self->pump);
+    MccDrop verdict = mcc_asmp_receiver_handle_app (self->core, app, now);
 
-    if (verdict == MCC_DROP_NONE && app->subtype == MCC_APP_SESSION)
+    if (verdict == MCC_DROP_NONE && app->subtype == MCC_APP_SESSION) {
       self->announcer = *from;
+      gst_mcc_receiver_note_rtcp_locked (self, now);
+    }
     gst_mcc_receiver_drain_locked (self, &todo);
   }
   g_mutex_unlock (&self->lock);

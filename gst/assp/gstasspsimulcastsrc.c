@@ -397,6 +397,8 @@ handle_app (gpointer owner, const MccAsspApp *app, const MccAddress *from)
       self->sender = *from;
       self->described = now;
     }
+    if (verdict == MCC_DROP_NONE && app->subtype != MCC_APP_REPORT)
+      gst_mcc_receiver_note_rtcp_locked (receiver, now);
     streams = mcc_assp_receiver_streams (receiver->core);
     ours = streams ? streams->stream[0].ssrc : 0;
     gst_mcc_receiver_drain_locked (receiver, &todo);

@@ -10,7 +10,6 @@ GST_DEBUG_CATEGORY_STATIC (gst_mcc_receiver_debug);
 #define GST_CAT_DEFAULT gst_mcc_receiver_debug
 
 #define LATENCY_MAX_MS 60000
-#define SILENCE (5 * MCC_SECOND)  /* without a sender: say so */
 #define RETRY_INTERVAL MCC_SECOND /* of joins */
 
 G_DEFINE_ABSTRACT_TYPE (GstMccReceiver, gst_mcc_receiver, GST_TYPE_BIN)
@@ -42,6 +41,11 @@ gst_mcc_receiver_drain_locked (GstMccReceiver *self, GstMccReceiverTodo *todo)
     } else if (action.type == MCC_ASSP_RECEIVER_ASMP
                && action.asmp.type == MCC_RECEIVER_NEW_SOURCE) {
       self->silent_since = MCC_TIME_NONE;
+    } else if (action.type == MCC_ASSP_RECEIVER_ASMP
+               && action.asmp.type == MCC_RECEIVER_SOURCE_LOST) {
+      gst_mcc_receiver_note_lost_locked (self);
+    } else if (action.type == MCC_ASSP_RECEIVER_ASMP && action.asmp.type == MCC_RECEIVER_CEASE) {
+      mcc_rejoin_stop (&self->rejoin);
     }
     action.asmp.session = NULL;
     g_queue_push_tail (&self->waiting, g_memdup2 (&action, sizeof action));
@@ -287,6 +291,7 @@ act_locked (GstMccReceiver *self)
     g_mutex_lock (&self->lock);
   }
   join_again_locked (self);
+  gst_mcc_receiver_rejoin_locked (self);
   self->actor = NULL;
   g_cond_broadcast (&self->acted);
 }
@@ -317,7 +322,9 @@ handle_bye (gpointer owner, guint32 ssrc, const MccAddress *from)
   if (self->core) {
     GST_MCC_RECEIVER_GET_CLASS (self)->machine->handle_bye (
         self->core, ssrc, gst_mcc_pump_now (self->pump));
+    self->bye = TRUE;
     gst_mcc_receiver_drain_locked (self, &todo);
+    self->bye = FALSE;
   }
   g_mutex_unlock (&self->lock);
   gst_mcc_receiver_act (self, &todo);
@@ -330,6 +337,8 @@ handle_dropped (gpointer owner, MccDrop drop, guint32 ssrc)
 
   g_mutex_lock (&self->lock);
   self->dropped[drop]++;
+  if (drop == MCC_DROP_UNAUTHENTIC || drop == MCC_DROP_REPLAYED) /* it came by the group */
+    mcc_rejoin_handle_heard (&self->rejoin, gst_mcc_pump_now (self->pump));
   g_mutex_unlock (&self->lock);
 }
 
@@ -360,11 +369,12 @@ handle_rtp (gpointer owner, guint stream, const guint8 *data, gsize size, const 
       = gst_mcc_rtp_find_send_time (data, size, self->send_time_id[stream], &packet.send_time);
   if (self->core) {
     const GstMccMachine *machine = GST_MCC_RECEIVER_GET_CLASS (self)->machine;
+    MccTime now = gst_mcc_pump_now (self->pump);
 
     if (machine->read_rtp)
       machine->read_rtp (self->core, data, size);
-    verdict
-        = machine->handle_rtp (self->core, stream, &packet, from, gst_mcc_pump_now (self->pump));
+    verdict = machine->handle_rtp (self->core, stream, &packet, from, now);
+    gst_mcc_receiver_note_rtp_locked (self, verdict == MCC_DROP_NONE, now);
     gst_mcc_receiver_drain_locked (self, &todo);
   }
   g_mutex_unlock (&self->lock);
@@ -451,76 +461,12 @@ post_stats (GstMccReceiver *self, MccTime now)
 
 /* ---- the pump ---- */
 
-/* TRUE, once, when what is heard is not RTCP for as long: a sender that encrypts, and we do not.
- * Its RTP looks like any other. Called with the lock. */
-static gboolean
-unread_locked (GstMccReceiver *self, MccTime now, MccTime *next)
-{
-  if (self->unread_since == MCC_TIME_NONE || self->silent_since != MCC_TIME_NONE)
-    return FALSE;
-  if (now - self->unread_since >= SILENCE) {
-    self->unread_since = MCC_TIME_NONE;
-    return self->dropped[MCC_DROP_MALFORMED] > 0;
-  }
-  *next = mcc_time_min (*next, self->unread_since + SILENCE);
-  return FALSE;
-}
-
-/* TRUE, once, when no sender was heard for SILENCE. Called with the lock. */
-static gboolean
-silence_locked (GstMccReceiver *self, MccTime now, MccTime *next)
-{
-  if (self->silent_since == MCC_TIME_NONE)
-    return FALSE;
-  if (now - self->silent_since >= SILENCE) {
-    self->silent_since = MCC_TIME_NONE;
-    return TRUE;
-  }
-  *next = mcc_time_min (*next, self->silent_since + SILENCE);
-  return FALSE;
-}
-
-static void
-tell_unread (GstMccReceiver *self)
-{
-  GST_ELEMENT_WARNING (self, STREAM, DECRYPT,
-      ("A sender is heard, but its RTCP cannot be read. If it encrypts, name a file with its key "
-       "by "
-       "srtp-key-file."),
-      (NULL));
-}
-
-static void
-tell_silence (GstMccReceiver *self)
-{
-  GstMccSessionSettings settings;
-  guint64 unauthentic;
-
-  g_mutex_lock (&self->lock);
-  unauthentic = self->dropped[MCC_DROP_UNAUTHENTIC];
-  g_mutex_unlock (&self->lock);
-  gst_mcc_properties_get_settings (&self->properties, &settings);
-  if (unauthentic > 0)
-    GST_ELEMENT_WARNING (self, STREAM, DECRYPT,
-        ("What comes on %s port %u is not from who has our key: the sender has another one, "
-         "another "
-         "srtp-cipher or srtp-auth, or sends plain RTP; compare them.",
-            settings.address, settings.port),
-        (NULL));
-  else
-    GST_ELEMENT_WARNING (self, RESOURCE, READ,
-        ("No sender heard on %s port %u for 5 s; still waiting. Is one running, on this interface "
-         "(multicast-iface), with a TTL that reaches here, and does the firewall let UDP in?",
-            settings.address, settings.port),
-        (NULL));
-  gst_mcc_properties_settings_clear (&settings);
-}
-
 static MccTime
 on_pump (gpointer owner, MccTime now)
 {
   GstMccReceiver *self = owner;
-  gboolean ask = FALSE, silence = FALSE, unread = FALSE;
+  gboolean ask = FALSE;
+  GstMccReceiverSilence silence = GST_MCC_RECEIVER_SILENCE_NONE;
   const GstMccMachine *machine = GST_MCC_RECEIVER_GET_CLASS (self)->machine;
   GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
   MccTime next = MCC_TIME_NONE;
@@ -535,9 +481,8 @@ on_pump (gpointer owner, MccTime now)
     machine->get_stats (self->core, now, &self->last_stats);
     ask = mcc_key_wait_take (&self->key_wait, self->last_stats.rtt, now);
     next = mcc_time_min (todo.next, mcc_key_wait_next_timeout (&self->key_wait));
-    silence = silence_locked (self, now, &next);
-    unread = unread_locked (self, now, &next);
-    if (due_join_locked (self, now, &next) >= 0)
+    silence = gst_mcc_receiver_check_silence_locked (self, now, &next);
+    if (due_join_locked (self, now, &next) >= 0 || mcc_rejoin_next_timeout (&self->rejoin) <= now)
       todo.some = TRUE;
     if (self->last_stats.announced_bps != self->told_bps)
       announced = self->told_bps = self->last_stats.announced_bps;
@@ -549,10 +494,8 @@ on_pump (gpointer owner, MccTime now)
     gst_mcc_session_set_bandwidth (self->session, announced);
   if (ask)
     gst_mcc_session_request_key_unit (self->session, 0);
-  if (silence)
-    tell_silence (self);
-  else if (unread)
-    tell_unread (self);
+  gst_mcc_receiver_tell_silence (self, silence);
+  next = mcc_time_min (next, gst_mcc_receiver_next_rejoin (self));
   next = mcc_time_min (next, post_stats (self, now));
   return mcc_time_min (next, gst_mcc_messages_flush (self->messages, now));
 }
@@ -657,7 +600,7 @@ start_machine (GstMccReceiver *self)
   self->payload = self->user_caps ? gst_mcc_payload_from_name (gst_structure_get_string (
                       gst_caps_get_structure (self->user_caps, 0), "encoding-name"))
                                   : GST_MCC_PAYLOAD_OTHER;
-  self->silent_since = self->unread_since = now;
+  gst_mcc_receiver_begin_silence_locked (self, now);
   self->next_stats = MCC_TIME_NONE;
   mcc_key_wait_init (&self->key_wait);
   self->missing = FALSE;
@@ -808,6 +751,7 @@ gst_mcc_receiver_init (GstMccReceiver *self)
   self->messages = gst_mcc_messages_new (GST_ELEMENT (self));
   self->silent_since = self->unread_since = self->next_stats = MCC_TIME_NONE;
   mcc_key_wait_init (&self->key_wait);
+  mcc_rejoin_stop (&self->rejoin);
 }
 
 void

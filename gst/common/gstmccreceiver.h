@@ -12,6 +12,7 @@
 #include "gstmccstats.h"
 #include "mccasspreceiver.h"
 #include "mcckeywait.h"
+#include "mccrejoin.h"
 
 G_BEGIN_DECLS
 
@@ -74,6 +75,10 @@ typedef struct {
   guint64 dropped[MCC_DROP_COUNT]; /* by the screen */
   MccTime silent_since;            /* MCC_TIME_NONE: a sender was heard or it was said */
   MccTime unread_since;            /* ... its announcement was read ... */
+  gboolean lost;                   /* it was heard before */
+  gboolean bye;                    /* while a BYE is handled */
+  guint64 unauthentic;             /* .dropped when it was lost */
+  MccRejoin rejoin;
   guint64 estimated_bps;
   guint64 told_bps; /* to rtpsession */
   gboolean other_told, join_told, feedback_told;
@@ -173,6 +178,9 @@ void gst_mcc_receiver_act (GstMccReceiver *self, const GstMccReceiverTodo *todo)
 /* The caps to use: the user's, else the announced ones (@session may be NULL), without what is of
  * no use behind. NULL: not known. Transfer: full. */
 GstCaps *gst_mcc_receiver_make_caps (GstMccReceiver *self, const MccAppSession *session);
+/* Its RTCP is heard, of the sender that we follow or will: from a class's handler, with the lock.
+ */
+void gst_mcc_receiver_note_rtcp_locked (GstMccReceiver *self, MccTime now);
 /* A new sender: it is to begin with a key unit. */
 void gst_mcc_receiver_follow_key_unit (GstMccReceiver *self);
 /* Another stream of the same sender is joined, and the old one was left: the machine asks for its

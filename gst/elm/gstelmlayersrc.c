@@ -546,11 +546,13 @@ handle_app (gpointer owner, const MccElmApp *app, const MccAddress *from)
 
   g_mutex_lock (&receiver->lock);
   if (receiver->core) {
-    MccDrop drop = mcc_elm_receiver_handle_app (
-        ((Core *)receiver->core)->receiver, app, from, gst_mcc_pump_now (receiver->pump));
+    MccTime now = gst_mcc_pump_now (receiver->pump);
+    MccDrop drop = mcc_elm_receiver_handle_app (((Core *)receiver->core)->receiver, app, from, now);
 
     if (drop == MCC_DROP_NONE && app->subtype == MCC_APP_SESSION)
       receiver->announcer = *from;
+    if (drop == MCC_DROP_NONE && app->subtype != MCC_APP_REPORT)
+      gst_mcc_receiver_note_rtcp_locked (receiver, now);
     gst_mcc_receiver_drain_locked (receiver, &todo);
   }
   g_mutex_unlock (&receiver->lock);
