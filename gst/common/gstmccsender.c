@@ -185,13 +185,25 @@ tell_stats (GstMccSender *self, MccTime now)
   return next;
 }
 
+/* Reports may come by a membership that is gone, or would if multicast left by the interface that
+ * has the name now. */
+static void
+join_again (GstMccSender *self, MccTime now)
+{
+  if (gst_mcc_session_rejoin (self->session))
+    return;
+  g_mutex_lock (&self->lock);
+  mcc_rejoin_handle_failed (&self->rejoin, now);
+  g_mutex_unlock (&self->lock);
+}
+
 static MccTime
 on_pump (gpointer owner, MccTime now)
 {
   GstMccSender *self = owner;
   GstMccSenderClass *klass = GST_MCC_SENDER_GET_CLASS (self);
+  gboolean runs, rejoin = FALSE;
   MccTime next;
-  gboolean runs;
 
   g_mutex_lock (&self->lock);
   runs = self->core != NULL;
@@ -199,17 +211,22 @@ on_pump (gpointer owner, MccTime now)
     now = gst_mcc_pump_now (self->pump); /* others may have come first with a later one */
     if (klass->machine->next_timeout (self->core) <= now)
       klass->machine->handle_timeout (self->core, now);
+    rejoin = mcc_rejoin_handle_timeout (&self->rejoin, now);
   }
   g_mutex_unlock (&self->lock);
   if (!runs)
     return MCC_TIME_NONE;
   gst_mcc_sender_drain (self);
+  if (rejoin)
+    join_again (self, now);
   next = klass->tick ? klass->tick (self, now) : MCC_TIME_NONE;
   next = mcc_time_min (next, tell_stats (self, now));
   next = mcc_time_min (next, gst_mcc_messages_flush (self->messages, now));
   g_mutex_lock (&self->lock);
-  if (self->core)
+  if (self->core) {
     next = mcc_time_min (next, klass->machine->next_timeout (self->core));
+    next = mcc_time_min (next, mcc_rejoin_next_timeout (&self->rejoin));
+  }
   g_mutex_unlock (&self->lock);
   return next;
 }
@@ -219,9 +236,13 @@ on_pump (gpointer owner, MccTime now)
 void
 gst_mcc_sender_handle_app (GstMccSender *self, gconstpointer app, const MccAddress *from)
 {
+  MccTime now;
+
   g_mutex_lock (&self->lock);
+  now = gst_mcc_pump_now (self->pump);
+  mcc_rejoin_handle_heard (&self->rejoin, now);
   if (self->core)
-    machine_of (self)->handle_app (self->core, app, from, gst_mcc_pump_now (self->pump));
+    machine_of (self)->handle_app (self->core, app, from, now);
   g_mutex_unlock (&self->lock);
   gst_mcc_sender_drain (self);
 }
@@ -231,13 +252,15 @@ on_report_block (gpointer owner, guint stream, guint32 ssrc, const MccPlainRepor
     gboolean has_app, const MccAddress *from)
 {
   GstMccSender *self = owner;
+  MccTime now;
 
   g_mutex_lock (&self->lock);
+  now = gst_mcc_pump_now (self->pump);
+  mcc_rejoin_handle_heard (&self->rejoin, now);
   if (self->core && has_app && machine_of (self)->handle_block)
-    machine_of (self)->handle_block (self->core, stream, ssrc, from, gst_mcc_pump_now (self->pump));
+    machine_of (self)->handle_block (self->core, stream, ssrc, from, now);
   else if (self->core && !has_app) /* which would say more */
-    machine_of (self)->handle_plain_report (
-        self->core, stream, ssrc, report, from, gst_mcc_pump_now (self->pump));
+    machine_of (self)->handle_plain_report (self->core, stream, ssrc, report, from, now);
   g_mutex_unlock (&self->lock);
   gst_mcc_sender_drain (self);
 }
@@ -476,6 +499,7 @@ start (GstMccSender *self)
   self->ect = self->lost = FALSE;
   self->warned = 0;
   self->next_stats = MCC_TIME_NONE;
+  mcc_rejoin_init (&self->rejoin, gst_mcc_pump_now (self->pump));
   memset (self->stream, 0, sizeof self->stream);
   g_mutex_unlock (&self->lock);
   if (!GST_MCC_SENDER_GET_CLASS (self)->start (self))

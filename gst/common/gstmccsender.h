@@ -14,6 +14,7 @@
 #include "gstmccstats.h"
 #include "mccasspsender.h"
 #include "mccelmsender.h"
+#include "mccrejoin.h"
 
 G_BEGIN_DECLS
 
@@ -50,6 +51,7 @@ typedef struct {
   guint warned;
   MccNoFeedback no_feedback; /* the property */
   gboolean lost;             /* nobody reports */
+  MccRejoin rejoin;          /* while no RTCP comes */
   MccTime next_stats;
   struct {
     MccAppSession caps; /* as announced */
