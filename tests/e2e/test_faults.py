@@ -38,6 +38,14 @@ link sf sf g delay=10ms
 link rf rf g delay=10ms
 host sd
 link sd sd g delay=10ms
+host sg
+link sg sg g delay=10ms
+host rg0
+host rg1
+host rg2
+link rg0 rg0 g delay=10ms
+link rg1 rg1 g delay=10ms
+link rg2 rg2 g delay=10ms
 """
 SCENES = (1, 2, 3)
 TOPOLOGY += "".join(
@@ -230,6 +238,67 @@ def test_interface(play):
     play.check(alive, "both still run")
 
 
+def made_anew(play, host, seconds):
+    """The host's device is gone for @seconds and comes back under another index, as one that is
+    unplugged and plugged in (the emulator holds it, so it cannot be deleted: it goes to another
+    namespace meanwhile): what was a member of groups by it is none."""
+    script = f"""
+        unshare -n sleep {seconds + 10} & other=$!
+        sleep 0.2
+        index=$(ip -o link show amc0 | cut -d: -f1)
+        ip link set amc0 netns $other || exit 1
+        ip link add amcspare index $index type veth peer name amcspare-p
+        sleep {seconds}
+        nsenter -t $other -n ip link set amc0 netns $$ || exit 1
+        kill $other
+        ip link del amcspare
+        ip addr add {play.address(host)}/16 dev amc0
+        [ "$(ip -o link show amc0 | cut -d: -f1)" != "$index" ]
+    """
+    done = play.lab.call(host, ["sh", "-c", script], check=False)
+    play.check(done.returncode == 0, f"{host}: the device came back as another one")
+    interface(play, host, "up")
+
+
+def hears(play, sender, what):
+    """The sender gets reports, from now on."""
+    begin = play.now()
+
+    def fed():
+        ages = [row["age"] for row in rows(sender).values()]
+        return play.now() > begin + 2 and min(ages, default=harness.SECOND) < harness.SECOND
+
+    play.wait(fed, 20, f"{what}: the sender hears its receiver", lambda: str(rows(sender)))
+
+
+def test_made_anew(play):
+    """The receiver's interface goes and comes back as another one, by name, by the routes and of
+    one source; then the sender's."""
+    ways = ("multicast-iface=amc0", "", f"source-address={play.address('sg')}")
+    pairs = []
+    for i, how in enumerate(ways):
+        group = f"address=239.1.2.{70 + i}"
+        sender = play.sender("sg", f"{group} max-bitrate=400000 {how}", name=f"sg{i}")
+        pairs.append((sender, play.receiver(f"rg{i}", f"{group} {how}")))
+    for i, (sender, receiver) in enumerate(pairs):
+        what = ways[i] or "by the routes"
+        play.pictures(receiver, 30, 12, f"{what}: there are pictures")
+        hears(play, sender, what)
+        made_anew(play, f"rg{i}", 9)
+        play.pictures(receiver, 60, 20, f"{what}: pictures again")
+        hears(play, sender, what)
+        texts = [line["text"] for line in receiver.of("warning")]
+        told = [text for text in texts if "not heard any more" in text]
+        play.check(len(told) == 1, f"{what}: the receiver says so once", str(texts))
+    made_anew(play, "sg", 2)
+    for i, (sender, receiver) in enumerate(pairs):
+        what = f"the sender, {ways[i] or 'by the routes'}"
+        play.pictures(receiver, 60, 20, f"{what}: pictures again")
+        hears(play, sender, what)
+        for node in (sender, receiver):
+            play.check(not node.of("error"), f"{node.name}: no error", str(node.of("error")[:2]))
+
+
 def set_clock(path, offset):
     path.with_suffix(".new").write_text(offset + "\n", encoding="utf-8")
     path.with_suffix(".new").replace(path)  # whoever reads it sees the old or the new
@@ -322,6 +391,7 @@ if __name__ == "__main__":
         test_collision,
         test_reordering,
         test_interface,
+        test_made_anew,
         test_scene,
         test_clock,
     ]
