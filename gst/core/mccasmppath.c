@@ -121,7 +121,10 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
   MccTime rtt = mcc_time_max (mcc_rtt_get (&self->rtt), 1);
   uint64_t loss_events = mcc_loss_events (self->loss);
   bool gap = self->newest > 0 && number > self->newest + 1;
-  bool late = number < self->newest, marked = is_marked (self, packet, now);
+  bool late = number < self->newest;
+  if (number > self->newest)
+    mcc_ecn_handle_return (&self->ecn, packet->ecn, self->numbering.follows);
+  bool marked = is_marked (self, packet, now);
   if (late)
     mcc_loss_handle_late_packet (self->loss, number, packet->bytes, now, rtt, marked);
   else if (marked)

@@ -55,8 +55,18 @@ void
 mcc_ecn_handle_silence (MccEcnJudge *self, MccTime now)
 {
   /* Where the marks are taken off packets come all the same. */
-  if (self->announced_ect && !self->seen && self->bare_run < BARE_RUN)
+  if (self->announced_ect && !self->seen && self->bare_run < BARE_RUN) {
     set_broken (self, now);
+    self->silent = true;
+  }
+}
+
+void
+mcc_ecn_handle_return (MccEcnJudge *self, MccEcn ecn, bool follows)
+{
+  if (self->silent && (follows || ecn != MCC_ECN_NOT_ECT))
+    self->broken = false; /* it was so for the silence alone: no ECT had come that could be wrong */
+  self->silent = false;
 }
 
 bool

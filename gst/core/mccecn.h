@@ -9,7 +9,8 @@
  *  - Marks of a broken path do not count. It is broken when it makes ECT(1) of ECT(0), three times;
  *    or marks every packet, MCC_ECN_RUN and more in a row for as long as MCC_ECN_RUN_TIME and 10
  *    RTT: a queue marks fewer once we send less, which by then we do; or what is announced as ECT
- *    does not come, and none ever did: it drops ECT.
+ *    does not come, and none ever did: it drops ECT. Unless the first packet behind that silence is
+ *    the next one of the last before it, or ECT: then nothing was dropped, and its source paused.
  *  - It is believed again MCC_ECN_RETRY after that was last so, when MCC_ECN_RUN unmarked ECT(0)
  *    have come since: where no ECT arrives nothing is proven.
  *  - Not-ECT where ECT was announced: the path bleaches. No mark comes that way; losses tell.
@@ -38,6 +39,7 @@ typedef struct {
   uint32_t ect1;
   bool seen; /* ECT or CE, ever */
   bool broken;
+  bool silent;     /* ... for a silence that has not ended */
   MccTime wrong;   /* newest proof of that */
   uint32_t right;  /* unmarked ECT(0) since; saturates */
   uint64_t marked; /* CE, whether it counts or not */
@@ -47,6 +49,8 @@ void mcc_ecn_init (MccEcnJudge *self);
 void mcc_ecn_handle_announced (MccEcnJudge *self, bool ect);
 /* The stream has fallen silent, its announcements have not. */
 void mcc_ecn_handle_silence (MccEcnJudge *self, MccTime now);
+/* A packet newer than all comes, before it is handled. @follows: no number before it is missing. */
+void mcc_ecn_handle_return (MccEcnJudge *self, MccEcn ecn, bool follows);
 /* A packet arrived. True: it is marked, and that counts. */
 bool mcc_ecn_handle_packet (MccEcnJudge *self, MccEcn ecn, MccTime rtt, MccTime now);
 MccEcnPath mcc_ecn_path (const MccEcnJudge *self);

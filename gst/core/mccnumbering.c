@@ -43,8 +43,9 @@ stood_still (MccNumbering *self, const MccNumberingInput *input)
 }
 
 static void
-note_newest (MccNumbering *self, const MccNumberingInput *input)
+note_newest (MccNumbering *self, const MccNumberingInput *input, bool follows)
 {
+  self->follows = follows;
   self->stamped = input->packet->has_send_time;
   self->send_time = input->packet->send_time;
   self->arrival = input->arrival;
@@ -74,7 +75,7 @@ restart (MccNumbering *self, const MccNumberingInput *input)
   self->first = mcc_seq_extend16 (&self->seq, input->packet->seq);
   self->skipped = self->first - next; /* modulo 2^64 */
   self->splice = self->jumping = false;
-  note_newest (self, input);
+  note_newest (self, input, false);
 }
 
 /* How many of the @gap packets that are missing before this one the network did not lose. */
@@ -110,7 +111,7 @@ number_packet (MccNumbering *self, const MccNumberingInput *input, uint64_t *out
     self->jumping = false;
     self->seq = peek;
     if (!behind)
-      note_newest (self, input);
+      note_newest (self, input, number == highest + 1);
     uint64_t explained = behind ? 0 : explain (self, input, number - highest - 1, outage);
     self->skipped += explained;
     self->first = explained > 0 ? number : self->first;
@@ -124,7 +125,7 @@ mcc_numbering_handle_packet (MccNumbering *self, const MccNumberingInput *input,
 {
   if (!self->seq.started) {
     *out = self->first = mcc_seq_extend16 (&self->seq, input->packet->seq);
-    note_newest (self, input);
+    note_newest (self, input, false);
   } else if (!number_packet (self, input, out)) {
     return false;
   }

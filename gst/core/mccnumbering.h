@@ -38,6 +38,7 @@ typedef struct {
   bool jumping;
   uint16_t jump_seq; /* confirms a jump */
   /* Of the packet with the highest number. */
+  bool follows; /* it is the next one of that before it: nothing is missing, whoever lost it */
   bool stamped;
   uint32_t send_time;
   MccTime arrival;

@@ -144,6 +144,31 @@ drops (void)
   clear (&world);
 }
 
+/* A source that pauses as soon as ECT was announced drops nothing. */
+static void
+pauses (void)
+{
+  World world;
+  VnetLink link = { .rate_bps = 4000000,
+    .delay = 15 * MCC_MSECOND,
+    .queue_packets = 50,
+    .mark_delay = 10 * MCC_MSECOND };
+  init (&world, 1, true, &link);
+  MccTime now = 0;
+  while (!mcc_asmp_sender_ect (vnet_sender_core (world.sender)))
+    vnet_run (world.vnet, now += MCC_MSECOND);
+  vnet_sender_set_playing (world.sender, false);
+  vnet_run (world.vnet, now += 10 * MCC_SECOND);
+  g_assert_false (mcc_asmp_sender_ect (vnet_sender_core (world.sender)));
+  vnet_sender_set_playing (world.sender, true);
+  double played = mcc_time_to_seconds (now);
+  Outcome outcome = run (&world, played + 10.0, played + 40.0);
+  g_assert_cmpint (outcome.stats.ecn, ==, MCC_ECN_PATH_GOOD);
+  g_assert_true (mcc_asmp_sender_ect (vnet_sender_core (world.sender)));
+  g_assert_cmpfloat (outcome.lost, ==, 0.0);
+  clear (&world);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -152,5 +177,6 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpecn/bleached", bleached);
   g_test_add_func ("/asmpecn/marks-every-packet", marks_all);
   g_test_add_func ("/asmpecn/drops-ect", drops);
+  g_test_add_func ("/asmpecn/source-pauses", pauses);
   return g_test_run ();
 }

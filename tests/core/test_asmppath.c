@@ -337,6 +337,28 @@ broken_marks (void)
   mcc_asmp_path_clear (&f.path);
 }
 
+/* A silence as soon as ECT is announced was a pause when nothing is missing behind it. */
+static void
+silent_ect (void)
+{
+  for (guint missing = 0; missing < 2; missing++) {
+    PathFixture f;
+    path_init (&f, MCC_VARIANT_ENHANCED);
+    stream (&f, 100);
+    mcc_asmp_path_handle_ect (&f.path, true);
+    f.now += 3 * MCC_SECOND;
+    mcc_ecn_handle_silence (&f.path.ecn, f.now);
+    g_assert_cmpint (mcc_ecn_path (&f.path.ecn), ==, MCC_ECN_PATH_BROKEN);
+    mcc_asmp_path_handle_ect (&f.path, false);
+    f.seq += 300 * missing;
+    stream (&f, 4000);
+    g_assert_cmpint (
+        mcc_ecn_path (&f.path.ecn), ==, missing ? MCC_ECN_PATH_BROKEN : MCC_ECN_PATH_NONE);
+    g_assert_cmpuint (mcc_loss_packets_lost (f.path.loss), ==, 0);
+    mcc_asmp_path_clear (&f.path);
+  }
+}
+
 /* Losses at the top of the queue are an overflow, those at any length of it are not; marks never.
  */
 static void
@@ -554,6 +576,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmppath/ecn/a-mark-is-an-event-and-no-loss", marks);
   g_test_add_func ("/asmppath/ecn/marks-of-a-switch-are-excused", marks_are_excused);
   g_test_add_func ("/asmppath/ecn/broken-marks-are-forgotten", broken_marks);
+  g_test_add_func ("/asmppath/ecn/silence-may-be-a-pause", silent_ect);
   g_test_add_func ("/asmppath/losses-before-another-stream", test_loss_before_splice);
   return g_test_run ();
 }

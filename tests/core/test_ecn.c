@@ -166,6 +166,46 @@ dropped (void)
   }
 }
 
+/* Behind the silence the numbers tell whether ECT was sent in it. */
+static void
+back_from_silence (void)
+{
+  static const struct {
+    MccEcn ecn; /* of what comes first, after ECT was given up */
+    gboolean follows, broken;
+  } table[] = { { MCC_ECN_NOT_ECT, TRUE, FALSE }, { MCC_ECN_NOT_ECT, FALSE, TRUE },
+    { MCC_ECN_ECT0, FALSE, FALSE }, { MCC_ECN_CE, FALSE, FALSE } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    init (&f, FALSE);
+    feed (&f, MCC_ECN_NOT_ECT, 100);
+    mcc_ecn_handle_announced (&f.judge, true);
+    f.now += 3 * MCC_SECOND;
+    mcc_ecn_handle_silence (&f.judge, f.now);
+    g_assert_cmpint (mcc_ecn_path (&f.judge), ==, MCC_ECN_PATH_BROKEN);
+    mcc_ecn_handle_announced (&f.judge, false);
+    mcc_ecn_handle_return (&f.judge, table[row].ecn, table[row].follows);
+    feed (&f, table[row].ecn, 1);
+    for (guint i = 0; i < MCC_ECN_RETRY / f.gap; i++) { /* what comes later proves nothing */
+      mcc_ecn_handle_return (&f.judge, MCC_ECN_NOT_ECT, TRUE);
+      feed (&f, MCC_ECN_NOT_ECT, 1);
+    }
+    g_assert_true ((mcc_ecn_path (&f.judge) == MCC_ECN_PATH_BROKEN) == table[row].broken);
+  }
+}
+
+/* ... and nothing of marks that were wrong. */
+static void
+return_heals_no_marks (void)
+{
+  Fixture f;
+  init (&f, TRUE);
+  feed (&f, MCC_ECN_CE, 200);
+  mcc_ecn_handle_silence (&f.judge, f.now);
+  mcc_ecn_handle_return (&f.judge, MCC_ECN_ECT0, TRUE);
+  g_assert_cmpint (mcc_ecn_path (&f.judge), ==, MCC_ECN_PATH_BROKEN);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -178,5 +218,7 @@ main (int argc, char **argv)
   g_test_add_func ("/ecn/forgiven-when-ect-arrives", forgiven);
   g_test_add_func ("/ecn/bleached", bleached);
   g_test_add_func ("/ecn/dropped", dropped);
+  g_test_add_func ("/ecn/back-from-silence", back_from_silence);
+  g_test_add_func ("/ecn/back-with-wrong-marks", return_heals_no_marks);
   return g_test_run ();
 }
