@@ -233,6 +233,9 @@ void mcc_asmp_sender_get_stats (const MccAsmpSender *self, MccTime now, MccAsmpS
  * called. O(1). */
 void mcc_asmp_sender_get_receiver (
     const MccAsmpSender *self, uint32_t i, MccTime now, MccReceiverInfo *out);
+/* Whether @a comes before @b where the slowest stand first: who does not limit, or is on probation,
+ * stands last. */
+bool mcc_receiver_info_slower (const MccReceiverInfo *a, const MccReceiverInfo *b);
 /* The slowest @max receivers, slowest first, into @out; returns how many. O(n log n). */
 unsigned mcc_asmp_sender_get_receivers (
     const MccAsmpSender *self, MccTime now, MccReceiverInfo *out, unsigned max);

@@ -19,8 +19,8 @@ def pick(unit, value):
 
 
 def mean_text(summary, unit):
-    """'72.1 +-2.3 %', '6.2 +-1 s (7 of 10)' where the others have no value, '-', and, a bound, which
-    has no interval: '> 24 s (never in 3 of 10)'."""
+    """'72.1 +-2.3 %', '6.2 +-1 s (7 of 10)' where the others have no value, '-', and without an
+    interval, being a bound: '> 24 s (never in 3 of 10)'."""
     if math.isnan(summary.mean):
         return "-"
     if summary.never == summary.count:

@@ -294,7 +294,7 @@ def test_report():
         assert out.returncode == 0, out.stderr
         directory = one.builddir / "report"
         text = (directory / "asmp.md").read_text()
-        assert "**160 ±199 kb/s**" in text and "| ok |" in text, text
+        assert "**160 ±199 kb/s**" in text and "| ok (open) |" in text, text
         assert "rate, enhanced: 160 kb/s here, 99 kb/s in the paper: not explained yet" in text
         assert "far from the paper's figure" in out.stdout
         assert "12 runs cost" in out.stdout
