@@ -171,6 +171,18 @@ follows_one_way_delay_between_samples ()
   check_near (receiver.machine.Rtt (), 0.21);
 }
 
+/* 2 s of packets, and one that is lost. */
+void
+lose_one (Receiver &receiver, double &at)
+{
+  for (; at < 2; at += 0.02)
+    receiver.Plain (at);
+  receiver.seq++;
+  at += 0.02;
+  for (int i = 0; i < 3; i++, at += 0.02)
+    receiver.Plain (at);
+}
+
 /* 5.6: l_0 = (X_recv R / (sqrt (3/2) 8 s))^2, with R_max for R; times (R / R_max)^2 later. */
 void
 seeds_the_first_interval_and_rescales_it ()
@@ -179,12 +191,7 @@ seeds_the_first_interval_and_rescales_it ()
   TfmccReport report;
   double at = 0;
 
-  for (; at < 2; at += 0.02)
-    receiver.Plain (at);
-  receiver.seq++;
-  at += 0.02;
-  for (int i = 0; i < 3; i++, at += 0.02)
-    receiver.Plain (at);
+  lose_one (receiver, at);
   /* Of the 25 packets of the last R_max one is missing. */
   double l0 = std::pow (24.0 / 25 * 400e3 * MAX_RTT / (std::sqrt (1.5) * 8 * S), 2);
   check_near (1 / receiver.machine.History ().LossEventRate (), l0, 1e-3);
@@ -216,12 +223,7 @@ rescales_by_the_max_rtt_of_the_loss ()
   TfmccReport report;
   double at = 0;
 
-  for (; at < 2; at += 0.02)
-    receiver.Plain (at);
-  receiver.seq++;
-  at += 0.02;
-  for (int i = 0; i < 3; i++, at += 0.02)
-    receiver.Plain (at);
+  lose_one (receiver, at);
   double l0 = 1 / receiver.machine.History ().LossEventRate ();
   receiver.Expire ();
   receiver.max_rtt = 1;
