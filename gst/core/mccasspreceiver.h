@@ -14,12 +14,13 @@
  *  - Where there is room for both streams (overlap) the old one is left when the host has cut over
  *    (mcc_assp_receiver_handle_cut()), else at once.
  *  - A stream that has not come, or was not cut over to, by MCC_ASSP_JOIN_TIMEOUT (..._ALONE when
- *    nothing else is received; then also MCC_ASSP_PICTURE_TIMEOUT after its first packet): back to
- * where it was, and then to the lowest; to that at once when it was trouble that it came from.
+ *    nothing else is received; then also MCC_ASSP_PICTURE_TIMEOUT after its first packet): back
+ *    to where it was, and then to the lowest; to that at once when it was trouble that it came
+ *    from.
  *  - While a stream is silent that its sender goes on describing, and is not locked, the next one
- *    below, then those above, are joined beside it, and all again after MCC_ASSP_SEARCH_AGAIN. It
- * is left for the first that is shown; its own first packet ends that, and nothing is learned of
- *    those that did not come.
+ *    below, then those above, are joined beside it, and all again after MCC_ASSP_SEARCH_AGAIN.
+ *    It is left for the first that is shown; its own first packet ends that, and nothing is
+ *    learned of those that did not come.
  *  - One sender: another one's description counts only once ours is gone.
  *  - Which stream: mccassplevel.h.
  * No allocation after _new().

@@ -177,19 +177,28 @@ gst_elm_layer_sink_apply (GstMccSender *sender, guint id)
   g_rec_mutex_unlock (&self->built);
 }
 
+/* min-bitrate has no effect: its default forbids no low max-bitrate. */
+static GstMccSenderSettings
+get_settings (GstMccSender *sender)
+{
+  GstMccSenderSettings settings
+      = gst_mcc_sender_settings_copy (&sender->settings, GST_ELEMENT (sender));
+
+  if (!settings.min_set)
+    settings.min_bps = MIN (settings.min_bps, settings.max_bps);
+  return settings;
+}
+
 static gboolean
 gst_elm_layer_sink_prepare (GstMccSender *sender)
 {
   GstElmLayerSink *self = GST_ELM_LAYER_SINK (sender);
-  GstMccSenderSettings settings
-      = gst_mcc_sender_settings_copy (&sender->settings, GST_ELEMENT (self));
+  GstMccSenderSettings settings = get_settings (sender);
   guint pads = gst_mcc_entries_count (&self->entries), n;
 
   GST_OBJECT_LOCK (self);
   n = pads ? pads : self->layers;
   GST_OBJECT_UNLOCK (self);
-  if (!settings.min_set) /* it has no effect */
-    settings.min_bps = MIN (settings.min_bps, settings.max_bps);
   if (!gst_mcc_sender_settings_check (&settings, GST_ELEMENT (self))
       || !gst_mcc_entries_check (&self->entries, pads) || !open_session (self, &settings, n))
     return FALSE;
@@ -251,11 +260,8 @@ static gboolean
 gst_elm_layer_sink_start (GstMccSender *sender)
 {
   GstElmLayerSink *self = GST_ELM_LAYER_SINK (sender);
-  GstMccSenderSettings settings
-      = gst_mcc_sender_settings_copy (&sender->settings, GST_ELEMENT (self));
+  GstMccSenderSettings settings = get_settings (sender);
 
-  if (!settings.min_set)
-    settings.min_bps = MIN (settings.min_bps, settings.max_bps);
   if (!gst_mcc_sender_settings_check (&settings, GST_ELEMENT (self))
       || !gst_mcc_entries_check (&self->entries, self->entries.of_pads ? 1 : 0))
     return FALSE;

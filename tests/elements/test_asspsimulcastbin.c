@@ -205,6 +205,33 @@ test_reports (void)
   bin_teardown (&f);
 }
 
+/* The totals have the receivers of all streams, whoever is slowest first. */
+static void
+test_slowest_first (void)
+{
+  GstStructure *stats;
+  const GValue *receivers;
+  guint first = 0;
+  BinFixture f;
+
+  if (!bin_setup (&f, SOURCE "@" LADDER))
+    return;
+  bin_play (&f);
+  bin_meet (&f, 2);
+  bin_enter (&f, 0, 380000);
+  f.peer.ssrc++;
+  bin_enter (&f, 1, 350000);
+  assp_peer_run (&f.peer, 200);
+  g_object_get (f.bin, "stats", &stats, NULL);
+  receivers = gst_structure_get_value (stats, "receivers");
+  g_assert_cmpuint (gst_value_array_get_size (receivers), ==, 2);
+  g_assert_true (gst_structure_get_uint (
+      gst_value_get_structure (gst_value_array_get_value (receivers, 0)), "ssrc", &first));
+  g_assert_cmpuint (first, ==, f.peer.ssrc);
+  gst_structure_free (stats);
+  bin_teardown (&f);
+}
+
 /* One that claims far less than all that it gets without a loss: in the totals, too. */
 static void
 test_quarantined (void)
@@ -555,6 +582,7 @@ main (int argc, char **argv)
   ADD ("announces-what-it-sends", test_announces_what_it_sends);
   ADD ("one-time-base", test_time_base);
   ADD ("reports", test_reports);
+  ADD ("slowest-first-in-the-totals", test_slowest_first);
   ADD ("quarantined-in-the-totals", test_quarantined);
   ADD ("decides-each-round", test_decides);
   ADD ("key-units", test_key_units);
