@@ -94,6 +94,18 @@ arrival_of (const MccAsmpPath *self, const MccRtpPacket *packet, MccTime now)
   return mcc_time_min (mcc_time_max (arrival, self->arrival), now);
 }
 
+/* What the link carries is measured anew from there on. */
+static void
+notice_standstill (MccAsmpPath *self, MccTime arrival)
+{
+  MccTime stood = mcc_standstill_handle_packet (&self->standstill, self->queue_newest, arrival);
+  if (stood == 0 || self->variant != MCC_VARIANT_ENHANCED)
+    return;
+  self->stood_still = mcc_time_max (self->stood_still, stood);
+  mcc_meter_init (&self->fast, FAST_SPAN);
+  mcc_meter_add (&self->fast, 0, arrival);
+}
+
 bool
 mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccTime now)
 {
@@ -147,8 +159,7 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
   self->queue_min = mcc_time_min (self->queue_min, self->queue_newest);
   self->queue_max = mcc_time_max (self->queue_max, self->queue_newest);
   mcc_slump_handle_packet (&self->slump, packet->bytes, self->queue_newest, arrival);
-  self->stood_still = mcc_time_max (self->stood_still,
-      mcc_standstill_handle_packet (&self->standstill, self->queue_newest, arrival));
+  notice_standstill (self, arrival);
   if (self->variant == MCC_VARIANT_ENHANCED)
     mcc_neighbours_handle_packet (&self->neighbours, packet->send_time, transit, arrival);
   self->has_echo = true;

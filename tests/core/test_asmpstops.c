@@ -84,13 +84,13 @@ stops (double every, double least_use)
 static void
 now_and_then (void)
 {
-  stops (12.0, 0.87);
+  stops (12.0, 0.92);
 }
 
 static void
 often (void)
 {
-  stops (5.0, 0.70);
+  stops (5.0, 0.85);
 }
 
 int
