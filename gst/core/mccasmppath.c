@@ -106,6 +106,14 @@ notice_standstill (MccAsmpPath *self, MccTime arrival)
   mcc_meter_add (&self->fast, 0, arrival);
 }
 
+static void
+begin_interval (MccAsmpPath *self, uint32_t send_time, MccTime arrival)
+{
+  self->decided_send = send_time;
+  self->decided_arrival = arrival;
+  self->decided_bytes = 0;
+}
+
 bool
 mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccTime now)
 {
@@ -141,7 +149,7 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
     return true;
 
   if (!self->jitter.started)
-    self->decided_send = packet->send_time;
+    begin_interval (self, packet->send_time, arrival);
   self->decided_bytes += packet->bytes;
   mcc_jitter_handle_packet (&self->jitter, packet->send_time, arrival);
   MccTimeDelta transit = self->jitter.cumulative;
@@ -267,6 +275,7 @@ mcc_asmp_path_handle_announcement (MccAsmpPath *self, uint32_t send_time, MccTim
     return;
   if (!self->jitter.started) { /* an announcement may come long before the stream */
     self->arrival = now;
+    begin_interval (self, send_time, now);
     mcc_jitter_handle_packet (&self->jitter, send_time, now);
   }
   self->has_echo = true;
@@ -418,8 +427,8 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
   MccTimeDelta span = mcc_abs_send_time_diff (self->jitter.last_send, self->decided_send);
   input->sent_span = span > 0 ? (MccTime)span : 0;
   input->sent_bytes = self->decided_bytes;
-  self->decided_send = self->jitter.last_send;
-  self->decided_bytes = 0;
+  input->came_span = self->jitter.last_arrival - self->decided_arrival;
+  begin_interval (self, self->jitter.last_send, self->jitter.last_arrival);
   input->queue_delay = self->standing;
   input->queue_peak = mcc_time_max (self->queue_max, self->standing);
   self->met_queue |= input->queue_peak > SEED_QUEUE;

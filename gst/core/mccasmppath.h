@@ -49,12 +49,13 @@ typedef struct {
   MccTime queue_newest;
   MccTime queue_max;
   MccStandstill standstill;
-  MccTime stood_still;    /* since the last decision, at most */
-  MccTime queue_min;      /* since the last decision; MCC_TIME_NONE without a packet */
-  MccTime standing;       /* queue of the last decision interval */
-  uint32_t decided_send;  /* of the newest packet at the last decision */
-  uint64_t decided_bytes; /* that came since */
-  uint64_t lost_before;   /* packets lost at the last decision */
+  MccTime stood_still;     /* since the last decision, at most */
+  MccTime queue_min;       /* since the last decision; MCC_TIME_NONE without a packet */
+  MccTime standing;        /* queue of the last decision interval */
+  uint32_t decided_send;   /* of the newest packet at the last decision */
+  MccTime decided_arrival; /* ... and when it came */
+  uint64_t decided_bytes;  /* that came since */
+  uint64_t lost_before;    /* packets lost at the last decision */
   uint64_t marked_before;
   uint64_t events; /* loss events known */
   bool seeded;

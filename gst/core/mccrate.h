@@ -30,7 +30,8 @@ typedef struct {
   MccTime stood_still;         /* nothing came for so long, and then late (mccstandstill.h); or 0 */
   MccTime transmission;        /* of a mean packet's, what is not in the queue's delays */
   MccTime sent_span;           /* by their send times, what arrived since the last decision ... */
-  uint64_t sent_bytes;         /* ... and how much that was */
+  uint64_t sent_bytes;         /* ... and how much that was ... */
+  MccTime came_span;           /* ... and how long it took to come; 0: not known */
   uint64_t received_bps;       /* long: 1 s or 2 RTT */
   uint64_t received_now_bps;   /* short: 200 ms or 1 RTT */
   uint64_t grain_bps;          /* of it: a packet more or less; 0: not known */

@@ -27,7 +27,8 @@
 #define RETURN_TIME (30 * MCC_SECOND) /* after its fall */
 #define STOP_OVER (2 * MCC_SECOND)    /* the queue of a stop is gone by then, or was none */
 #define STOP_DOUBT (10 * MCC_SECOND)
-#define SAME 0.15        /* received before and after, within this */
+#define SAME 0.15 /* received before and after, within this */
+#define STOOD_TIME_S 0.4
 #define SPREAD_GAIN 0.1  /* a decision */
 #define SLOWER 0.98      /* of the capacity noted before */
 #define RTCP_BYTES 500.0 /* a compound of the session stands before a packet of ours */
@@ -66,12 +67,21 @@ note_fall (MccRateEnhanced *rate, double fallen_s, double least_s, bool stood_lo
     self->proof += fallen_s / fmax (PROVES_S, PROVES_FALLS * least_s);
 }
 
+/* What came while the queue stands; 0: not known. Where bursts of ours come and go, less comes on
+ * the mean than the link carries. */
+static double
+stood_bps (const MccRateCycles *self)
+{
+  return self->came_s > 0.0 ? 8.0 * self->came_bytes / self->came_s : 0.0;
+}
+
 static void
 watch_fall (MccRateEnhanced *rate, const MccRateInput *input, double least_s, double dt_s)
 {
   MccRateCycles *self = &rate->cycles;
   double queue_s = mcc_time_to_seconds (input->queue_delay);
-  double sent_s = 8.0 * (double)input->sent_bytes / fmax (rate->received_bps, 1.0);
+  double link_bps = fmax (rate->received_bps, stood_bps (self));
+  double sent_s = 8.0 * (double)input->sent_bytes / fmax (link_bps, 1.0);
   double pause_s = fmax (mcc_time_to_seconds (input->sent_span) - sent_s, 0.0);
   double ours_s = self->ridge_s - pause_s - SLOPE * dt_s;
   if (self->stood >= STANDS_DECISIONS && ours_s - queue_s > least_s) {
@@ -108,15 +118,20 @@ watch_return (MccRateEnhanced *rate, const MccRateInput *input)
 }
 
 static void
-watch_stand (MccRateEnhanced *rate, const MccRateInput *input)
+watch_stand (MccRateEnhanced *rate, const MccRateInput *input, double dt_s)
 {
   MccRateCycles *self = &rate->cycles;
   if (input->queue_delay < mcc_rate_enhanced_empty_queue (rate, input)) {
     self->stood = 0;
     self->emptied = true;
-  } else if (self->stood++ == 0) {
-    self->stands_since = input->now;
+    self->came_bytes = self->came_s = 0.0;
+    return;
   }
+  if (self->stood++ == 0)
+    self->stands_since = input->now;
+  double keeps = 1.0 - fmin (1.0, dt_s / STOOD_TIME_S);
+  self->came_bytes = self->came_bytes * keeps + (double)input->sent_bytes;
+  self->came_s = self->came_s * keeps + mcc_time_to_seconds (input->came_span);
 }
 
 void
@@ -155,7 +170,7 @@ mcc_rate_enhanced_watch_cycles (MccRateEnhanced *rate, const MccRateInput *input
     return;
   }
   watch_fall (rate, input, least_s, dt_s);
-  watch_stand (rate, input);
+  watch_stand (rate, input, dt_s);
   watch_return (rate, input);
 }
 
@@ -167,10 +182,13 @@ mcc_rate_enhanced_watch_capacity (MccRateEnhanced *rate, const MccRateInput *inp
     return;
   self->emptied = false;
   double ours_s = rate->own_queue_s + fmax (least_queue_s (input), self->spread_s);
-  double most_bps = (double)(input->received_now_bps + input->grain_bps);
+  double came_bps = fmax ((double)input->received_now_bps, stood_bps (self));
+  double most_bps = came_bps + (double)input->grain_bps;
   if (most_bps < SLOWER * self->noted_bps && mcc_time_to_seconds (input->queue_delay) > ours_s)
     self->seen += CYCLE_LEAST;
-  self->noted_bps = (double)input->received_now_bps;
+  /* Part of that came when it still carried more. */
+  bool settling = rate->slower_at > 0 && input->now < rate->slower_at + SETTLED;
+  self->noted_bps = settling ? 0.0 : (double)input->received_now_bps;
 }
 
 bool

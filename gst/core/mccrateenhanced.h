@@ -20,18 +20,19 @@ typedef struct {
   double seen;          /* cycles that were not ours, fading */
   double spread_s;      /* of the queue within a decision, at least: bursts; INFINITY: not known */
   unsigned stood;       /* decisions in which the queue stands; 0: none */
-  MccTime stands_since; /* ... the first of them */
-  bool emptied;         /* since the last capacity was noted ... */
-  double noted_bps;     /* ... at the first note since it had emptied; 0: none */
-  double ridge_s;       /* the queue, or what is left of it when only we send less */
-  bool fell;            /* faster than that, and is not back ... */
-  MccTime fell_at;      /* ... at last ... */
-  double from_s, to_s;  /* ... from where, to where ... */
-  double received_bps;  /* ... what arrived of ours before ... */
-  double proof;         /* ... and from 1 on how many cycles its return counts for */
-  bool stopped;         /* the link stood still, and the queue of that has not gone yet ... */
-  MccTime stopped_at;   /* ... since then */
-  MccTime stops_from;   /* no stop is believed before */
+  MccTime stands_since; /* ... the first of them ... */
+  double came_bytes, came_s; /* ... and what came in them, fading */
+  bool emptied;              /* since the last capacity was noted ... */
+  double noted_bps;          /* ... at the first note since it had emptied; 0: none */
+  double ridge_s;            /* the queue, or what is left of it when only we send less */
+  bool fell;                 /* faster than that, and is not back ... */
+  MccTime fell_at;           /* ... at last ... */
+  double from_s, to_s;       /* ... from where, to where ... */
+  double received_bps;       /* ... what arrived of ours before ... */
+  double proof;              /* ... and from 1 on how many cycles its return counts for */
+  bool stopped;              /* the link stood still, and the queue of that has not gone yet ... */
+  MccTime stopped_at;        /* ... since then */
+  MccTime stops_from;        /* no stop is believed before */
 } MccRateCycles;
 
 /* Among rivals that may be gone (mccratealone.c). */

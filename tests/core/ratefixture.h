@@ -88,7 +88,7 @@ rate_equation_bps (const RateFixture *f)
 static inline void
 rate_send (RateFixture *f, guint64 bps)
 {
-  f->input.sent_span = RATE_STEP;
+  f->input.sent_span = f->input.came_span = RATE_STEP;
   f->input.sent_bytes = bps / 80;
 }
 

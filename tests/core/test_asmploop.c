@@ -452,6 +452,33 @@ key_frames (void)
   }
 }
 
+/* Key frames of four times the mean on a link that falls from 2 Mb/s to 600 kb/s: what they make of
+ * the queue is no rival's, which was believed in 58 of 300 runs and cost a seventh of all packets.
+ */
+static void
+key_frames_and_a_slower_link (void)
+{
+  for (guint64 seed = 1000; seed < 1080; seed++) {
+    World world;
+    VnetSenderConfig sender = vnet_sender_default;
+    sender.noise = 0.5;
+    sender.key_factor = 4.0;
+    sender.key_frames = 60;
+    sender.max_bps = 4000000;
+    world_init (&world, seed, &sender, 2000000, 25000, 0);
+    for (guint i = 0; i < (seed % 2 ? 1 : 3); i++)
+      world_join (&world, world.link);
+    world_run (&world, 14.0);
+    vnet_set_rate (world.vnet, world.link, 600000);
+    world_run (&world, 25.0);
+    double lost = loss (&world, 18.0, 25.0), use = mean_rtp (&world, 18.0, 25.0) / 600e3;
+    g_test_message ("seed %d: lost %.2f %%, use %.3f", (int)seed, 100 * lost, use);
+    g_assert_cmpfloat (lost, <, 0.01);
+    g_assert_cmpfloat (use, >=, 0.8);
+    world_clear (&world);
+  }
+}
+
 /* The published rules, on synchronised clocks: they fill the queue, lose, and hold the link. */
 static void
 published (void)
@@ -687,6 +714,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmploop/crash-of-the-limiting-receiver", crash);
   g_test_add_func ("/asmploop/long-run-with-drift", long_run);
   g_test_add_func ("/asmploop/key-frames", key_frames);
+  g_test_add_func ("/asmploop/key-frames-and-a-slower-link", key_frames_and_a_slower_link);
   g_test_add_func ("/asmploop/published", published);
   g_test_add_func ("/asmploop/easy-then-hard", easy_then_hard);
   g_test_add_func ("/asmploop/random-loss", random_loss);

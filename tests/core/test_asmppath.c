@@ -450,6 +450,28 @@ late_reader (void)
   }
 }
 
+/* What came since the last decision, how long it took, and how long it was sent for. The first may
+ * come long after an announcement. */
+static void
+since_the_last_decision (void)
+{
+  PathFixture f;
+  path_init (&f, MCC_VARIANT_ENHANCED);
+  mcc_asmp_path_handle_announcement (&f.path, mcc_abs_send_time (f.now - f.delay), f.now);
+  stream (&f, 10);
+  for (guint decision = 0; decision < 3; decision++) {
+    g_assert_cmpuint (f.input.sent_bytes, ==, 10 * BYTES);
+    g_assert_cmpfloat_with_epsilon (mcc_time_to_seconds (f.input.sent_span), 0.1, 1e-4);
+    g_assert_cmpuint (f.input.came_span, ==, 100 * MCC_MSECOND);
+    stream (&f, 10);
+  }
+  f.delay += 40 * MCC_MSECOND; /* what came in 100 ms was sent in 60 */
+  stream (&f, 10);
+  g_assert_cmpfloat_with_epsilon (mcc_time_to_seconds (f.input.sent_span), 0.06, 1e-4);
+  g_assert_cmpuint (f.input.came_span, ==, 100 * MCC_MSECOND);
+  mcc_asmp_path_clear (&f.path);
+}
+
 /* We were suspended, and our clock with us: what was sent meanwhile did not get lost. A queue that
  * was drained explains as much as it was. */
 static void
@@ -570,6 +592,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmppath/absence-proves-no-capacity", absence_proves_no_capacity);
   g_test_add_func ("/asmppath/losses-of-a-full-queue", overflow);
   g_test_add_func ("/asmppath/who-reads-late-has-no-queue", late_reader);
+  g_test_add_func ("/asmppath/since-the-last-decision", since_the_last_decision);
   g_test_add_func ("/asmppath/our-clock-stood-still", own_clock_stood_still);
   g_test_add_func ("/asmppath/send-times-that-jump-excuse-nothing", sender_clock_jumps);
   g_test_add_func ("/asmppath/late-block-is-no-restart", late_block);

@@ -199,6 +199,35 @@ seen_once (void)
   rate_clear (&f);
 }
 
+/* 1.25 Mb/s come while the queue stands, and it falls as it should at that rate; between nothing is
+ * sent, so that less comes on the mean. */
+static void
+bursts (void)
+{
+  static const struct {
+    const char *name;
+    guint span_ms; /* in which what stood came */
+    gboolean others;
+  } table[] = { { "ours", 80, FALSE }, { "others", 100, TRUE } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    guint cycles = 0;
+    g_test_message ("%s", table[row].name);
+    begin (&f, FALSE);
+    for (; cycles < 10 && rate_mode (&f) == MCC_RATE_DELAY; cycles++) {
+      rate_queue (&f, 22);
+      f.input.came_span = table[row].span_ms * MCC_MSECOND;
+      rate_steps (&f, 3);
+      rate_queue (&f, 0); /* 100 ms for what takes 80 */
+      rate_step (&f);
+      f.input.came_span = RATE_STEP;
+      rate_steps (&f, 2);
+    }
+    g_assert_cmpuint (cycles, ==, table[row].others ? 4 : 10);
+    rate_clear (&f);
+  }
+}
+
 /* While the rate doubles, what arrived says nothing of how fast its queue should fall. */
 static void
 slow_start (void)
@@ -267,6 +296,25 @@ less_than_noted (void)
   }
 }
 
+/* The link becomes slower, once: of what is noted then a part came before that. */
+static void
+slower_than_noted (void)
+{
+  RateFixture f;
+  begin (&f, FALSE);
+  static const guint64 noted_bps[] = { MBPS, 600000, 400000, 388000 };
+  for (guint i = 0; i < G_N_ELEMENTS (noted_bps); i++) {
+    rate_queue (&f, 0);
+    rate_steps (&f, 9);
+    rate_receive (&f, noted_bps[i]);
+    rate_send (&f, noted_bps[i]);
+    rate_queue (&f, 60);
+    rate_step (&f);
+    g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
+  }
+  rate_clear (&f);
+}
+
 /* Near the capacity at which a buffer of 20 ms overflowed it comes nearer very slowly. If more
  * arrives all the while and leaves no queue, the link carries more. */
 static void
@@ -308,8 +356,10 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-cycles/shorter-since", shorter_since);
   g_test_add_func ("/rate-cycles/nothing-comes", nothing_comes);
   g_test_add_func ("/rate-cycles/seen-once", seen_once);
+  g_test_add_func ("/rate-cycles/bursts", bursts);
   g_test_add_func ("/rate-cycles/slow-start", slow_start);
   g_test_add_func ("/rate-cycles/less-than-the-capacity-noted", less_than_noted);
+  g_test_add_func ("/rate-cycles/slower-than-the-capacity-noted", slower_than_noted);
   g_test_add_func ("/rate-cycles/beyond-the-capacity-noted", beyond_the_capacity);
   return g_test_run ();
 }
