@@ -225,7 +225,7 @@ static void
 grow (MccRateEnhanced *self, const MccRateInput *input, MccTime target, MccTime dt)
 {
   double *rate = &self->base.rate_bps;
-  if (input->now < self->hold_until)
+  if (input->now < self->hold_until || mcc_rate_enhanced_is_probing (self))
     return;
   /* A shallow buffer forgives no overshoot: stay lower and come nearer more slowly. */
   double depth = fmin (1.0, self->buffer_s / SHALLOW_S);
@@ -261,6 +261,11 @@ decide_delay (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, M
   MccTime target = mcc_rate_enhanced_target_queue (self, input), queue = input->queue_delay;
   double received = (double)input->received_now_bps;
   watch_beyond (self, input, target, dt);
+  if (mcc_rate_enhanced_probe (self, input)) {
+    mcc_rate_enhanced_compete (self, input);
+    self->base.share_bps = 0; /* what the link carries is not known */
+    return;
+  }
   if (mcc_rate_enhanced_try_more (self, input, new_loss))
     return;
   self->target_limit_s *= 1.0 + TARGET_RECOVERY * mcc_time_to_seconds (dt);
@@ -281,9 +286,13 @@ decide_delay (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, M
       return;
     if (mcc_rate_enhanced_others_fill (self, input))
       return;
+    self->probe.since = 0;
     note_capacity (self, input);
     double excess_s = queue > target ? mcc_time_to_seconds (queue - target) : 0.0;
     cut (self, input, received * fmax (DRAIN_MAX, DRAIN_MIN - excess_s / DRAIN_S));
+  } else if (mcc_rate_enhanced_wants_probe (self, input, target)) {
+    mcc_rate_enhanced_begin_probe (self, input);
+    cut (self, input, LOSS_CUT * received);
   } else {
     if (queue > target / 2)
       self->calm_since = input->now;

@@ -43,6 +43,19 @@ typedef struct {
   double carried_bps; /* ... what arrived at the last overflow; 0: none yet */
 } MccRateAlone;
 
+/* After a cut for a loss (mccrateprobe.c). */
+typedef struct {
+  MccTime until;      /* 0: none */
+  double carried_bps; /* arrived at the cut ... */
+  double queue_s;     /* ... at which the queue was that ... */
+  double left_s;      /* ... of which we can have left so much, and a margin */
+  unsigned decisions; /* with nothing of ours left ... */
+  unsigned others;    /* ... and those in which a queue stood */
+  unsigned empty;     /* since then there is no queue */
+  MccTime since;      /* the queue stands below its target; 0: it does not ... */
+  unsigned vain;      /* probes that this led to, since the mode began */
+} MccRateProbe;
+
 typedef struct {
   MccRate base;
   MccTime first, last; /* decisions with data */
@@ -67,11 +80,11 @@ typedef struct {
   double rtt_s;         /* TCP mode: slower than the sender's lag, else rate and queue swing */
   double peak_bps;      /* capacity: received while the queue stood, at most, fading */
   MccTime floor[2], floor_since; /* smallest standing queue of this and the last FLOOR_TIME */
-  unsigned losses_below;
-  MccTime losses_since;
-  double rival_s; /* evidence that it is not ours */
+  double rival_s;                /* evidence that it is not ours */
+  bool mistaken;                 /* there were none, once: now they have to be proven */
   MccRateCycles cycles;
   MccRateAlone alone;
+  MccRateProbe probe;
   MccTime empty_since;
   double own_queue_s; /* what we alone can have left in the queue */
   MccTime competed;   /* newest decision in TCP mode; MCC_TIME_NONE: none */
@@ -90,6 +103,8 @@ MccTime mcc_rate_enhanced_slow_start_queue (const MccRateInput *input);
 MccTime mcc_rate_enhanced_target_queue (const MccRateEnhanced *self, const MccRateInput *input);
 /* Below this, nobody fills the queue. */
 MccTime mcc_rate_enhanced_empty_queue (const MccRateEnhanced *self, const MccRateInput *input);
+/* A queue above this is one, even if what is taken for propagation is out of date. */
+MccTime mcc_rate_enhanced_sure_queue (const MccRateEnhanced *self, MccTime target);
 /* Whether what was asked for arrives. */
 bool mcc_rate_enhanced_arrives (const MccRateEnhanced *self, const MccRateInput *input);
 /* Whether we receive about all that the link was lately seen to carry; also when nothing of it is
@@ -117,8 +132,20 @@ void mcc_rate_enhanced_watch_alone (
 /* There has been none for long. */
 bool mcc_rate_enhanced_is_alone (const MccRateEnhanced *self, const MccRateInput *input);
 void mcc_rate_enhanced_forget_alone (MccRateEnhanced *self, MccTime now);
+/* The rate was cut for a loss at a queue, and stays so: whose is it? */
+/* TCP would get far more than we do. */
+bool mcc_rate_enhanced_probe_is_worth (const MccRateEnhanced *self, const MccRateInput *input);
+void mcc_rate_enhanced_begin_probe (MccRateEnhanced *self, const MccRateInput *input);
+/* It stands for long and nothing is lost: worth a cut? */
+bool mcc_rate_enhanced_wants_probe (
+    MccRateEnhanced *self, const MccRateInput *input, MccTime target);
+bool mcc_rate_enhanced_is_probing (const MccRateEnhanced *self);
+/* Each decision: true where it was seen to be others'. */
+bool mcc_rate_enhanced_probe (MccRateEnhanced *self, const MccRateInput *input);
 /* Before a decision: is the link still the one it was? */
 void mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, bool new_loss);
+/* Something was lost that we had not to answer for, not much longer ago than such losses come. */
+bool mcc_rate_enhanced_foreign_losses (const MccRateEnhanced *self, const MccRateInput *input);
 /* From now on the equation rules. */
 void mcc_rate_enhanced_compete (MccRateEnhanced *self, const MccRateInput *input);
 /* At the lowest rate, in a queue that stands: true where trying more has decided the rate. */

@@ -13,8 +13,6 @@
 #define CAPACITY_FADE 0.01        /* a second: links change */
 #define CAPACITY_FADE_UNUSED 0.05 /* ... unseen while we send less than we may */
 #define UNUSED 0.6
-#define LOSSES_BELOW 3 /* at a standing queue, while ... */
-#define LOSSES_TIME (60 * MCC_SECOND)
 #define FLOOR_TIME (5 * MCC_SECOND)
 #define FLOOR_BAND (5 * MCC_MSECOND)
 #define RIVAL_RETURN 1.5 /* times the received rate: what the cuts gave away */
@@ -55,11 +53,25 @@ proven_capacity_bps (const MccRateEnhanced *self, const MccRateInput *input)
   return (double)mcc_capacity_proven_bps (input->capacity, since, input->now);
 }
 
+/* With fewer than a packet in the queue nothing is proven. */
+static bool
+shows_link (const MccRateInput *input)
+{
+  return mcc_rate_packet_delay_s (input) < mcc_time_to_seconds (input->queue_delay);
+}
+
+/* We are seen to receive a part of what the link carries. */
+static bool
+part_of_link (const MccRateEnhanced *self, const MccRateInput *input)
+{
+  return shows_link (input)
+         && (double)input->received_now_bps <= WHOLE_LINK * proven_capacity_bps (self, input);
+}
+
 bool
 mcc_rate_enhanced_whole_link (const MccRateEnhanced *self, const MccRateInput *input)
 {
-  /* With fewer than a packet in the queue nothing is proven. */
-  return mcc_rate_packet_delay_s (input) < mcc_time_to_seconds (input->queue_delay)
+  return shows_link (input)
          && (double)input->received_now_bps > WHOLE_LINK * proven_capacity_bps (self, input);
 }
 
@@ -79,9 +91,8 @@ mcc_rate_enhanced_loss_intervals (const MccRateInput *input, double intervals)
   return mcc_time_from_seconds (intervals / input->loss_ratio * mcc_rate_packet_s (input));
 }
 
-/* A packet was lost that we had not to answer for, not much longer ago than such losses come. */
-static bool
-foreign_losses (const MccRateEnhanced *self, const MccRateInput *input)
+bool
+mcc_rate_enhanced_foreign_losses (const MccRateEnhanced *self, const MccRateInput *input)
 {
   if (self->loss_foreign == MCC_TIME_NONE || !(input->loss_ratio > 0.0))
     return false;
@@ -141,8 +152,10 @@ mcc_rate_enhanced_others_fill (const MccRateEnhanced *self, const MccRateInput *
     return false;
   if (received < OTHERS_RULE * proven_capacity_bps (self, input))
     return true;
-  return foreign_losses (self, input) && received < BELOW * mcc_rate_enhanced_equation_bps (input)
-         && !mcc_rate_enhanced_whole_link (self, input);
+  if (!mcc_rate_enhanced_foreign_losses (self, input)
+      || received >= BELOW * mcc_rate_enhanced_equation_bps (input))
+    return false;
+  return self->mistaken ? part_of_link (self, input) : !mcc_rate_enhanced_whole_link (self, input);
 }
 
 static void
@@ -156,9 +169,8 @@ note_floor (MccRateEnhanced *self, const MccRateInput *input)
   self->floor[0] = mcc_time_min (self->floor[0], input->queue_delay);
 }
 
-/* A queue above this is one, even if what is taken for propagation is out of date. */
-static MccTime
-empty_queue (const MccRateEnhanced *self, MccTime target)
+MccTime
+mcc_rate_enhanced_sure_queue (const MccRateEnhanced *self, MccTime target)
 {
   MccTime floor = mcc_time_min (self->floor[0], self->floor[1]);
   if (floor >= target)
@@ -227,7 +239,7 @@ enter_mode (MccRateEnhanced *self, const MccRateInput *input, MccRateMode mode)
   self->rival_s = 0.0;
   mcc_rate_enhanced_forget_cycles (self);
   mcc_rate_enhanced_forget_alone (self, input->now);
-  self->losses_below = 0;
+  self->probe = (MccRateProbe){ 0 };
   self->rtt_s = mcc_time_to_seconds (input->rtt);
   self->capacity_bps = 0.0;
   self->restore = self->filled = false;
@@ -269,14 +281,14 @@ seek_rivals (
     self->slower_at = input->now;
   } else if (received > visible + band) {
     self->rival_s = fmax (0.0, self->rival_s - dt_s);
-  } else if (input->queue_delay > empty_queue (self, target)
+  } else if (input->queue_delay > mcc_rate_enhanced_sure_queue (self, target)
              && (mcc_rate_enhanced_others_fill (self, input)
                  || (!falling && input->queue_delay >= target / 2
                      && fmax (received, sent) < RIVAL_SHARE * self->peak_bps))) {
     self->rival_s += dt_s;
   }
   self->peak_bps = fmax (self->peak_bps, received);
-  if (self->rival_s >= RIVAL_EVIDENCE_S || self->losses_below >= LOSSES_BELOW)
+  if (self->rival_s >= RIVAL_EVIDENCE_S)
     enter_mode (self, input, MCC_RATE_TCP);
 }
 
@@ -312,23 +324,14 @@ mcc_rate_enhanced_judge_rivals (
   MccTime patience = mcc_time_max (ALONE_TIME, ALONE_RTTS * input->rtt);
   bool empty = self->empty_since != MCC_TIME_NONE;
   bool long_empty = empty && input->now - self->empty_since >= patience;
-  if (tcp
-      && ((long_empty && !foreign_losses (self, input))
-          || (empty && mcc_rate_enhanced_is_alone (self, input))))
+  bool alone = tcp && empty && mcc_rate_enhanced_is_alone (self, input);
+  self->mistaken |= alone;
+  if (alone || (tcp && long_empty && !mcc_rate_enhanced_foreign_losses (self, input)))
     enter_mode (self, input, MCC_RATE_DELAY);
   if (queue < mcc_rate_enhanced_empty_queue (self, input))
     return;
   if (!(visible > 0.0))
     return;
-  if (self->base.mode == MCC_RATE_DELAY) {
-    if (input->now - self->losses_since > LOSSES_TIME)
-      self->losses_below = 0;
-    /* A queue that marks may be short: our own. */
-    if (new_loss && !input->marked_alone && queue >= target / 2
-        && !mcc_rate_enhanced_whole_link (self, input)
-        && self->base.rate_bps < BELOW * mcc_rate_enhanced_equation_bps (input)
-        && self->losses_below++ == 0)
-      self->losses_since = input->now;
+  if (self->base.mode == MCC_RATE_DELAY)
     seek_rivals (self, input, target, visible, dt_s);
-  }
 }

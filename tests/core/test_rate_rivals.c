@@ -446,48 +446,6 @@ below_the_floor (void)
   }
 }
 
-/* At a standing queue, far below the equation, not the whole link; losses of our cuts or not. */
-static void
-three_losses (void)
-{
-  static const struct {
-    guint percent, queue_ms, pause; /* s, before the third */
-    double loss_ratio, packet_bytes;
-    gboolean others, marked;
-  } table[] = {
-    { 75, 20, 0, 0.01, 1200, TRUE, FALSE }, { 75, 20, 0, 0.01, 1200, FALSE, TRUE },
-    { 86, 20, 0, 0.01, 1200, FALSE, FALSE }, /* the whole link */
-    { 75, 9, 0, 0.01, 1200, FALSE, FALSE },  /* no queue */
-    { 75, 20, 0, 0.02, 1200, FALSE, FALSE }, /* about what the equation allows */
-    { 75, 20, 50, 0.01, 1200, TRUE, FALSE }, { 75, 20, 65, 0.01, 1200, FALSE, FALSE },
-    { 86, 80, 0, 0.01, 9000, FALSE, FALSE },
-    { 86, 60, 0, 0.01, 9000, TRUE,
-        FALSE }, /* less than a packet in the queue: nothing is the whole */
-  };
-  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
-    RateFixture f;
-    rate_alone (&f, FALSE);
-    f.proven_bps = 100 * MBPS / table[row].percent;
-    f.input.packet_bytes = table[row].packet_bytes;
-    for (guint i = 0; i < 3; i++) {
-      if (i == 2 && table[row].pause > 0) {
-        rate_queue (&f, 0);
-        rate_steps (&f, 10 * table[row].pause);
-        rate_queue (&f, table[row].queue_ms);
-        rate_step (&f); /* at a standing queue without a loss: only such a decision forgets */
-      }
-      g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
-      rate_queue (&f, table[row].queue_ms);
-      f.input.queue_peak = 200 * MCC_MSECOND;
-      f.input.marked_alone = table[row].marked;
-      rate_lose (&f, table[row].loss_ratio);
-      f.input.queue_peak = f.input.queue_delay;
-    }
-    g_assert_cmpint (rate_mode (&f), ==, table[row].others ? MCC_RATE_TCP : MCC_RATE_DELAY);
-    rate_clear (&f);
-  }
-}
-
 /* 2 Mb/s arrived once, then 1.65: that others took the rest is remembered so long. Where we send
  * less than we may nothing shows that the link still has it, so less long. */
 static void
@@ -720,7 +678,6 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-rivals/foreign-losses", foreign_losses);
   g_test_add_func ("/rate-rivals/slower-link-proves-anew", slower_link);
   g_test_add_func ("/rate-rivals/slower-link-under-a-cut", slower_link_under_a_cut);
-  g_test_add_func ("/rate-rivals/three-losses-below-the-equation", three_losses);
   g_test_add_func ("/rate-rivals/capacity-memory-fades", capacity_memory_fades);
   g_test_add_func ("/rate-rivals/nearly-full-buffer-with-two-of-ours", nearly_full_buffer);
   g_test_add_func ("/rate-rivals/others-return", others_return);
