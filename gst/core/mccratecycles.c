@@ -167,6 +167,7 @@ mcc_rate_enhanced_watch_cycles (MccRateEnhanced *rate, const MccRateInput *input
     self->ridge_s = mcc_time_to_seconds (input->queue_delay);
     self->fell = false;
     self->stood = 0;
+    self->came_bytes = self->came_s = 0.0;
     return;
   }
   watch_fall (rate, input, least_s, dt_s);

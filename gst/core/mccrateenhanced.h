@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * mccrateenhanced: what the controller (mccrateenhanced.c), its search for rivals (mccraterivals.c,
- * mccratecycles.c, mccratealone.c) and its tries at the lowest rate (mccratefloor.c) share. For
- * these only.
+ * mccratecycles.c, mccratealone.c, mccrateprobe.c) and its tries at the lowest rate
+ * (mccratefloor.c) share. For these only.
  */
 #pragma once
 
@@ -43,7 +43,7 @@ typedef struct {
   double carried_bps; /* ... what arrived at the last overflow; 0: none yet */
 } MccRateAlone;
 
-/* After a cut for a loss (mccrateprobe.c). */
+/* A cut that shows whose queue it is (mccrateprobe.c). */
 typedef struct {
   MccTime until;      /* 0: none */
   double carried_bps; /* arrived at the cut ... */
@@ -52,8 +52,8 @@ typedef struct {
   unsigned decisions; /* with nothing of ours left ... */
   unsigned others;    /* ... and those in which a queue stood */
   unsigned empty;     /* since then there is no queue */
-  MccTime since;      /* the queue stands below its target; 0: it does not ... */
-  unsigned vain;      /* probes that this led to, since the mode began */
+  MccTime stood;      /* the queue, below its target, without a break */
+  unsigned vain;      /* probes begun, since the mode began */
 } MccRateProbe;
 
 typedef struct {
@@ -81,7 +81,7 @@ typedef struct {
   double peak_bps;      /* capacity: received while the queue stood, at most, fading */
   MccTime floor[2], floor_since; /* smallest standing queue of this and the last FLOOR_TIME */
   double rival_s;                /* evidence that it is not ours */
-  bool mistaken;                 /* there were none, once: now they have to be proven */
+  bool mistaken;                 /* there were none any more, once: now they have to be proven */
   MccRateCycles cycles;
   MccRateAlone alone;
   MccRateProbe probe;
@@ -132,15 +132,14 @@ void mcc_rate_enhanced_watch_alone (
 /* There has been none for long. */
 bool mcc_rate_enhanced_is_alone (const MccRateEnhanced *self, const MccRateInput *input);
 void mcc_rate_enhanced_forget_alone (MccRateEnhanced *self, MccTime now);
-/* The rate was cut for a loss at a queue, and stays so: whose is it? */
-/* TCP would get far more than we do. */
-bool mcc_rate_enhanced_probe_is_worth (const MccRateEnhanced *self, const MccRateInput *input);
-void mcc_rate_enhanced_begin_probe (MccRateEnhanced *self, const MccRateInput *input);
-/* It stands for long and nothing is lost: worth a cut? */
+/* Below its target a queue stands for long, and TCP would get far more: worth a cut? @dt since the
+ * last decision. */
 bool mcc_rate_enhanced_wants_probe (
-    MccRateEnhanced *self, const MccRateInput *input, MccTime target);
+    MccRateEnhanced *self, const MccRateInput *input, MccTime target, MccTime dt);
+/* The rate is cut, and stays so ... */
+void mcc_rate_enhanced_begin_probe (MccRateEnhanced *self, const MccRateInput *input);
 bool mcc_rate_enhanced_is_probing (const MccRateEnhanced *self);
-/* Each decision: true where it was seen to be others'. */
+/* ... each decision: true where the queue was seen to be others'. */
 bool mcc_rate_enhanced_probe (MccRateEnhanced *self, const MccRateInput *input);
 /* Before a decision: is the link still the one it was? */
 void mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, bool new_loss);

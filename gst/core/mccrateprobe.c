@@ -12,7 +12,7 @@
 #include "mccrateenhanced.h"
 
 /* All ours (docs/deviations.md, whose queue it is). */
-#define TIME_MAX (3 * MCC_SECOND)
+#define TIME_MAX (5 * MCC_SECOND)
 #define UNKNOWN 0.02                       /* of the time: what arrived is known no better */
 #define MARGIN_S 0.01                      /* beyond the queue at the cut */
 #define STANDS 0.5                         /* of that queue, at least */
@@ -22,11 +22,12 @@
 #define EMPTY_S 0.015                      /* ... with less than this: clocks drift */
 #define WAIT (5 * MCC_SECOND)              /* below the target ... */
 #define WAIT_FOREIGN (6 * MCC_SECOND / 10) /* ... after losses that we had not to answer for */
-#define LONGER 2       /* ... and so much longer each time that it was ours ... */
-#define LONGER_TIMES 5 /* ... up to so often */
+#define LONGER 2                           /* ... and so much longer each time ... */
+#define LONGER_TIMES 5                     /* ... up to so often */
 
-bool
-mcc_rate_enhanced_probe_is_worth (const MccRateEnhanced *rate, const MccRateInput *input)
+/* TCP would get far more than we do. */
+static bool
+is_worth (const MccRateEnhanced *rate, const MccRateInput *input)
 {
   return input->loss_ratio > 0.0
          && rate->base.rate_bps < BELOW * mcc_rate_enhanced_equation_bps (input);
@@ -44,22 +45,23 @@ mcc_rate_enhanced_begin_probe (MccRateEnhanced *rate, const MccRateInput *input)
 }
 
 bool
-mcc_rate_enhanced_wants_probe (MccRateEnhanced *rate, const MccRateInput *input, MccTime target)
+mcc_rate_enhanced_wants_probe (
+    MccRateEnhanced *rate, const MccRateInput *input, MccTime target, MccTime dt)
 {
   MccRateProbe *self = &rate->probe;
   MccTime wait = mcc_rate_enhanced_foreign_losses (rate, input) ? WAIT_FOREIGN : WAIT;
   for (unsigned i = 0; i < self->vain; i++)
     wait *= LONGER;
   if (input->queue_delay <= target / 2 || self->until != 0) {
-    self->since = 0;
+    self->stood = 0;
     return false;
   }
-  if (self->since == 0)
-    self->since = input->now;
-  if (input->now < self->since + wait || !mcc_rate_enhanced_probe_is_worth (rate, input))
+  self->stood += dt;
+  /* In one queue who limits asks for all. */
+  if (self->stood < wait || input->others_limit || !is_worth (rate, input))
     return false;
   self->vain = self->vain < LONGER_TIMES ? self->vain + 1 : LONGER_TIMES;
-  self->since = 0;
+  self->stood = 0;
   return true;
 }
 
@@ -73,7 +75,15 @@ bool
 mcc_rate_enhanced_probe (MccRateEnhanced *rate, const MccRateInput *input)
 {
   MccRateProbe *self = &rate->probe;
-  if (self->until == 0 || input->sent_bytes == 0)
+  if (self->until == 0)
+    return false;
+  /* What arrived at the cut proves nothing any more. */
+  bool slower = rate->slower_at + TIME_MAX > self->until;
+  if (input->now >= self->until || slower || rate->cycles.stopped) {
+    self->until = 0;
+    return false;
+  }
+  if (input->sent_bytes == 0)
     return false;
   double queue_s = mcc_time_to_seconds (input->queue_delay);
   double sent_s = 8.0 * (double)input->sent_bytes / self->carried_bps;
@@ -86,7 +96,7 @@ mcc_rate_enhanced_probe (MccRateEnhanced *rate, const MccRateInput *input)
     self->others += queue_s >= fmax (STANDS * self->queue_s, sure_s);
   }
   self->empty = queue_s < EMPTY_S ? self->empty + 1 : 0;
-  if (self->decisions < DECISIONS && self->empty < EMPTY && input->now < self->until)
+  if (self->decisions < DECISIONS && self->empty < EMPTY)
     return false;
   self->until = 0;
   return self->others >= OTHERS;

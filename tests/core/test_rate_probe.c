@@ -83,7 +83,7 @@ verdict (void)
     { "it falls as fast as we pause: ours", CUT, -15, 0, 0, FALSE, 6 },
     { "... to what the clocks' drift makes of none", CUT, -15, 12, 0, FALSE, 9 },
     { "... to what a slower link adds to each packet", CUT, -15, 22, 3, FALSE, 20 },
-    { "others let no less be sent: not seen", CARRIED, 0, 30, 15, FALSE, 30 },
+    { "others let no less be sent: not seen", CARRIED, 0, 30, 15, FALSE, 50 },
   };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
     Fixture f;
@@ -112,17 +112,33 @@ burst (void)
     g_assert_false (step (&f, i == 0 ? 2 * CARRIED : CUT, i < 7 ? 60 : 16));
 }
 
-/* Nothing comes: nothing is told, and it ends with what comes next. */
+/* Nothing comes, or nothing that says when it was sent: nothing is told, and it ends. */
 static void
 silence (void)
 {
   Fixture f;
   init (&f);
   mcc_rate_enhanced_begin_probe (&f.rate, &f.input);
-  for (guint i = 0; i < 50; i++)
+  for (guint i = 0; i < 60; i++)
     g_assert_false (step (&f, 0, 45));
-  g_assert_false (step (&f, CUT, 45));
   g_assert_false (mcc_rate_enhanced_is_probing (&f.rate));
+}
+
+/* The link becomes slower, or stands still: what arrived at the cut proves nothing any more. */
+static void
+another_link (void)
+{
+  for (guint stops = 0; stops < 2; stops++) {
+    Fixture f;
+    init (&f);
+    mcc_rate_enhanced_begin_probe (&f.rate, &f.input);
+    g_assert_false (step (&f, CARRIED, 45));
+    f.rate.cycles.stopped = stops == 1;
+    f.rate.slower_at = stops == 0 ? f.input.now : 0;
+    for (guint i = 0; i < 20; i++)
+      g_assert_false (step (&f, CUT, i % 4 ? 90 : 60));
+    g_assert_false (mcc_rate_enhanced_is_probing (&f.rate));
+  }
 }
 
 /* Steps until a probe is wanted, at most 1000. */
@@ -131,7 +147,7 @@ steps_to_probe (Fixture *f)
 {
   for (guint i = 1; i <= 1000; i++) {
     f->input.now += STEP;
-    if (mcc_rate_enhanced_wants_probe (&f->rate, &f->input, TARGET))
+    if (mcc_rate_enhanced_wants_probe (&f->rate, &f->input, TARGET, STEP))
       return i;
   }
   return 0;
@@ -143,20 +159,20 @@ waits (void)
 {
   Fixture f;
   init (&f);
-  g_assert_cmpuint (steps_to_probe (&f), ==, 51);
-  g_assert_cmpuint (steps_to_probe (&f), ==, 101);
-  g_assert_cmpuint (steps_to_probe (&f), ==, 201);
+  g_assert_cmpuint (steps_to_probe (&f), ==, 50);
+  g_assert_cmpuint (steps_to_probe (&f), ==, 100);
+  g_assert_cmpuint (steps_to_probe (&f), ==, 200);
 
   init (&f); /* none: from the beginning */
   for (guint i = 0; i < 100; i++) {
     f.input.now += STEP;
     f.input.queue_delay = (i % 40 ? 45 : 20) * MCC_MSECOND;
-    g_assert_false (mcc_rate_enhanced_wants_probe (&f.rate, &f.input, TARGET));
+    g_assert_false (mcc_rate_enhanced_wants_probe (&f.rate, &f.input, TARGET, STEP));
   }
 
   init (&f); /* a loss that we had not to answer for */
   f.rate.loss_foreign = f.input.now;
-  g_assert_cmpuint (steps_to_probe (&f), ==, 7);
+  g_assert_cmpuint (steps_to_probe (&f), ==, 6);
 }
 
 static void
@@ -165,6 +181,9 @@ not_worth (void)
   Fixture f;
   init (&f);
   f.input.loss_ratio = 0.0;
+  g_assert_cmpuint (steps_to_probe (&f), ==, 0);
+  init (&f);
+  f.input.others_limit = true; /* they ask */
   g_assert_cmpuint (steps_to_probe (&f), ==, 0);
   init (&f);
   f.rate.base.rate_bps = 0.6 * mcc_rate_enhanced_equation_bps (&f.input);
@@ -178,6 +197,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-probe/verdict", verdict);
   g_test_add_func ("/rate-probe/bursts-are-ours", burst);
   g_test_add_func ("/rate-probe/silence", silence);
+  g_test_add_func ("/rate-probe/another-link", another_link);
   g_test_add_func ("/rate-probe/waits-longer-each-time", waits);
   g_test_add_func ("/rate-probe/not-where-tcp-would-get-no-more", not_worth);
   return g_test_run ();

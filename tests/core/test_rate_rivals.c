@@ -661,6 +661,37 @@ floor_of_the_queue (void)
   }
 }
 
+/* 1 Mb/s in packets of 6 kB, 48 ms apart, which show no more than that, and a queue of 45 ms, less
+ * than its target. TCP would get far more. Others' stays, and swings, when we send less. */
+static void
+cut_shows_it (void)
+{
+  for (guint others = 0; others < 2; others++) {
+    RateFixture f;
+    guint queue_ms = 45, cut = 0;
+    rate_alone (&f, FALSE);
+    f.input.packet_bytes = 6000.0;
+    f.input.loss_ratio = 1e-3;
+    f.proven_bps = MBPS;
+    for (guint i = 1; i < 90 && rate_mode (&f) == MCC_RATE_DELAY; i++) {
+      guint64 sent_bps = f.asked[RATE_LAG - 1];
+      rate_send (&f, sent_bps);
+      rate_receive (&f, MIN (sent_bps, MBPS));
+      cut += rate_bps (&f) < 9 * MBPS / 10;
+      if (!others && sent_bps < 9 * MBPS / 10)
+        queue_ms -= MIN (queue_ms, 15);
+      rate_queue (&f, queue_ms + (others && i % 4 > 0 ? 10 : 0));
+      rate_step (&f);
+    }
+    g_test_message ("%s: cut for %d decisions", others ? "others" : "alone", (int)cut);
+    g_assert_cmpuint (cut, >, 0);
+    g_assert_cmpint (rate_mode (&f), ==, others ? MCC_RATE_TCP : MCC_RATE_DELAY);
+    if (!others) /* and it is back */
+      g_assert_cmpuint (rate_bps (&f), >, 9 * MBPS / 10);
+    rate_clear (&f);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -684,5 +715,6 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-rivals/share-of-a-link-that-was-ours", share);
   g_test_add_func ("/rate-rivals/overflow-of-our-own", owns_queue);
   g_test_add_func ("/rate-rivals/floor-of-the-queue", floor_of_the_queue);
+  g_test_add_func ("/rate-rivals/a-cut-shows-it", cut_shows_it);
   return g_test_run ();
 }
