@@ -183,8 +183,7 @@ mcc_rate_enhanced_watch_capacity (MccRateEnhanced *rate, const MccRateInput *inp
     return;
   self->emptied = false;
   double ours_s = rate->own_queue_s + fmax (least_queue_s (input), self->spread_s);
-  double came_bps = fmax ((double)input->received_now_bps, stood_bps (self));
-  double most_bps = came_bps + (double)input->grain_bps;
+  double most_bps = (double)(input->received_now_bps + input->grain_bps);
   if (most_bps < SLOWER * self->noted_bps && mcc_time_to_seconds (input->queue_delay) > ours_s)
     self->seen += CYCLE_LEAST;
   /* Part of that came when it still carried more. */

@@ -45,7 +45,7 @@ typedef struct {
 
 /* A cut that shows whose queue it is (mccrateprobe.c). */
 typedef struct {
-  MccTime until;      /* 0: none */
+  MccTime begun;      /* 0: none */
   double carried_bps; /* arrived at the cut ... */
   double queue_s;     /* ... at which the queue was that ... */
   double left_s;      /* ... of which we can have left so much, and a margin */

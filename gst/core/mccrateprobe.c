@@ -37,7 +37,7 @@ void
 mcc_rate_enhanced_begin_probe (MccRateEnhanced *rate, const MccRateInput *input)
 {
   MccRateProbe *self = &rate->probe;
-  self->until = input->now + TIME_MAX;
+  self->begun = input->now;
   self->carried_bps = fmax ((double)input->received_now_bps, (double)input->received_bps);
   self->queue_s = mcc_time_to_seconds (input->queue_delay);
   self->left_s = self->queue_s + MARGIN_S;
@@ -52,7 +52,7 @@ mcc_rate_enhanced_wants_probe (
   MccTime wait = mcc_rate_enhanced_foreign_losses (rate, input) ? WAIT_FOREIGN : WAIT;
   for (unsigned i = 0; i < self->vain; i++)
     wait *= LONGER;
-  if (input->queue_delay <= target / 2 || self->until != 0) {
+  if (input->queue_delay <= target / 2 || self->begun != 0) {
     self->stood = 0;
     return false;
   }
@@ -68,19 +68,19 @@ mcc_rate_enhanced_wants_probe (
 bool
 mcc_rate_enhanced_is_probing (const MccRateEnhanced *rate)
 {
-  return rate->probe.until != 0;
+  return rate->probe.begun != 0;
 }
 
 bool
 mcc_rate_enhanced_probe (MccRateEnhanced *rate, const MccRateInput *input)
 {
   MccRateProbe *self = &rate->probe;
-  if (self->until == 0)
+  if (self->begun == 0)
     return false;
-  /* What arrived at the cut proves nothing any more. */
-  bool slower = rate->slower_at + TIME_MAX > self->until;
-  if (input->now >= self->until || slower || rate->cycles.stopped) {
-    self->until = 0;
+  /* Of another link what arrived at the cut proves nothing. */
+  if (input->now >= self->begun + TIME_MAX || rate->slower_at > self->begun
+      || rate->cycles.stopped) {
+    self->begun = 0;
     return false;
   }
   if (input->sent_bytes == 0)
@@ -98,6 +98,6 @@ mcc_rate_enhanced_probe (MccRateEnhanced *rate, const MccRateInput *input)
   self->empty = queue_s < EMPTY_S ? self->empty + 1 : 0;
   if (self->decisions < DECISIONS && self->empty < EMPTY)
     return false;
-  self->until = 0;
+  self->begun = 0;
   return self->others >= OTHERS;
 }

@@ -71,8 +71,7 @@ part_of_link (const MccRateEnhanced *self, const MccRateInput *input)
 bool
 mcc_rate_enhanced_whole_link (const MccRateEnhanced *self, const MccRateInput *input)
 {
-  return shows_link (input)
-         && (double)input->received_now_bps > WHOLE_LINK * proven_capacity_bps (self, input);
+  return shows_link (input) && !part_of_link (self, input);
 }
 
 bool
