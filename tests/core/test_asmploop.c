@@ -482,7 +482,7 @@ key_frames (void)
 }
 
 /* Key frames of four times the mean on a link that falls from 2 Mb/s to 600 kb/s: what they make of
- * the queue is no rival's, which was believed in 58 of 300 runs and cost a seventh of all packets.
+ * the queue is no rival's, which was believed in 20 of 80 runs and cost a seventh of all packets.
  */
 static void
 key_frames_and_a_slower_link (void)

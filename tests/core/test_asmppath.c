@@ -450,8 +450,8 @@ late_reader (void)
   }
 }
 
-/* What came since the last decision, how long it took, and how long it was sent for. The first may
- * come long after an announcement. */
+/* What came since the last decision, how long it took, and how long it was sent for; at first since
+ * the announcement. */
 static void
 since_the_last_decision (void)
 {

@@ -112,6 +112,20 @@ burst (void)
     g_assert_false (step (&f, i == 0 ? 2 * CARRIED : CUT, i < 7 ? 60 : 16));
 }
 
+/* Two decisions in five may be chance. */
+static void
+too_few (void)
+{
+  Fixture f;
+  init (&f);
+  mcc_rate_enhanced_begin_probe (&f.rate, &f.input);
+  for (guint i = 0; i < 2; i++)
+    g_assert_false (step (&f, CUT / 8, 16));
+  for (guint i = 0; i < 3; i++)
+    g_assert_false (step (&f, CUT, i < 2 ? 60 : 16));
+  g_assert_false (mcc_rate_enhanced_is_probing (&f.rate));
+}
+
 /* Nothing comes, or nothing that says when it was sent: nothing is told, and it ends. */
 static void
 silence (void)
@@ -141,11 +155,11 @@ another_link (void)
   }
 }
 
-/* Steps until a probe is wanted, at most 1000. */
+/* Steps until a probe is wanted, at most 2000. */
 static guint
 steps_to_probe (Fixture *f)
 {
-  for (guint i = 1; i <= 1000; i++) {
+  for (guint i = 1; i <= 2000; i++) {
     f->input.now += STEP;
     if (mcc_rate_enhanced_wants_probe (&f->rate, &f->input, TARGET, STEP))
       return i;
@@ -159,9 +173,9 @@ waits (void)
 {
   Fixture f;
   init (&f);
-  g_assert_cmpuint (steps_to_probe (&f), ==, 50);
-  g_assert_cmpuint (steps_to_probe (&f), ==, 100);
-  g_assert_cmpuint (steps_to_probe (&f), ==, 200);
+  static const guint steps[] = { 50, 100, 200, 400, 800, 1600, 1600 };
+  for (guint i = 0; i < G_N_ELEMENTS (steps); i++)
+    g_assert_cmpuint (steps_to_probe (&f), ==, steps[i]);
 
   init (&f); /* none: from the beginning */
   for (guint i = 0; i < 100; i++) {
@@ -196,6 +210,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/rate-probe/verdict", verdict);
   g_test_add_func ("/rate-probe/bursts-are-ours", burst);
+  g_test_add_func ("/rate-probe/too-few", too_few);
   g_test_add_func ("/rate-probe/silence", silence);
   g_test_add_func ("/rate-probe/another-link", another_link);
   g_test_add_func ("/rate-probe/waits-longer-each-time", waits);
