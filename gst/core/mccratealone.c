@@ -7,6 +7,10 @@
  * falls or is none. One that stands or grows is others', as is a loss without a queue, or where
  * less arrived than at the overflow before. No sign of others for long, over several overflows and
  * while we sent less for a while: there are none.
+ *
+ * Law: a queue that stands lets out what the link carries, and of others' packets in it there are
+ * the fewer between ours the more we send. Where ours come as far apart whatever we send there are
+ * none, whatever is lost by chance.
  */
 #include "mccrateenhanced.h"
 
@@ -18,6 +22,10 @@
 #define LESS_TIME_S 2.0 /* ... for so long */
 #define AS_MUCH 0.85    /* arrives at each overflow */
 #define SPIKE MCC_MSECOND
+#define SERVED_MEMORY 40.0 /* decisions */
+#define SERVED 5.5         /* decisions with a queue that stands ... */
+#define VARIED 0.08 /* ... into which we sent as differently (standard deviation / mean) ... */
+#define SAME 0.33   /* ... and what it let out differed by no more of that: RTCP comes between */
 
 void
 mcc_rate_enhanced_forget_alone (MccRateEnhanced *rate, MccTime now)
@@ -33,6 +41,44 @@ note_others (MccRateAlone *self, MccTime now)
   self->less_s = 0.0;
 }
 
+/* Whatever is lost in a decision was sent, or let out, or neither. */
+static void
+note_served (MccRateAlone *self, const MccRateInput *input, MccTime empty)
+{
+  double *sums[] = { &self->stood, &self->sent, &self->sent2, &self->came, &self->came2 };
+  for (unsigned i = 0; i < sizeof sums / sizeof *sums; i++)
+    *sums[i] *= 1.0 - 1.0 / SERVED_MEMORY;
+  if (input->loss_in_interval || input->queue_delay <= empty || input->sent_span == 0
+      || input->came_span == 0)
+    return;
+  double sent = (double)input->sent_bytes / mcc_time_to_seconds (input->sent_span);
+  double came = (double)input->sent_bytes / mcc_time_to_seconds (input->came_span);
+  self->stood += 1.0;
+  self->sent += sent;
+  self->sent2 += sent * sent;
+  self->came += came;
+  self->came2 += came * came;
+}
+
+/* Variance, of the square of the mean. */
+static double
+variation2 (double sum, double sum2, double count)
+{
+  double mean = sum / count;
+  return sum2 / count / (mean * mean) - 1.0;
+}
+
+bool
+mcc_rate_enhanced_serves_us_alone (const MccRateEnhanced *rate)
+{
+  const MccRateAlone *self = &rate->alone;
+  if (self->stood < SERVED || !(self->sent > 0.0))
+    return false;
+  double sent = variation2 (self->sent, self->sent2, self->stood);
+  double came = variation2 (self->came, self->came2, self->stood);
+  return sent >= VARIED * VARIED && came <= SAME * SAME * sent;
+}
+
 void
 mcc_rate_enhanced_watch_alone (
     MccRateEnhanced *rate, const MccRateInput *input, bool new_loss, double dt_s)
@@ -41,6 +87,7 @@ mcc_rate_enhanced_watch_alone (
   MccTime empty = mcc_rate_enhanced_empty_queue (rate, input)
                   + mcc_time_from_seconds (mcc_rate_packet_delay_s (input));
   double received = (double)input->received_now_bps;
+  note_served (self, input, empty);
   if (new_loss) {
     bool ours = input->queue_delay > empty && received >= AS_MUCH * self->carried_bps
                 && mcc_rate_enhanced_whole_link (rate, input) && !input->marked_alone;

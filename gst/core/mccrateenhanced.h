@@ -41,6 +41,9 @@ typedef struct {
   unsigned overflows; /* of our own, since then */
   double less_s;      /* so long we have sent less than ... */
   double carried_bps; /* ... what arrived at the last overflow; 0: none yet */
+  /* Of the decisions in which the queue stood and nothing was lost, fading: how many, and the sums
+   * of the rates at which their packets were sent and came, and of the squares. */
+  double stood, sent, sent2, came, came2;
 } MccRateAlone;
 
 /* A cut that shows whose queue it is (mccrateprobe.c). */
@@ -131,6 +134,8 @@ void mcc_rate_enhanced_watch_alone (
     MccRateEnhanced *self, const MccRateInput *input, bool new_loss, double dt_s);
 /* There has been none for long. */
 bool mcc_rate_enhanced_is_alone (const MccRateEnhanced *self, const MccRateInput *input);
+/* What the queue let out was the same, whatever we sent. */
+bool mcc_rate_enhanced_serves_us_alone (const MccRateEnhanced *rate);
 void mcc_rate_enhanced_forget_alone (MccRateEnhanced *self, MccTime now);
 /* Below its target a queue stands for long, and TCP would get far more: worth a cut? @dt since the
  * last decision. */

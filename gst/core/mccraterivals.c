@@ -324,6 +324,7 @@ mcc_rate_enhanced_judge_rivals (
   bool empty = self->empty_since != MCC_TIME_NONE;
   bool long_empty = empty && input->now - self->empty_since >= patience;
   bool alone = tcp && empty && mcc_rate_enhanced_is_alone (self, input);
+  alone |= tcp && mcc_rate_enhanced_serves_us_alone (self);
   self->mistaken |= alone;
   if (alone || (tcp && long_empty && !mcc_rate_enhanced_foreign_losses (self, input)))
     enter_mode (self, input, MCC_RATE_DELAY);

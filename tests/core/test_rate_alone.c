@@ -193,6 +193,86 @@ short_tests (void)
   g_assert_true (is_alone (&f));
 }
 
+typedef enum {
+  NOBODY,
+  RTCP_BETWEEN, /* now and then a packet of it: a tenth of the time of ours */
+  LOSS_BETWEEN, /* by chance: what is missing was let out, too */
+  A_TCP_FLOW,   /* sends as much as we do at LINK */
+} Other;
+
+/* A queue of 100 ms stands, and in each decision another rate of ours, by up to @swing of LINK,
+ * comes to its end. */
+static void
+swing (Fixture *f, guint steps, double swing, Other other)
+{
+  static const double course[] = { -1.0, -0.4, 0.3, 1.0, 0.5, -0.2, -0.8 };
+  for (guint i = 0; i < steps; i++) {
+    double sent = LINK * (1.0 + swing * course[i % G_N_ELEMENTS (course)]);
+    double came = LINK;
+    if (other == A_TCP_FLOW)
+      came *= sent / (sent + LINK);
+    f->input.sent_bytes = (guint64)(sent / 80.0);
+    f->input.loss_in_interval = other == LOSS_BETWEEN && i % 4 == 3;
+    double span_s = 8.0 * (double)f->input.sent_bytes / came;
+    if (other == RTCP_BETWEEN && i % 5 == 4)
+      span_s *= 1.1;
+    if (f->input.loss_in_interval)
+      span_s *= 1.5;
+    f->input.now += STEP;
+    f->input.sent_span = STEP;
+    f->input.came_span = mcc_time_from_seconds (span_s);
+    f->input.queue_delay = f->input.queue_peak = 100 * MCC_MSECOND;
+    mcc_rate_enhanced_watch_alone (&f->rate, &f->input, false, 0.1);
+  }
+}
+
+/* Whatever it is that we send, the same is let out: within a second, whatever else is lost. */
+static void
+served_alone (void)
+{
+  for (Other other = NOBODY; other <= LOSS_BETWEEN; other++) {
+    Fixture f;
+    init (&f);
+    swing (&f, 5, 0.2, other);
+    g_assert_false (mcc_rate_enhanced_serves_us_alone (&f.rate)); /* so few say nothing */
+    swing (&f, 5, 0.2, other);
+    g_assert_true (mcc_rate_enhanced_serves_us_alone (&f.rate));
+  }
+}
+
+/* Another flow's packets come between. It may have been alone ours a moment ago. */
+static void
+served_with_others (void)
+{
+  Fixture f;
+  init (&f);
+  for (guint i = 0; i < 100; i++) {
+    swing (&f, 7, 0.2, A_TCP_FLOW);
+    g_assert_false (mcc_rate_enhanced_serves_us_alone (&f.rate));
+  }
+  swing (&f, 210, 0.2, NOBODY);
+  g_assert_true (mcc_rate_enhanced_serves_us_alone (&f.rate));
+  swing (&f, 7, 0.2, A_TCP_FLOW);
+  g_assert_false (mcc_rate_enhanced_serves_us_alone (&f.rate));
+}
+
+/* Who always sends the same sees nothing by it, nor does who waits for nobody. */
+static void
+nothing_varied (void)
+{
+  Fixture f;
+  init (&f);
+  swing (&f, 100, 0.05, NOBODY);
+  g_assert_false (mcc_rate_enhanced_serves_us_alone (&f.rate));
+  init (&f);
+  f.input.came_span = STEP;
+  for (guint i = 0; i < 10; i++) {
+    run (&f, 10, 480000, LINK, 0);
+    run (&f, 10, 720000, LINK, 0);
+  }
+  g_assert_false (mcc_rate_enhanced_serves_us_alone (&f.rate));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -202,5 +282,8 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-alone/one-overflow", one_overflow);
   g_test_add_func ("/rate-alone/nothing-tried", no_test);
   g_test_add_func ("/rate-alone/tried-for-moments", short_tests);
+  g_test_add_func ("/rate-alone/served/alone", served_alone);
+  g_test_add_func ("/rate-alone/served/with-others", served_with_others);
+  g_test_add_func ("/rate-alone/served/nothing-varied", nothing_varied);
   return g_test_run ();
 }
