@@ -683,11 +683,27 @@ close_stream (GstMccStream *stream)
   g_clear_object (&stream->rtcp_out);
 }
 
+void
+gst_mcc_session_tell_joined (GstMccSession *self, GError *error)
+{
+  gboolean first;
+
+  g_mutex_lock (&self->lock);
+  first = error && !self->join_failed;
+  self->join_failed = error != NULL;
+  g_mutex_unlock (&self->lock);
+  if (first)
+    GST_ELEMENT_WARNING (self->bin, RESOURCE, OPEN_READ,
+        ("%s. It is tried again until it works.", error->message), (NULL));
+  g_clear_error (&error);
+}
+
 gboolean
 gst_mcc_session_rejoin (GstMccSession *self)
 {
   GSocket *streams[GST_MCC_STREAMS_MAX];
   MccAddress address;
+  GError *error = NULL;
   gboolean good;
   guint n = 0;
 
@@ -698,8 +714,9 @@ gst_mcc_session_rejoin (GstMccSession *self)
     if (self->joined[i].socket && !self->joined[i].leaving)
       streams[n++] = g_object_ref (self->joined[i].socket);
   g_mutex_unlock (&self->lock);
-  good = gst_mcc_sockets_renew (&self->sockets, streams, n);
-  GST_INFO_OBJECT (self->bin, "joined again: %s", good ? "all groups" : "not all groups");
+  good = gst_mcc_sockets_renew (&self->sockets, streams, n, &error);
+  GST_INFO_OBJECT (self->bin, "joined again: %s", good ? "all groups" : error->message);
+  gst_mcc_session_tell_joined (self, error);
   while (n > 0)
     g_object_unref (streams[--n]);
   g_mutex_lock (&self->lock);
@@ -735,6 +752,7 @@ gst_mcc_session_close (GstMccSession *self)
   self->source_ssrc = 0;
   self->source_lost = FALSE;
   self->route_lost = FALSE;
+  self->join_failed = FALSE;
   memset (&self->learned, 0, sizeof self->learned);
   memset (&self->reception, 0, sizeof self->reception);
 }

@@ -83,6 +83,7 @@ struct _GstMccSession {
   guint32 source_ssrc;
   MccAddress source_address;
   gboolean source_lost; /* it may be back with another address */
+  gboolean join_failed; /* and was told */
   GstMccReception reception;
   GstCaps *caps;
   /* receiver of streams, layers */
@@ -99,6 +100,9 @@ GstElement *gst_mcc_session_make_element (
     GstMccSession *self, const gchar *factory, GError **error);
 /* Called with the lock. */
 void gst_mcc_session_set_destination_locked (GstMccSession *self, const MccAddress *address);
+
+/* Warns of the first @error (its transfer) since all could be joined; NULL: they could. */
+void gst_mcc_session_tell_joined (GstMccSession *self, GError *error);
 
 /* rtpsession may have chosen another SSRC (collision, caps): follow it. */
 void gst_mcc_session_refresh_ssrc (GstMccStream *stream);

@@ -549,7 +549,10 @@ gst_mcc_session_pause (GstMccSession *self)
 void
 gst_mcc_session_resume (GstMccSession *self)
 {
-  gst_mcc_sockets_rejoin (&self->sockets);
+  GError *error = NULL;
+
+  gst_mcc_sockets_rejoin (&self->sockets, &error);
+  gst_mcc_session_tell_joined (self, error);
   gst_mcc_source_set_unread (self->source);
 }
 

@@ -539,16 +539,26 @@ empty (GSocket *socket)
     ;
 }
 
-void
-gst_mcc_sockets_rejoin (GstMccSockets *self)
+/* Whether this one could be joined, too; @error is of the first that could not. */
+static gboolean
+join_too (GstMccSockets *self, GSocket *socket, const MccAddress *group, GError **error)
 {
+  return join (self, socket, group, error && *error ? NULL : error);
+}
+
+gboolean
+gst_mcc_sockets_rejoin (GstMccSockets *self, GError **error)
+{
+  gboolean good = TRUE;
+
   if (self->rtp)
     empty (self->rtp);
   if (!self->multicast || self->sender)
-    return;
+    return TRUE;
   if (self->rtp)
-    add_membership (self, self->rtp, &self->group, NULL);
-  add_membership (self, self->rtcp_group, &self->group, NULL);
+    good &= join_too (self, self->rtp, &self->group, error);
+  good &= join_too (self, self->rtcp_group, &self->group, error);
+  return good;
 }
 
 void
@@ -565,7 +575,7 @@ gst_mcc_sockets_renew_output (GstMccSockets *self)
 }
 
 gboolean
-gst_mcc_sockets_renew (GstMccSockets *self, GSocket *const *streams, guint n)
+gst_mcc_sockets_renew (GstMccSockets *self, GSocket *const *streams, guint n, GError **error)
 {
   GSocket *own[] = { self->sender ? NULL : self->rtp, self->rtcp_group };
   gboolean good = TRUE;
@@ -581,11 +591,12 @@ gst_mcc_sockets_renew (GstMccSockets *self, GSocket *const *streams, guint n)
     gst_mcc_sockets_leave_stream (self, streams[i]);
   for (guint i = 0; i < G_N_ELEMENTS (own); i++)
     if (own[i])
-      good &= add_membership (self, own[i], &self->group, NULL);
+      good &= join_too (self, own[i], &self->group, error);
   for (guint i = 0; i < n; i++) {
     MccAddress group;
 
-    good &= get_group (streams[i], &group) && add_membership (self, streams[i], &group, NULL);
+    if (get_group (streams[i], &group))
+      good &= join_too (self, streams[i], &group, error);
   }
   return good;
 }

@@ -47,14 +47,16 @@ typedef struct {
 gboolean gst_mcc_sockets_open (GstMccSockets *self, const GstMccSessionSettings *settings,
     GstMccSocketsKind kind, GError **error);
 void gst_mcc_sockets_close (GstMccSockets *self);
-/* Receiver: leaves the group, joins it again; what had come before is read away. */
+/* Receiver: leaves the group, joins it again; what had come before is read away. FALSE, *error as
+ * below. */
 void gst_mcc_sockets_leave (GstMccSockets *self);
-void gst_mcc_sockets_rejoin (GstMccSockets *self);
+gboolean gst_mcc_sockets_rejoin (GstMccSockets *self, GError **error);
 /* Out of all groups, and those of @streams, and in again, on the interface that has the name now,
  * or that the routes lead to; what leaves, leaves by it. What waits to be read stays. Sockets that
  * are bound to a link-local group of IPv6 stay with the interface that they were made for. FALSE: a
- * group could not be joined. */
-gboolean gst_mcc_sockets_renew (GstMccSockets *self, GSocket *const *streams, guint n);
+ * group could not be joined; *error, if asked for, names the first such and the mend. */
+gboolean gst_mcc_sockets_renew (
+    GstMccSockets *self, GSocket *const *streams, guint n, GError **error);
 /* ... of what leaves only. Any thread. */
 void gst_mcc_sockets_renew_output (GstMccSockets *self);
 /* Interface of link-local IPv6 addresses. Any thread. */

@@ -25,6 +25,7 @@
 typedef struct {
   GstElement *pipeline, *element;
   gint buffers;
+  guint refused; /* warnings that the group cannot be joined */
 } Side;
 
 typedef struct {
@@ -201,6 +202,8 @@ warnings (Side *side, const gchar *part, const gchar *another, guint *other)
     g_test_message ("%s", error->message);
     n += strstr (error->message, part) != NULL;
     *other += strstr (error->message, another) != NULL;
+    side->refused += strstr (error->message, "cannot join " GROUP) != NULL
+                     && strstr (error->message, "on mcc0 (there is no such interface)") != NULL;
     g_error_free (error);
     gst_message_unref (message);
   }
@@ -252,12 +255,15 @@ test_made_anew (gconstpointer what)
     g_assert_cmpuint (other, ==, 0);
   }
   g_assert_cmpuint (told, ==, 1);
+  g_assert_cmpuint (receiver.refused, ==, 1); /* however often it was tried */
   make ("mcc0", "10.77.0.1");
   g_assert_true (both_hear (&sender, &receiver, 20));
   g_usleep (3 * G_USEC_PER_SEC);
   g_assert_cmpuint (warnings (&sender, "No route", "route is back", &other), ==, 1);
   g_assert_cmpuint (other, ==, 1);
+  g_assert_cmpuint (sender.refused, <=, 1);
   g_assert_cmpuint (warnings (&receiver, "not heard any more", "No sender", &other), ==, 0);
+  g_assert_cmpuint (receiver.refused, ==, 1);
   stop (&receiver);
   stop (&sender);
   end ();
@@ -336,22 +342,25 @@ check_renew (const gchar *group, const gchar *iface, const gchar *source)
   g_assert_no_error (error);
   g_assert_true (gst_mcc_sockets_open (&receiver, &settings, GST_MCC_SOCKETS_RECEIVER, &error));
   g_assert_no_error (error);
-  gst_mcc_sockets_rejoin (&receiver);
+  g_assert_true (gst_mcc_sockets_rejoin (&receiver, &error));
   stream = gst_mcc_sockets_open_stream (&receiver, (MccPlace){ 0, 0 }, &error);
   g_assert_no_error (error);
   send_some (&sender, 3);
-  g_assert_true (gst_mcc_sockets_renew (&receiver, &stream, 1));
+  g_assert_true (gst_mcc_sockets_renew (&receiver, &stream, 1, NULL));
   send_some (&sender, 3);
   g_assert_cmpuint (count (receiver.rtp), ==, 6);
   g_assert_cmpuint (count (stream), ==, 6);
   for (guint i = 0; i < 25; i++) {
     g_assert_true (ip ("link del mcc0"));
-    if (iface && i == 0)
-      g_assert_false (gst_mcc_sockets_renew (&receiver, &stream, 1));
+    if (iface && i == 0) {
+      g_assert_false (gst_mcc_sockets_renew (&receiver, &stream, 1, &error));
+      g_assert_nonnull (strstr (error->message, "there is no such interface"));
+      g_clear_error (&error);
+    }
     make ("mcc0", "10.77.0.1");
     g_assert_true (ip ("route replace 224.0.0.0/4 dev mcc0"));
-    g_assert_true (gst_mcc_sockets_renew (&sender, NULL, 0));
-    g_assert_true (gst_mcc_sockets_renew (&receiver, &stream, 1));
+    g_assert_true (gst_mcc_sockets_renew (&sender, NULL, 0, NULL));
+    g_assert_true (gst_mcc_sockets_renew (&receiver, &stream, 1, NULL));
     send_some (&sender, 1);
     g_assert_cmpuint (count (receiver.rtp), ==, 1);
     g_assert_cmpuint (count (stream), ==, 1);
@@ -443,13 +452,13 @@ test_switch (void)
   g_assert_true (switch_works ());
   g_assert_true (gst_mcc_sockets_open (&receiver, &settings, GST_MCC_SOCKETS_RECEIVER, &error));
   g_assert_no_error (error);
-  gst_mcc_sockets_rejoin (&receiver);
+  g_assert_true (gst_mcc_sockets_rejoin (&receiver, &error));
   g_assert_true (switch_learns ());
   for (guint i = 0; i < 3; i++) {
     g_assert_true (g_spawn_command_line_sync (
         "bridge mdb del dev mccbr port mcc0-p grp " GROUP, NULL, NULL, NULL, NULL));
     g_assert_false (switch_knows ());
-    g_assert_true (gst_mcc_sockets_renew (&receiver, NULL, 0));
+    g_assert_true (gst_mcc_sockets_renew (&receiver, NULL, 0, NULL));
     g_assert_true (switch_learns ());
   }
   gst_mcc_sockets_close (&receiver);
