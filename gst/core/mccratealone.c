@@ -9,8 +9,9 @@
  * while we sent less for a while: there are none.
  *
  * Law: a queue that stands lets out what the link carries, and of others' packets in it there are
- * the fewer between ours the more we send. Where ours come as far apart whatever we send there are
- * none, whatever is lost by chance.
+ * the fewer between ours the more we send: what comes varies by their part of what we send. Where
+ * it stays the same, whatever we send and whatever is lost by chance, others have no more than a
+ * third.
  */
 #include "mccrateenhanced.h"
 
@@ -22,10 +23,12 @@
 #define LESS_TIME_S 2.0 /* ... for so long */
 #define AS_MUCH 0.85    /* arrives at each overflow */
 #define SPIKE MCC_MSECOND
-#define SERVED_MEMORY 40.0 /* decisions */
-#define SERVED 5.5         /* decisions with a queue that stands ... */
-#define VARIED 0.08 /* ... into which we sent as differently (standard deviation / mean) ... */
-#define SAME 0.33   /* ... and what it let out differed by no more of that: RTCP comes between */
+#define SERVED_MEMORY 40.0          /* decisions */
+#define SERVED 5.5                  /* decisions with a queue that stands ... */
+#define SPAN_MIN (20 * MCC_MSECOND) /* ... and data over so long: no end of a burst ... */
+#define VARIED 0.08                 /* ... with a sent rate that varies so (s.d. / mean) ... */
+#define VARIED_MOST 0.25            /* ... of which more than this excuses no more ... */
+#define SAME 0.33                   /* ... and what comes by this of it: RTCP comes between */
 
 void
 mcc_rate_enhanced_forget_alone (MccRateEnhanced *rate, MccTime now)
@@ -41,15 +44,15 @@ note_others (MccRateAlone *self, MccTime now)
   self->less_s = 0.0;
 }
 
-/* Whatever is lost in a decision was sent, or let out, or neither. */
+/* Not where something was lost: whether the queue let out what is missing is not known. */
 static void
 note_served (MccRateAlone *self, const MccRateInput *input, MccTime empty)
 {
   double *sums[] = { &self->stood, &self->sent, &self->sent2, &self->came, &self->came2 };
   for (unsigned i = 0; i < sizeof sums / sizeof *sums; i++)
     *sums[i] *= 1.0 - 1.0 / SERVED_MEMORY;
-  if (input->loss_in_interval || input->queue_delay <= empty || input->sent_span == 0
-      || input->came_span == 0)
+  if (input->loss_in_interval || input->queue_delay <= empty || input->sent_span < SPAN_MIN
+      || input->came_span < SPAN_MIN)
     return;
   double sent = (double)input->sent_bytes / mcc_time_to_seconds (input->sent_span);
   double came = (double)input->sent_bytes / mcc_time_to_seconds (input->came_span);
@@ -60,7 +63,7 @@ note_served (MccRateAlone *self, const MccRateInput *input, MccTime empty)
   self->came2 += came * came;
 }
 
-/* Variance, of the square of the mean. */
+/* Variance by the square of the mean. */
 static double
 variation2 (double sum, double sum2, double count)
 {
@@ -72,11 +75,11 @@ bool
 mcc_rate_enhanced_serves_us_alone (const MccRateEnhanced *rate)
 {
   const MccRateAlone *self = &rate->alone;
-  if (self->stood < SERVED || !(self->sent > 0.0))
+  if (self->stood < SERVED)
     return false;
   double sent = variation2 (self->sent, self->sent2, self->stood);
   double came = variation2 (self->came, self->came2, self->stood);
-  return sent >= VARIED * VARIED && came <= SAME * SAME * sent;
+  return sent >= VARIED * VARIED && came <= SAME * SAME * fmin (sent, VARIED_MOST * VARIED_MOST);
 }
 
 void

@@ -42,7 +42,7 @@ typedef struct {
   double less_s;      /* so long we have sent less than ... */
   double carried_bps; /* ... what arrived at the last overflow; 0: none yet */
   /* Of the decisions in which the queue stood and nothing was lost, fading: how many, and the sums
-   * of the rates at which their packets were sent and came, and of the squares. */
+   * of the rates at which their packets were sent and came, in bytes/s, and of the squares. */
   double stood, sent, sent2, came, came2;
 } MccRateAlone;
 

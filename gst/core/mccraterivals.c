@@ -323,8 +323,9 @@ mcc_rate_enhanced_judge_rivals (
   MccTime patience = mcc_time_max (ALONE_TIME, ALONE_RTTS * input->rtt);
   bool empty = self->empty_since != MCC_TIME_NONE;
   bool long_empty = empty && input->now - self->empty_since >= patience;
-  bool alone = tcp && empty && mcc_rate_enhanced_is_alone (self, input);
-  alone |= tcp && mcc_rate_enhanced_serves_us_alone (self);
+  bool alone = tcp
+               && (mcc_rate_enhanced_serves_us_alone (self)
+                   || (empty && mcc_rate_enhanced_is_alone (self, input)));
   self->mistaken |= alone;
   if (alone || (tcp && long_empty && !mcc_rate_enhanced_foreign_losses (self, input)))
     enter_mode (self, input, MCC_RATE_DELAY);

@@ -198,35 +198,56 @@ typedef enum {
   RTCP_BETWEEN, /* now and then a packet of it: a tenth of the time of ours */
   LOSS_BETWEEN, /* by chance: what is missing was let out, too */
   A_TCP_FLOW,   /* sends as much as we do at LINK */
+  SLOWER_FLOW,  /* ... or two thirds of that */
 } Other;
 
-/* A queue of 100 ms stands, and in each decision another rate of ours, by up to @swing of LINK,
- * comes to its end. */
+/* @bytes were sent over @sent_s and came over @came_s, behind a queue of @queue_ms. */
 static void
-swing (Fixture *f, guint steps, double swing, Other other)
+serve (Fixture *f, guint bytes, double sent_s, double came_s, guint queue_ms)
+{
+  f->input.now += STEP;
+  f->input.sent_bytes = bytes;
+  f->input.sent_span = mcc_time_from_seconds (sent_s);
+  f->input.came_span = mcc_time_from_seconds (came_s);
+  f->input.queue_delay = f->input.queue_peak = queue_ms * MCC_MSECOND;
+  mcc_rate_enhanced_watch_alone (&f->rate, &f->input, false, 0.1);
+}
+
+static gboolean
+served (const Fixture *f)
+{
+  return mcc_rate_enhanced_serves_us_alone (&f->rate);
+}
+
+/* In each decision another rate of ours, by up to @swing of LINK, comes to the end of a queue of
+ * @queue_ms. */
+static void
+swing_in (Fixture *f, guint steps, double swing, Other other, guint queue_ms)
 {
   static const double course[] = { -1.0, -0.4, 0.3, 1.0, 0.5, -0.2, -0.8 };
   for (guint i = 0; i < steps; i++) {
     double sent = LINK * (1.0 + swing * course[i % G_N_ELEMENTS (course)]);
     double came = LINK;
-    if (other == A_TCP_FLOW)
-      came *= sent / (sent + LINK);
-    f->input.sent_bytes = (guint64)(sent / 80.0);
+    if (other >= A_TCP_FLOW)
+      came *= sent / (sent + (other == A_TCP_FLOW ? LINK : LINK / 1.5));
+    double span_s = sent / came / 10.0;
     f->input.loss_in_interval = other == LOSS_BETWEEN && i % 4 == 3;
-    double span_s = 8.0 * (double)f->input.sent_bytes / came;
     if (other == RTCP_BETWEEN && i % 5 == 4)
       span_s *= 1.1;
     if (f->input.loss_in_interval)
       span_s *= 1.5;
-    f->input.now += STEP;
-    f->input.sent_span = STEP;
-    f->input.came_span = mcc_time_from_seconds (span_s);
-    f->input.queue_delay = f->input.queue_peak = 100 * MCC_MSECOND;
-    mcc_rate_enhanced_watch_alone (&f->rate, &f->input, false, 0.1);
+    serve (f, (guint)(sent / 80.0), 0.1, span_s, queue_ms);
   }
 }
 
-/* Whatever it is that we send, the same is let out: within a second, whatever else is lost. */
+static void
+swing (Fixture *f, guint steps, double swing, Other other)
+{
+  swing_in (f, steps, swing, other, 100);
+}
+
+/* Whatever it is that we send, the same is let out: six decisions show it, whatever else is lost.
+ */
 static void
 served_alone (void)
 {
@@ -234,9 +255,11 @@ served_alone (void)
     Fixture f;
     init (&f);
     swing (&f, 5, 0.2, other);
-    g_assert_false (mcc_rate_enhanced_serves_us_alone (&f.rate)); /* so few say nothing */
+    g_assert_false (served (&f)); /* so few say nothing */
     swing (&f, 5, 0.2, other);
-    g_assert_true (mcc_rate_enhanced_serves_us_alone (&f.rate));
+    g_assert_true (served (&f));
+    mcc_rate_enhanced_forget_alone (&f.rate, f.input.now); /* the mode begins anew */
+    g_assert_false (served (&f));
   }
 }
 
@@ -245,32 +268,57 @@ static void
 served_with_others (void)
 {
   Fixture f;
-  init (&f);
-  for (guint i = 0; i < 100; i++) {
-    swing (&f, 7, 0.2, A_TCP_FLOW);
-    g_assert_false (mcc_rate_enhanced_serves_us_alone (&f.rate));
+  for (Other other = A_TCP_FLOW; other <= SLOWER_FLOW; other++) {
+    init (&f);
+    for (guint i = 0; i < 100; i++) {
+      swing (&f, 7, 0.2, other);
+      g_assert_false (served (&f));
+    }
   }
   swing (&f, 210, 0.2, NOBODY);
-  g_assert_true (mcc_rate_enhanced_serves_us_alone (&f.rate));
+  g_assert_true (served (&f));
   swing (&f, 7, 0.2, A_TCP_FLOW);
-  g_assert_false (mcc_rate_enhanced_serves_us_alone (&f.rate));
+  g_assert_false (served (&f));
 }
 
-/* Who always sends the same sees nothing by it, nor does who waits for nobody. */
+/* The end of a burst shows a rate of its own: beside others it excuses nothing. Where it is too
+ * short to tell anything it hides nothing either. */
+static void
+served_bursts (void)
+{
+  static const double ends_s[][2]
+      = { { 0.0005, 0.004 }, { 0.0, 0.1 }, { 0.1, 0.0 }, { 0.004, 0.1 }, { 0.1, 0.004 } };
+  for (guint i = 0; i < G_N_ELEMENTS (ends_s); i++) {
+    Fixture f;
+    init (&f);
+    for (guint n = 0; n < 10; n++) /* two thirds of the link are others' */
+      serve (&f, 2500, 0.1, n % 2 == 0 ? 0.105 : 0.095, 100);
+    serve (&f, 2500, ends_s[i][0], ends_s[i][1], 100);
+    g_assert_false (served (&f));
+    init (&f);
+    serve (&f, 2500, ends_s[i][0], ends_s[i][1], 100);
+    swing (&f, 7, 0.2, NOBODY);
+    g_assert_true (served (&f));
+  }
+  Fixture f; /* as is a whole one, of a key frame */
+  init (&f);
+  for (guint n = 0; n < 10; n++)
+    serve (&f, 2500, 0.1, n % 2 == 0 ? 0.11 : 0.09, 100);
+  serve (&f, 7500, 0.025, 0.3, 100);
+  g_assert_false (served (&f));
+}
+
+/* Who always sends about the same sees nothing by it, nor does who waits for nobody. */
 static void
 nothing_varied (void)
 {
   Fixture f;
   init (&f);
-  swing (&f, 100, 0.05, NOBODY);
-  g_assert_false (mcc_rate_enhanced_serves_us_alone (&f.rate));
+  swing (&f, 100, 0.11, NOBODY);
+  g_assert_false (served (&f));
   init (&f);
-  f.input.came_span = STEP;
-  for (guint i = 0; i < 10; i++) {
-    run (&f, 10, 480000, LINK, 0);
-    run (&f, 10, 720000, LINK, 0);
-  }
-  g_assert_false (mcc_rate_enhanced_serves_us_alone (&f.rate));
+  swing_in (&f, 100, 0.2, NOBODY, 10); /* less than a packet takes */
+  g_assert_false (served (&f));
 }
 
 int
@@ -284,6 +332,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-alone/tried-for-moments", short_tests);
   g_test_add_func ("/rate-alone/served/alone", served_alone);
   g_test_add_func ("/rate-alone/served/with-others", served_with_others);
+  g_test_add_func ("/rate-alone/served/bursts", served_bursts);
   g_test_add_func ("/rate-alone/served/nothing-varied", nothing_varied);
   return g_test_run ();
 }
