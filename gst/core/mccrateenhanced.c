@@ -30,6 +30,8 @@
 #define TARGET_QUEUE_RTT_MAX (15 * MCC_MSECOND) /* + RTT/16, at most this */
 #define TARGET_QUEUE_MIN (4 * MCC_MSECOND)
 #define TARGET_PACKET_MAX_S 0.2
+#define FULL 0.75             /* of the longest queue, at least, when a buffer overflows ... */
+#define LONGEST_FADE 0.03     /* ... which fades so much a second: links change */
 #define TARGET_OF_LOSS 0.25   /* of the queue at which the buffer overflowed */
 #define TARGET_OF_MARK 0.5    /* ... at which it marked: that is a standing one, no burst */
 #define BUFFER_NEAR 0.75      /* ... of it: cut whatever the standing queue */
@@ -113,11 +115,13 @@ note_capacity (MccRateEnhanced *self, const MccRateInput *input)
   self->restore = true;
 }
 
-/* Packets were lost while the queue stood: the buffer is full. If they were marked it is not, but a
- * queue as long as this is. */
+/* Packets were lost while the queue stood: the buffer is full, unless something came out of a much
+ * longer queue. If they were marked it is not, but a queue as long as this is. */
 static void
 note_overflow (MccRateEnhanced *self, const MccRateInput *input)
 {
+  if (!input->marked_alone && mcc_time_to_seconds (input->queue_peak) < FULL * self->longest_s)
+    return;
   note_capacity (self, input);
   if (input->marked_alone) {
     self->target_limit_s = fmax (mcc_time_to_seconds (TARGET_QUEUE_MIN),
@@ -247,7 +251,7 @@ grow (MccRateEnhanced *self, const MccRateInput *input, MccTime target, MccTime 
     if (!disproved && (*rate < NEAR * self->capacity_bps || calm < NEAR_TIME))
       growth = GROWTH_NEAR * fmin (1.0, depth * fmax (1.0, mcc_time_to_seconds (calm) / 2.0));
     else
-      self->capacity_bps = 0.0;
+      self->capacity_bps = self->longest_s = 0.0;
   }
   double room = 1.0 - (double)input->queue_delay / (double)target;
   double next = *rate * (1.0 + growth * room * mcc_time_to_seconds (dt));
@@ -384,6 +388,8 @@ enhanced_decide (MccRate *base, const MccRateInput *input)
   if (new_loss && self->decisions >= START_DECISIONS)
     self->loss_seen = input->last_loss_event;
 
+  self->longest_s *= 1.0 - LONGEST_FADE * mcc_time_to_seconds (dt);
+  self->longest_s = fmax (self->longest_s, mcc_time_to_seconds (input->queue_peak));
   double previous_bps = base->rate_bps;
   base->share_bps = 0;
   mcc_rate_enhanced_watch_link (self, input, new_loss);

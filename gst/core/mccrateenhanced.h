@@ -67,6 +67,7 @@ typedef struct {
   MccTime queue_last, queue_before;
   double buffer_s;       /* queue at which packets were lost; INFINITY: none yet */
   double target_limit_s; /* a shallow buffer overflows above; INFINITY: none known */
+  double longest_s;      /* queue that something came out of, fading */
   MccTime calm_since;    /* no sign of congestion since */
   MccTime loss_seen;     /* the newest loss event that was acted upon */
   double capacity_bps;   /* received while the queue stood; 0 = none seen */

@@ -357,6 +357,54 @@ a_mark_is_no_overflow (void)
   }
 }
 
+/* What is lost behind less of a queue than others came out of lately was lost by chance: the buffer
+ * is no shorter for it, and the target no lower. */
+static void
+a_loss_in_a_short_queue (void)
+{
+  static const struct {
+    guint longest_ms, seconds_ago;
+    guint64 then_bps; /* the link carries this much */
+    gboolean cut;     /* at a queue of 6 ms */
+  } table[] = {
+    { 0, 1, 1000000, TRUE },
+    { 60, 1, 1000000, FALSE },
+    { 60, 20, 1000000, FALSE },
+    { 60, 60, 1000000, TRUE },
+    { 60, 5, 1500000, TRUE }, /* the buffer is as many bytes */
+  };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    MccRateInput input;
+    MccRate *rate = in_delay_mode (&input);
+    input.packet_bytes = 100.0;
+    input.max_bps = input.received_bps;
+    input.queue_peak = table[row].longest_ms * MCC_MSECOND;
+    step (rate, &input);
+    input.queue_peak = 0;
+    for (guint i = 0; i < 10 * table[row].seconds_ago; i++) {
+      if (i == 20)
+        input.received_bps = input.received_now_bps = input.max_bps = table[row].then_bps;
+      step (rate, &input);
+    }
+    input.queue_delay = 16 * MCC_MSECOND;
+    input.queue_peak = 17 * MCC_MSECOND;
+    input.loss_ratio = 1e-6;
+    input.last_loss_event = input.now;
+    input.loss_in_interval = true;
+    step (rate, &input);
+    input.loss_in_interval = false;
+    input.queue_delay = input.queue_peak = 0;
+    for (guint i = 0; i < 10; i++)
+      step (rate, &input);
+    input.queue_delay = input.queue_peak = 6 * MCC_MSECOND;
+    guint64 before = mcc_rate_get_bps (rate);
+    step (rate, &input);
+    g_test_message ("row %u: %.3f", row, (double)mcc_rate_get_bps (rate) / (double)before);
+    g_assert_true ((mcc_rate_get_bps (rate) < before) == table[row].cut);
+    mcc_rate_free (rate);
+  }
+}
+
 static void
 silence (void)
 {
@@ -394,6 +442,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-enhanced/the-equation-bounds", equation_rules);
   g_test_add_func ("/rate-enhanced/grows-only-on-proof", unproven);
   g_test_add_func ("/rate-enhanced/a-mark-is-no-overflow", a_mark_is_no_overflow);
+  g_test_add_func ("/rate-enhanced/a-loss-in-a-short-queue", a_loss_in_a_short_queue);
   g_test_add_func ("/rate-enhanced/silence-changes-nothing", silence);
   return g_test_run ();
 }
