@@ -7,11 +7,6 @@
  * falls or is none. One that stands or grows is others', as is a loss without a queue, or where
  * less arrived than at the overflow before. No sign of others for long, over several overflows and
  * while we sent less for a while: there are none.
- *
- * Law: a queue that stands lets out what the link carries, and of others' packets in it there are
- * the fewer between ours the more we send: what comes varies by their part of what we send. Where
- * it stays the same, whatever we send and whatever is lost by chance, others have no more than a
- * third.
  */
 #include "mccrateenhanced.h"
 
@@ -23,12 +18,6 @@
 #define LESS_TIME_S 2.0 /* ... for so long */
 #define AS_MUCH 0.85    /* arrives at each overflow */
 #define SPIKE MCC_MSECOND
-#define SERVED_MEMORY 40.0          /* decisions */
-#define SERVED 5.5                  /* decisions with a queue that stands ... */
-#define SPAN_MIN (20 * MCC_MSECOND) /* ... and data over so long: no end of a burst ... */
-#define VARIED 0.08                 /* ... with a sent rate that varies so (s.d. / mean) ... */
-#define VARIED_MOST 0.25            /* ... of which more than this excuses no more ... */
-#define SAME 0.33                   /* ... and what comes by this of it: RTCP comes between */
 
 void
 mcc_rate_enhanced_forget_alone (MccRateEnhanced *rate, MccTime now)
@@ -44,44 +33,6 @@ note_others (MccRateAlone *self, MccTime now)
   self->less_s = 0.0;
 }
 
-/* Not where something was lost: whether the queue let out what is missing is not known. */
-static void
-note_served (MccRateAlone *self, const MccRateInput *input, MccTime empty)
-{
-  double *sums[] = { &self->stood, &self->sent, &self->sent2, &self->came, &self->came2 };
-  for (unsigned i = 0; i < sizeof sums / sizeof *sums; i++)
-    *sums[i] *= 1.0 - 1.0 / SERVED_MEMORY;
-  if (input->loss_in_interval || input->queue_delay <= empty || input->sent_span < SPAN_MIN
-      || input->came_span < SPAN_MIN)
-    return;
-  double sent = (double)input->sent_bytes / mcc_time_to_seconds (input->sent_span);
-  double came = (double)input->sent_bytes / mcc_time_to_seconds (input->came_span);
-  self->stood += 1.0;
-  self->sent += sent;
-  self->sent2 += sent * sent;
-  self->came += came;
-  self->came2 += came * came;
-}
-
-/* Variance by the square of the mean. */
-static double
-variation2 (double sum, double sum2, double count)
-{
-  double mean = sum / count;
-  return sum2 / count / (mean * mean) - 1.0;
-}
-
-bool
-mcc_rate_enhanced_serves_us_alone (const MccRateEnhanced *rate)
-{
-  const MccRateAlone *self = &rate->alone;
-  if (self->stood < SERVED)
-    return false;
-  double sent = variation2 (self->sent, self->sent2, self->stood);
-  double came = variation2 (self->came, self->came2, self->stood);
-  return sent >= VARIED * VARIED && came <= SAME * SAME * fmin (sent, VARIED_MOST * VARIED_MOST);
-}
-
 void
 mcc_rate_enhanced_watch_alone (
     MccRateEnhanced *rate, const MccRateInput *input, bool new_loss, double dt_s)
@@ -90,7 +41,6 @@ mcc_rate_enhanced_watch_alone (
   MccTime empty = mcc_rate_enhanced_empty_queue (rate, input)
                   + mcc_time_from_seconds (mcc_rate_packet_delay_s (input));
   double received = (double)input->received_now_bps;
-  note_served (self, input, empty);
   if (new_loss) {
     bool ours = input->queue_delay > empty && received >= AS_MUCH * self->carried_bps
                 && mcc_rate_enhanced_whole_link (rate, input) && !input->marked_alone;

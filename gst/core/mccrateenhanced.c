@@ -188,15 +188,12 @@ decide_slow_start (MccRateEnhanced *self, const MccRateInput *input, bool new_lo
 {
   MccTime limit = mcc_rate_enhanced_slow_start_queue (input);
   bool overload = grows (self, input, dt);
-  if (new_loss && (others_overflow (self, input) || not_asked_for (self, input, limit))) {
-    mcc_rate_enhanced_compete (self, input);
+  if (new_loss && (others_overflow (self, input) || not_asked_for (self, input, limit))
+      && mcc_rate_enhanced_compete (self, input))
     return;
-  }
   if (new_loss && !overload && input->queue_delay > limit && mcc_rate_enhanced_arrives (self, input)
-      && !mcc_rate_enhanced_whole_link (self, input)) {
-    mcc_rate_enhanced_compete (self, input); /* our last doubling did not fill it */
-    return;
-  }
+      && !mcc_rate_enhanced_whole_link (self, input) && mcc_rate_enhanced_compete (self, input))
+    return; /* our last doubling did not fill it */
   if (new_loss || overload) {
     if (new_loss && input->queue_peak > limit)
       note_overflow (self, input);
@@ -265,8 +262,7 @@ decide_delay (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, M
   MccTime target = mcc_rate_enhanced_target_queue (self, input), queue = input->queue_delay;
   double received = (double)input->received_now_bps;
   watch_beyond (self, input, target, dt);
-  if (mcc_rate_enhanced_probe (self, input)) {
-    mcc_rate_enhanced_compete (self, input);
+  if (mcc_rate_enhanced_probe (self, input) && mcc_rate_enhanced_compete (self, input)) {
     self->base.share_bps = 0; /* what the link carries is not known */
     return;
   }
@@ -277,9 +273,10 @@ decide_delay (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, M
   double packet_s = 8.0 * input->packet_bytes / received, queue_s = mcc_time_to_seconds (queue);
   bool nearly_full = mcc_time_to_seconds (input->queue_peak) > BUFFER_NEAR * self->buffer_s
                      && queue_s > BUFFER_PACKETS * packet_s;
-  if (new_loss && (others_overflow (self, input) || not_asked_for (self, input, target))) {
-    mcc_rate_enhanced_compete (self, input);
-  } else if (new_loss) {
+  if (new_loss && (others_overflow (self, input) || not_asked_for (self, input, target))
+      && mcc_rate_enhanced_compete (self, input))
+    return;
+  if (new_loss) {
     if (queue > target / 2)
       note_overflow (self, input);
     cut (self, input,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * mccrateenhanced: what the controller (mccrateenhanced.c), its search for rivals (mccraterivals.c,
- * mccratecycles.c, mccratealone.c, mccrateprobe.c) and its tries at the lowest rate
- * (mccratefloor.c) share. For these only.
+ * mccratecycles.c, mccratealone.c, mccrateserved.c, mccrateprobe.c) and its tries at the lowest
+ * rate (mccratefloor.c) share. For these only.
  */
 #pragma once
 
@@ -41,10 +41,14 @@ typedef struct {
   unsigned overflows; /* of our own, since then */
   double less_s;      /* so long we have sent less than ... */
   double carried_bps; /* ... what arrived at the last overflow; 0: none yet */
-  /* Of the decisions in which the queue stood and nothing was lost, fading: how many, and the sums
-   * of the rates at which their packets were sent and came, in bytes/s, and of the squares. */
-  double stood, sent, sent2, came, came2;
 } MccRateAlone;
+
+/* What the queue lets out (mccrateserved.c). Of the decisions in which it stood and nothing was
+ * lost, fading: how many, and the sums of the rates at which their packets were sent and came, in
+ * bytes/s, and of the squares. */
+typedef struct {
+  double stood, sent, sent2, came, came2;
+} MccRateServed;
 
 /* A cut that shows whose queue it is (mccrateprobe.c). */
 typedef struct {
@@ -88,6 +92,7 @@ typedef struct {
   bool mistaken;                 /* there were none any more, once: now they have to be proven */
   MccRateCycles cycles;
   MccRateAlone alone;
+  MccRateServed served;
   MccRateProbe probe;
   MccTime empty_since;
   double own_queue_s; /* what we alone can have left in the queue */
@@ -135,9 +140,11 @@ void mcc_rate_enhanced_watch_alone (
     MccRateEnhanced *self, const MccRateInput *input, bool new_loss, double dt_s);
 /* There has been none for long. */
 bool mcc_rate_enhanced_is_alone (const MccRateEnhanced *self, const MccRateInput *input);
-/* What the queue let out was the same, whatever we sent. */
-bool mcc_rate_enhanced_serves_us_alone (const MccRateEnhanced *rate);
 void mcc_rate_enhanced_forget_alone (MccRateEnhanced *self, MccTime now);
+/* Before a decision: what comes of what we send into a queue that stands. */
+void mcc_rate_enhanced_watch_served (MccRateEnhanced *rate, const MccRateInput *input);
+/* It was the same lately, whatever we sent: nobody else to speak of is in that queue. */
+bool mcc_rate_enhanced_serves_us_alone (const MccRateEnhanced *rate);
 /* Below its target a queue stands for long, and TCP would get far more: worth a cut? @dt since the
  * last decision. */
 bool mcc_rate_enhanced_wants_probe (
@@ -151,8 +158,8 @@ bool mcc_rate_enhanced_probe (MccRateEnhanced *self, const MccRateInput *input);
 void mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, bool new_loss);
 /* Something was lost that we had not to answer for, not much longer ago than such losses come. */
 bool mcc_rate_enhanced_foreign_losses (const MccRateEnhanced *self, const MccRateInput *input);
-/* From now on the equation rules. */
-void mcc_rate_enhanced_compete (MccRateEnhanced *self, const MccRateInput *input);
+/* From now on the equation rules. FALSE: no, the queue is seen to serve us alone. */
+bool mcc_rate_enhanced_compete (MccRateEnhanced *self, const MccRateInput *input);
 /* At the lowest rate, in a queue that stands: true where trying more has decided the rate. */
 bool mcc_rate_enhanced_try_more (MccRateEnhanced *self, const MccRateInput *input, bool new_loss);
 /* What the equation allows; INFINITY when it says nothing yet. */

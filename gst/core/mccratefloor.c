@@ -77,6 +77,5 @@ mcc_rate_enhanced_try_more (MccRateEnhanced *self, const MccRateInput *input, bo
   if ((double)input->received_bps < ROSE * lowest)
     return false;
   self->try_wait = 0;
-  mcc_rate_enhanced_compete (self, input);
-  return true;
+  return mcc_rate_enhanced_compete (self, input);
 }

@@ -215,6 +215,7 @@ mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, 
   if (received + (double)input->grain_bps < SLOWER * visible)
     self->slower_at = input->now;
   watch_queue (self, input);
+  mcc_rate_enhanced_watch_served (self, input);
   if (input->queue_delay <= mcc_rate_enhanced_slow_start_queue (input))
     self->built = false;
   /* A queue that marks may be short and our own; among rivals they are as losses. What a doubling
@@ -254,10 +255,15 @@ enter_mode (MccRateEnhanced *self, const MccRateInput *input, MccRateMode mode)
   }
 }
 
-void
+bool
 mcc_rate_enhanced_compete (MccRateEnhanced *self, const MccRateInput *input)
 {
+  if (mcc_rate_enhanced_serves_us_alone (self)) {
+    self->mistaken = true;
+    return false;
+  }
   enter_mode (self, input, MCC_RATE_TCP);
+  return true;
 }
 
 /* Where what arrives follows what we send, below the capacity seen before, and the queue stands all
@@ -288,7 +294,7 @@ seek_rivals (
   }
   self->peak_bps = fmax (self->peak_bps, received);
   if (self->rival_s >= RIVAL_EVIDENCE_S)
-    enter_mode (self, input, MCC_RATE_TCP);
+    mcc_rate_enhanced_compete (self, input);
 }
 
 /* A queue that we alone fill is served at the capacity, whatever we send: what arrives stays the
@@ -314,10 +320,9 @@ mcc_rate_enhanced_judge_rivals (
   else if (self->empty_since == MCC_TIME_NONE)
     self->empty_since = input->now;
   mcc_rate_enhanced_watch_cycles (self, input, dt_s);
-  if (self->base.mode == MCC_RATE_DELAY && mcc_rate_enhanced_others_come_and_go (self)) {
-    mcc_rate_enhanced_compete (self, input);
+  if (self->base.mode == MCC_RATE_DELAY && mcc_rate_enhanced_others_come_and_go (self)
+      && mcc_rate_enhanced_compete (self, input))
     return;
-  }
   if (tcp)
     mcc_rate_enhanced_watch_alone (self, input, new_loss, dt_s);
   MccTime patience = mcc_time_max (ALONE_TIME, ALONE_RTTS * input->rtt);

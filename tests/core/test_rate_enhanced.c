@@ -367,11 +367,8 @@ a_loss_in_a_short_queue (void)
     guint64 then_bps; /* the link carries this much */
     gboolean cut;     /* at a queue of 6 ms */
   } table[] = {
-    { 0, 1, 1000000, TRUE },
-    { 60, 1, 1000000, FALSE },
-    { 60, 20, 1000000, FALSE },
-    { 60, 60, 1000000, TRUE },
-    { 60, 5, 1500000, TRUE }, /* the buffer is as many bytes */
+    { 0, 1, 1000000, TRUE }, { 60, 1, 1000000, FALSE }, { 60, 20, 1000000, FALSE },
+    { 60, 60, 1000000, TRUE }, { 60, 5, 1500000, TRUE }, /* the buffer is as many bytes */
   };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
     MccRateInput input;
