@@ -43,11 +43,16 @@ typedef struct {
   double carried_bps; /* ... what arrived at the last overflow; 0: none yet */
 } MccRateAlone;
 
-/* What the queue lets out (mccrateserved.c). Of the decisions in which it stood and nothing was
+/* What a queue lets out (mccrateserved.c). Of the decisions in which it stood and nothing was
  * lost, fading: how many, and the sums of the rates at which their packets were sent and came, in
  * bytes/s, and of the squares. */
 typedef struct {
   double stood, sent, sent2, came, came2;
+} MccRateServedSums;
+
+typedef struct {
+  MccRateServedSums all;
+  MccRateServedSums competing; /* since that began last: the link may have changed before */
 } MccRateServed;
 
 /* A cut that shows whose queue it is (mccrateprobe.c). */
@@ -145,6 +150,7 @@ void mcc_rate_enhanced_forget_alone (MccRateEnhanced *self, MccTime now);
 void mcc_rate_enhanced_watch_served (MccRateEnhanced *rate, const MccRateInput *input);
 /* It was the same lately, whatever we sent: nobody else to speak of is in that queue. */
 bool mcc_rate_enhanced_serves_us_alone (const MccRateEnhanced *rate);
+void mcc_rate_enhanced_forget_served (MccRateEnhanced *rate); /* we begin to compete */
 /* Below its target a queue stands for long, and TCP would get far more: worth a cut? @dt since the
  * last decision. */
 bool mcc_rate_enhanced_wants_probe (
@@ -158,7 +164,8 @@ bool mcc_rate_enhanced_probe (MccRateEnhanced *self, const MccRateInput *input);
 void mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, bool new_loss);
 /* Something was lost that we had not to answer for, not much longer ago than such losses come. */
 bool mcc_rate_enhanced_foreign_losses (const MccRateEnhanced *self, const MccRateInput *input);
-/* From now on the equation rules. FALSE: no, the queue is seen to serve us alone. */
+/* From now on the equation rules. FALSE: no, the queue is seen to serve us alone, and from now on
+ * rivals have to be proven. */
 bool mcc_rate_enhanced_compete (MccRateEnhanced *self, const MccRateInput *input);
 /* At the lowest rate, in a queue that stands: true where trying more has decided the rate. */
 bool mcc_rate_enhanced_try_more (MccRateEnhanced *self, const MccRateInput *input, bool new_loss);

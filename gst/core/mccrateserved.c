@@ -18,18 +18,13 @@
 #define VARIED_MOST 0.25            /* ... of which more than this excuses no more ... */
 #define SAME 0.33                   /* ... and what comes by this of it: RTCP comes between */
 
-void
-mcc_rate_enhanced_watch_served (MccRateEnhanced *rate, const MccRateInput *input)
+static void
+note (MccRateServedSums *self, const MccRateInput *input, bool stands)
 {
-  MccRateServed *self = &rate->served;
   double *sums[] = { &self->stood, &self->sent, &self->sent2, &self->came, &self->came2 };
   for (unsigned i = 0; i < sizeof sums / sizeof *sums; i++)
     *sums[i] *= 1.0 - 1.0 / MEMORY;
-  MccTime empty = mcc_rate_enhanced_empty_queue (rate, input)
-                  + mcc_time_from_seconds (mcc_rate_packet_delay_s (input));
-  /* Whether the queue let out what is missing is not known. */
-  if (input->loss_in_interval || input->queue_delay <= empty || input->sent_span < SPAN_MIN
-      || input->came_span < SPAN_MIN)
+  if (!stands)
     return;
   double sent = (double)input->sent_bytes / mcc_time_to_seconds (input->sent_span);
   double came = (double)input->sent_bytes / mcc_time_to_seconds (input->came_span);
@@ -40,6 +35,24 @@ mcc_rate_enhanced_watch_served (MccRateEnhanced *rate, const MccRateInput *input
   self->came2 += came * came;
 }
 
+void
+mcc_rate_enhanced_watch_served (MccRateEnhanced *rate, const MccRateInput *input)
+{
+  MccTime empty = mcc_rate_enhanced_empty_queue (rate, input)
+                  + mcc_time_from_seconds (mcc_rate_packet_delay_s (input));
+  /* Whether the queue let out what is missing is not known. */
+  bool stands = !input->loss_in_interval && input->queue_delay > empty
+                && input->sent_span >= SPAN_MIN && input->came_span >= SPAN_MIN;
+  note (&rate->served.all, input, stands);
+  note (&rate->served.competing, input, stands);
+}
+
+void
+mcc_rate_enhanced_forget_served (MccRateEnhanced *rate)
+{
+  rate->served.competing = (MccRateServedSums){ 0 };
+}
+
 /* Variance by the square of the mean. */
 static double
 variation2 (double sum, double sum2, double count)
@@ -48,13 +61,18 @@ variation2 (double sum, double sum2, double count)
   return sum2 / count / (mean * mean) - 1.0;
 }
 
-bool
-mcc_rate_enhanced_serves_us_alone (const MccRateEnhanced *rate)
+static bool
+same (const MccRateServedSums *self)
 {
-  const MccRateServed *self = &rate->served;
   if (self->stood < STOOD)
     return false;
   double sent = variation2 (self->sent, self->sent2, self->stood);
   double came = variation2 (self->came, self->came2, self->stood);
   return sent >= VARIED * VARIED && came <= SAME * SAME * fmin (sent, VARIED_MOST * VARIED_MOST);
+}
+
+bool
+mcc_rate_enhanced_serves_us_alone (const MccRateEnhanced *rate)
+{
+  return same (&rate->served.all) || same (&rate->served.competing);
 }

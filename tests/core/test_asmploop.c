@@ -342,6 +342,28 @@ slow_lossy_link (void)
   }
 }
 
+/* ... nor while it becomes slower: what came before says nothing of what it lets out then. */
+static void
+slower_lossy_link (void)
+{
+  double lost = 0.0;
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    World world;
+    VnetSenderConfig sender = vnet_sender_default;
+    sender.fps = 30.0;
+    world_init (&world, seed, &sender, 600000, 37500, 0);
+    vnet_link (world.vnet, world.link)->loss_ratio = 0.003;
+    world_join (&world, world.link);
+    world_run (&world, 60.0);
+    vnet_set_rate (world.vnet, world.link, 200000);
+    world_run (&world, 90.0);
+    lost += loss (&world, 60.0, 90.0) / SEEDS;
+    world_clear (&world);
+  }
+  g_test_message ("lost %.2f %%", 100 * lost);
+  g_assert_cmpfloat (lost, <, 0.01);
+}
+
 /* Alone on it with a film, whose frames are of all sizes and often less than was asked for: nobody
  * else is seen there, and its queue is never filled. */
 static void
@@ -757,6 +779,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmploop/capacity-steps/100-ms", steps_100_ms);
   g_test_add_func ("/asmploop/alone/300-kbps", slow_link);
   g_test_add_func ("/asmploop/alone/slow-and-lossy", slow_lossy_link);
+  g_test_add_func ("/asmploop/alone/slower-and-lossy", slower_lossy_link);
   g_test_add_func ("/asmploop/alone/300-kbps-film", film_on_a_slow_link);
   g_test_add_func ("/asmploop/alone/10-mbps-1-bdp", alone_1_bdp);
   g_test_add_func ("/asmploop/alone/10-mbps-10-bdp", alone_10_bdp);

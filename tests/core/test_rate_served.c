@@ -32,6 +32,7 @@ typedef enum {
   LOSS_BETWEEN, /* by chance: what is missing was let out, too */
   A_TCP_FLOW,   /* sends as much as we do at LINK */
   SLOWER_FLOW,  /* ... or two thirds of that */
+  A_THIRD,      /* nobody: the link carries a third, and that is what we send */
 } Other;
 
 /* @bytes were sent over @sent_s and came over @came_s, behind a queue of @queue_ms. */
@@ -61,7 +62,10 @@ swing_in (Fixture *f, guint steps, double swing, Other other, guint queue_ms)
   for (guint i = 0; i < steps; i++) {
     double sent = LINK * (1.0 + swing * course[i % G_N_ELEMENTS (course)]);
     double came = LINK;
-    if (other >= A_TCP_FLOW)
+    if (other == A_THIRD) {
+      sent /= 3.0;
+      came /= 3.0;
+    } else if (other >= A_TCP_FLOW)
       came *= sent / (sent + (other == A_TCP_FLOW ? LINK : LINK / 1.5));
     double span_s = sent / came / 10.0;
     f->input.loss_in_interval = other == LOSS_BETWEEN && i % 4 == 3;
@@ -167,6 +171,24 @@ competes (void)
   g_assert_cmpint (f.rate.base.mode, ==, MCC_RATE_TCP);
 }
 
+/* Over a change of the link what came differs: who competes since then sees the new one, at once.
+ */
+static void
+another_link (void)
+{
+  Fixture f;
+  init (&f);
+  f.rate.base.mode = MCC_RATE_DELAY;
+  swing (&f, 4, 0.2, NOBODY);
+  swing (&f, 4, 0.2, A_THIRD);
+  g_assert_false (served (&f));
+  g_assert_true (mcc_rate_enhanced_compete (&f.rate, &f.input));
+  swing (&f, 4, 0.2, A_THIRD);
+  g_assert_false (served (&f));
+  swing (&f, 4, 0.2, A_THIRD);
+  g_assert_true (served (&f));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -176,5 +198,6 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-served/bursts", served_bursts);
   g_test_add_func ("/rate-served/nothing-varied", nothing_varied);
   g_test_add_func ("/rate-served/competes", competes);
+  g_test_add_func ("/rate-served/another-link", another_link);
   return g_test_run ();
 }
