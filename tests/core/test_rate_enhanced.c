@@ -335,6 +335,8 @@ a_mark_is_no_overflow (void)
     MccRateInput input;
     MccRate *rate = in_delay_mode (&input);
     input.packet_bytes = 100.0;
+    /* However long the queue was before. */
+    input.queue_peak = table[row].marked ? 60 * MCC_MSECOND : 0;
     for (guint i = 0; i < 20; i++)
       step (rate, &input);
     input.queue_delay = 16 * MCC_MSECOND;

@@ -164,8 +164,10 @@ competes (void)
   init (&f);
   f.rate.base.mode = MCC_RATE_DELAY;
   swing (&f, 14, 0.2, NOBODY);
+  g_assert_false (f.rate.mistaken);
   g_assert_false (mcc_rate_enhanced_compete (&f.rate, &f.input));
   g_assert_cmpint (f.rate.base.mode, ==, MCC_RATE_DELAY);
+  g_assert_true (f.rate.mistaken);
   swing (&f, 7, 0.2, A_TCP_FLOW);
   g_assert_true (mcc_rate_enhanced_compete (&f.rate, &f.input));
   g_assert_cmpint (f.rate.base.mode, ==, MCC_RATE_TCP);
