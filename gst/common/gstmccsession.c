@@ -715,7 +715,7 @@ gst_mcc_session_rejoin (GstMccSession *self)
       streams[n++] = g_object_ref (self->joined[i].socket);
   g_mutex_unlock (&self->lock);
   good = gst_mcc_sockets_renew (&self->sockets, streams, n, &error);
-  GST_INFO_OBJECT (self->bin, "joined again: %s", good ? "all groups" : error->message);
+  GST_INFO_OBJECT (self->bin, "joined again: %s", error ? error->message : "all groups");
   gst_mcc_session_tell_joined (self, error);
   while (n > 0)
     g_object_unref (streams[--n]);

@@ -74,6 +74,7 @@ struct _GstMccSession {
   GMutex lock;
   gboolean active;
   GSocketAddress *destination;
+  gboolean join_failed; /* and was told */
   MccAddress learned;
   /* sender */
   gboolean route_lost;
@@ -83,7 +84,6 @@ struct _GstMccSession {
   guint32 source_ssrc;
   MccAddress source_address;
   gboolean source_lost; /* it may be back with another address */
-  gboolean join_failed; /* and was told */
   GstMccReception reception;
   GstCaps *caps;
   /* receiver of streams, layers */

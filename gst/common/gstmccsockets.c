@@ -539,7 +539,7 @@ empty (GSocket *socket)
     ;
 }
 
-/* Whether this one could be joined, too; @error is of the first that could not. */
+/* One of several: @error is of the first that could not be joined. */
 static gboolean
 join_too (GstMccSockets *self, GSocket *socket, const MccAddress *group, GError **error)
 {
@@ -555,6 +555,7 @@ gst_mcc_sockets_rejoin (GstMccSockets *self, GError **error)
     empty (self->rtp);
   if (!self->multicast || self->sender)
     return TRUE;
+  gst_mcc_sockets_leave (self); /* who is in cannot join */
   if (self->rtp)
     good &= join_too (self, self->rtp, &self->group, error);
   good &= join_too (self, self->rtcp_group, &self->group, error);
@@ -595,8 +596,7 @@ gst_mcc_sockets_renew (GstMccSockets *self, GSocket *const *streams, guint n, GE
   for (guint i = 0; i < n; i++) {
     MccAddress group;
 
-    if (get_group (streams[i], &group))
-      good &= join_too (self, streams[i], &group, error);
+    good &= get_group (streams[i], &group) && join_too (self, streams[i], &group, error);
   }
   return good;
 }

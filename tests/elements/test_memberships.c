@@ -346,7 +346,10 @@ check_renew (const gchar *group, const gchar *iface, const gchar *source)
   g_assert_no_error (error);
   g_assert_true (gst_mcc_sockets_open (&receiver, &settings, GST_MCC_SOCKETS_RECEIVER, &error));
   g_assert_no_error (error);
-  g_assert_true (gst_mcc_sockets_rejoin (&receiver, &error));
+  for (guint i = 0; i < 2; i++) { /* also who is in already */
+    g_assert_true (gst_mcc_sockets_rejoin (&receiver, &error));
+    g_assert_no_error (error);
+  }
   stream = gst_mcc_sockets_open_stream (&receiver, (MccPlace){ 0, 0 }, &error);
   g_assert_no_error (error);
   send_some (&sender, 3);
