@@ -150,7 +150,6 @@ void mcc_rate_enhanced_forget_alone (MccRateEnhanced *self, MccTime now);
 void mcc_rate_enhanced_watch_served (MccRateEnhanced *rate, const MccRateInput *input);
 /* It was the same lately, whatever we sent: nobody else to speak of is in that queue. */
 bool mcc_rate_enhanced_serves_us_alone (const MccRateEnhanced *rate);
-void mcc_rate_enhanced_forget_served (MccRateEnhanced *rate); /* we begin to compete */
 /* Below its target a queue stands for long, and TCP would get far more: worth a cut? @dt since the
  * last decision. */
 bool mcc_rate_enhanced_wants_probe (

@@ -262,7 +262,7 @@ mcc_rate_enhanced_compete (MccRateEnhanced *self, const MccRateInput *input)
     self->mistaken = true;
     return false;
   }
-  mcc_rate_enhanced_forget_served (self);
+  self->served.competing = (MccRateServedSums){ 0 };
   enter_mode (self, input, MCC_RATE_TCP);
   return true;
 }

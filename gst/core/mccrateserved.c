@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * mccrateserved: whether a queue serves us alone. One that stands lets out what the link carries,
- * and of others' packets in it there are the fewer between ours the more we send: what comes
- * varies by their part of what we send. Where it stays the same, whatever we send and whatever is
- * lost by chance, others have no more than a third.
+ * mccrateserved: whether a queue serves us alone.
  *
- * Law: behind a queue that is ours alone, packets come at the link's rate; beside others whose
- * rates do not follow ours, at one that varies by (1 - our share) of what ours does, or more.
+ * Law: a queue that is ours alone lets out packets at the link's rate, whatever we send into it.
+ * Of others' packets there are the fewer between ours the more we send: what comes varies by their
+ * part of what we send, or more. Where it stays the same, whatever is lost by chance, others have
+ * no more than a third, or send as we do.
  */
 #include "mccrateenhanced.h"
 
@@ -45,12 +44,6 @@ mcc_rate_enhanced_watch_served (MccRateEnhanced *rate, const MccRateInput *input
                 && input->sent_span >= SPAN_MIN && input->came_span >= SPAN_MIN;
   note (&rate->served.all, input, stands);
   note (&rate->served.competing, input, stands);
-}
-
-void
-mcc_rate_enhanced_forget_served (MccRateEnhanced *rate)
-{
-  rate->served.competing = (MccRateServedSums){ 0 };
 }
 
 /* Variance by the square of the mean. */
