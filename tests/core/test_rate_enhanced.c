@@ -321,6 +321,28 @@ unproven (void)
   mcc_rate_free (rate);
 }
 
+/* A packet is lost, or marked, behind a queue of 17 ms: is a queue of @queue_ms cut for then? */
+static gboolean
+cuts_later (MccRate *rate, MccRateInput *input, gboolean marked, guint queue_ms)
+{
+  input->queue_delay = 16 * MCC_MSECOND;
+  input->queue_peak = 17 * MCC_MSECOND;
+  input->loss_ratio = 1e-6;
+  input->last_loss_event = input->now;
+  input->loss_in_interval = true;
+  input->marked_alone = marked;
+  step (rate, input);
+  input->loss_in_interval = input->marked_alone = false;
+  input->queue_delay = input->queue_peak = 0;
+  for (guint i = 0; i < 10; i++)
+    step (rate, input);
+  input->queue_delay = input->queue_peak = queue_ms * MCC_MSECOND;
+  guint64 before = mcc_rate_get_bps (rate);
+  step (rate, input);
+  g_test_message ("%u ms: %.3f", queue_ms, (double)mcc_rate_get_bps (rate) / (double)before);
+  return mcc_rate_get_bps (rate) < before;
+}
+
 /* A lost packet says how long the buffer is; a marked one only that a queue as it stands is too
  * long. Below half of that, it grows again. */
 static void
@@ -339,22 +361,8 @@ a_mark_is_no_overflow (void)
     input.queue_peak = table[row].marked ? 60 * MCC_MSECOND : 0;
     for (guint i = 0; i < 20; i++)
       step (rate, &input);
-    input.queue_delay = 16 * MCC_MSECOND;
-    input.queue_peak = 17 * MCC_MSECOND;
-    input.loss_ratio = 1e-6;
-    input.last_loss_event = input.now;
-    input.loss_in_interval = true;
-    input.marked_alone = table[row].marked;
-    step (rate, &input);
-    input.loss_in_interval = input.marked_alone = false;
-    input.queue_delay = input.queue_peak = 0;
-    for (guint i = 0; i < 10; i++)
-      step (rate, &input);
-    input.queue_delay = input.queue_peak = table[row].queue_ms * MCC_MSECOND;
-    guint64 before = mcc_rate_get_bps (rate);
-    step (rate, &input);
-    g_test_message ("row %u: %.3f", row, (double)mcc_rate_get_bps (rate) / (double)before);
-    g_assert_true ((mcc_rate_get_bps (rate) < before) == table[row].cut);
+    g_assert_cmpint (
+        cuts_later (rate, &input, table[row].marked, table[row].queue_ms), ==, table[row].cut);
     mcc_rate_free (rate);
   }
 }
@@ -385,21 +393,7 @@ a_loss_in_a_short_queue (void)
         input.received_bps = input.received_now_bps = input.max_bps = table[row].then_bps;
       step (rate, &input);
     }
-    input.queue_delay = 16 * MCC_MSECOND;
-    input.queue_peak = 17 * MCC_MSECOND;
-    input.loss_ratio = 1e-6;
-    input.last_loss_event = input.now;
-    input.loss_in_interval = true;
-    step (rate, &input);
-    input.loss_in_interval = false;
-    input.queue_delay = input.queue_peak = 0;
-    for (guint i = 0; i < 10; i++)
-      step (rate, &input);
-    input.queue_delay = input.queue_peak = 6 * MCC_MSECOND;
-    guint64 before = mcc_rate_get_bps (rate);
-    step (rate, &input);
-    g_test_message ("row %u: %.3f", row, (double)mcc_rate_get_bps (rate) / (double)before);
-    g_assert_true ((mcc_rate_get_bps (rate) < before) == table[row].cut);
+    g_assert_cmpint (cuts_later (rate, &input, FALSE, 6), ==, table[row].cut);
     mcc_rate_free (rate);
   }
 }

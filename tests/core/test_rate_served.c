@@ -18,12 +18,9 @@ static void
 init (Fixture *f)
 {
   *f = (Fixture){ .rate.target_limit_s = INFINITY };
-  f->input = (MccRateInput){ .now = 77 * MCC_SECOND,
-    .rtt = 60 * MCC_MSECOND,
-    .rtt_measured = true,
-    .packet_bytes = 1000.0,
-    .received_bps = LINK,
-    .received_now_bps = LINK };
+  f->input = (MccRateInput){
+    .now = 77 * MCC_SECOND, .rtt = 60 * MCC_MSECOND, .packet_bytes = 1000.0, .received_bps = LINK
+  };
 }
 
 typedef enum {
@@ -83,8 +80,7 @@ swing (Fixture *f, guint steps, double swing, Other other)
   swing_in (f, steps, swing, other, 100);
 }
 
-/* Whatever it is that we send, the same is let out: six decisions show it, whatever else is lost.
- */
+/* Whatever we send, the same is let out, whatever is lost by chance: six decisions or some more. */
 static void
 served_alone (void)
 {
