@@ -167,6 +167,11 @@ competes (void)
   swing (&f, 7, 0.2, A_TCP_FLOW);
   g_assert_true (mcc_rate_enhanced_compete (&f.rate, &f.input));
   g_assert_cmpint (f.rate.base.mode, ==, MCC_RATE_TCP);
+  init (&f); /* too early: what was seen before counts, too */
+  swing (&f, 4, 0.2, NOBODY);
+  g_assert_true (mcc_rate_enhanced_compete (&f.rate, &f.input));
+  swing (&f, 3, 0.2, NOBODY);
+  g_assert_true (served (&f));
 }
 
 /* Over a change of the link what came differs: who competes since then sees the new one, at once.
