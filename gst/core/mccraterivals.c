@@ -198,6 +198,15 @@ mcc_rate_enhanced_arrives (const MccRateEnhanced *self, const MccRateInput *inpu
 }
 
 static void
+watch_times (MccRateEnhanced *self, const MccRateInput *input, double gain)
+{
+  if (input->sent_span == 0 || input->came_span == 0)
+    return;
+  self->sent_s += mcc_time_to_seconds (input->sent_span) - gain * self->sent_s;
+  self->came_s += mcc_time_to_seconds (input->came_span) - gain * self->came_s;
+}
+
+static void
 note_asked (MccRateEnhanced *self, const MccRateInput *input)
 {
   unsigned newest = self->asked_count++ % ASKED;
@@ -211,6 +220,9 @@ void
 mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, bool new_loss)
 {
   double received = (double)input->received_now_bps, visible = visible_rate (self, input);
+  if (input->rtt_measured && !self->rtt_measured) /* no more what was assumed until now */
+    self->rtt_s = mcc_time_to_seconds (input->rtt);
+  self->rtt_measured = input->rtt_measured;
   mcc_rate_enhanced_watch_stop (self, input);
   if (received + (double)input->grain_bps < SLOWER * visible)
     self->slower_at = input->now;
@@ -267,6 +279,16 @@ mcc_rate_enhanced_compete (MccRateEnhanced *self, const MccRateInput *input)
   return true;
 }
 
+/* More arrives than was sent. Of what was asked for, more than @most_bps: announcements, which bound
+ * it, may be seconds old, so the times of the packets rule where they are known. */
+static bool
+drains (const MccRateEnhanced *self, double received_bps, double most_bps)
+{
+  if (self->came_s > 0.0)
+    return self->sent_s > (1.0 + RIVAL_BAND) * self->came_s;
+  return received_bps > most_bps;
+}
+
 /* Where what arrives follows what we send, below the capacity seen before, and the queue stands all
  * the same, somebody else fills it. */
 static void
@@ -285,7 +307,7 @@ seek_rivals (
     self->floor[0] = self->floor[1] = MCC_TIME_NONE;
     self->rival_s = 0.0;
     self->slower_at = input->now;
-  } else if (received > visible + band) {
+  } else if (drains (self, received, visible + band)) {
     self->rival_s = fmax (0.0, self->rival_s - dt_s);
   } else if (input->queue_delay > mcc_rate_enhanced_sure_queue (self, target)
              && (mcc_rate_enhanced_others_fill (self, input)
@@ -313,6 +335,7 @@ mcc_rate_enhanced_judge_rivals (
   self->rtt_s += fmin (1.0, dt_s / RTT_TIME_S) * (mcc_time_to_seconds (input->rtt) - self->rtt_s);
   bool tcp = self->base.mode == MCC_RATE_TCP;
   self->received_bps += gain * ((double)input->received_now_bps - self->received_bps);
+  watch_times (self, input, gain);
   bool unused = (double)input->received_bps < UNUSED * self->base.rate_bps;
   self->peak_bps *= 1.0 - (unused ? CAPACITY_FADE_UNUSED : CAPACITY_FADE) * dt_s;
   note_floor (self, input);

@@ -446,6 +446,33 @@ below_the_floor (void)
   }
 }
 
+/* More arrives than was announced and asked for: a queue of ours that drains, unless the packets'
+ * times say that no more arrives than was sent, and the announcement was old. */
+static void
+old_announcement (void)
+{
+  static const struct {
+    guint sent_ms, came_ms; /* between two decisions */
+    gboolean others;
+  } table[] = { { 0, 0, FALSE }, { 100, 100, TRUE }, { 100, 90, TRUE }, { 120, 100, FALSE } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    guint steps = 0;
+    rate_alone (&f, FALSE);
+    f.proven_bps = 2 * MBPS;
+    f.input.sent_span = table[row].sent_ms * MCC_MSECOND;
+    f.input.came_span = table[row].came_ms * MCC_MSECOND;
+    f.input.sent_bytes = MBPS / 80;
+    for (; steps < 50 && rate_mode (&f) != MCC_RATE_TCP; steps++) {
+      rate_queue (&f, steps < 20 ? 0 : 80);
+      f.input.announced_bps = 800000;
+      rate_step (&f);
+    }
+    g_assert_cmpuint (steps, ==, table[row].others ? 20 + EVIDENCE : 50);
+    rate_clear (&f);
+  }
+}
+
 /* 2 Mb/s arrived once, then 1.65: that others took the rest is remembered so long. Where we send
  * less than we may nothing shows that the link still has it, so less long. */
 static void
@@ -709,6 +736,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-rivals/foreign-losses", foreign_losses);
   g_test_add_func ("/rate-rivals/slower-link-proves-anew", slower_link);
   g_test_add_func ("/rate-rivals/slower-link-under-a-cut", slower_link_under_a_cut);
+  g_test_add_func ("/rate-rivals/old-announcement", old_announcement);
   g_test_add_func ("/rate-rivals/capacity-memory-fades", capacity_memory_fades);
   g_test_add_func ("/rate-rivals/nearly-full-buffer-with-two-of-ours", nearly_full_buffer);
   g_test_add_func ("/rate-rivals/others-return", others_return);

@@ -257,6 +257,26 @@ smooth_rtt (void)
   rate_clear (&f);
 }
 
+/* Among others before the RTT is measured: the first one stands for what was assumed at once, else
+ * the rate would fall to a fifth of what the equation allows. */
+static void
+first_rtt (void)
+{
+  RateFixture f;
+  in_tcp_mode (&f, 500 * MCC_MSECOND, 0.01);
+  f.input.rtt_measured = false;
+  rate_follow (&f, 3);
+  f.input.rtt = 100 * MCC_MSECOND;
+  f.input.rtt_measured = true;
+  f.input.max_bps = 300000;
+  g_assert_cmpfloat (rate_equation_bps (&f), >, 300000.0);
+  rate_follow (&f, 1);
+  f.least_bps = MBPS;
+  rate_follow (&f, 50);
+  g_assert_cmpuint (f.least_bps, ==, 300000);
+  rate_clear (&f);
+}
+
 /* Not before the queue was empty for 2 s and 10 RTT, and no loss was ours not to answer for, 5 s
  * and three mean intervals long: 9.6 ms a packet. */
 static void
@@ -312,6 +332,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-tcp/falls-quickly", falls_quickly);
   g_test_add_func ("/rate-tcp/a-marking-queue-that-grows", marking_queue_grows);
   g_test_add_func ("/rate-tcp/rtt-over-two-seconds", smooth_rtt);
+  g_test_add_func ("/rate-tcp/first-rtt", first_rtt);
   g_test_add_func ("/rate-tcp/leaves-when-alone", leaves_when_alone);
   return g_test_run ();
 }
