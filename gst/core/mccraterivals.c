@@ -21,6 +21,8 @@
 #define RECEIVED_TIME_S 0.4
 #define RECEIVED_PACKETS 5
 #define RTT_TIME_S 2.0
+#define TIMES_SPAN_MAX MCC_SECOND
+#define START_TIME (6 * MCC_SECOND) /* since the first decision */
 #define PROOF_TIME (1 * MCC_SECOND) /* of what the link carries */
 #define PROOF_PACKETS 16            /* ... or so many packets */
 #define OTHERS_RULE 0.65            /* received, of that: less is not the whole */
@@ -202,6 +204,10 @@ watch_times (MccRateEnhanced *self, const MccRateInput *input, double gain)
 {
   if (input->sent_span == 0 || input->came_span == 0)
     return;
+  if (mcc_time_max (input->sent_span, input->came_span) > TIMES_SPAN_MAX) {
+    self->sent_s = self->came_s = 0.0; /* a pause, or another clock */
+    return;
+  }
   self->sent_s += mcc_time_to_seconds (input->sent_span) - gain * self->sent_s;
   self->came_s += mcc_time_to_seconds (input->came_span) - gain * self->came_s;
 }
@@ -279,14 +285,23 @@ mcc_rate_enhanced_compete (MccRateEnhanced *self, const MccRateInput *input)
   return true;
 }
 
-/* More arrives than was sent. Of what was asked for, more than @most_bps: announcements, which bound
- * it, may be seconds old, so the times of the packets rule where they are known. */
+/* By the times of the packets. */
 static bool
-drains (const MccRateEnhanced *self, double received_bps, double most_bps)
+less_comes (const MccRateEnhanced *self)
 {
-  if (self->came_s > 0.0)
+  return self->came_s > (1.0 + RIVAL_BAND) * self->sent_s;
+}
+
+/* A queue of ours drains where more arrives than was sent; @more: than was asked for and announced,
+ * as far as we know. At a start that is seconds old, and rivals are likelier than a link that
+ * changes: there the packets' times rule. */
+static bool
+drains (const MccRateEnhanced *self, const MccRateInput *input, bool more)
+{
+  bool told = input->sent_span > 0 && input->came_span > 0 && self->came_s > 0.0;
+  if (told && input->now - self->first < START_TIME)
     return self->sent_s > (1.0 + RIVAL_BAND) * self->came_s;
-  return received_bps > most_bps;
+  return more;
 }
 
 /* Where what arrives follows what we send, below the capacity seen before, and the queue stands all
@@ -301,13 +316,14 @@ seek_rivals (
   sent = input->sent_span > 0 ? sent / mcc_time_to_seconds (input->sent_span) : 0.0;
   self->rival_s *= 1.0 - dt_s / RIVAL_MEMORY_S;
   double band = fmax (RIVAL_BAND * visible, (double)input->grain_bps);
-  if (received < visible - band) {
+  bool more = received > visible + band;
+  if (received < visible - band || (more && less_comes (self))) {
     /* The link became slower, as far as anybody can tell. */
     self->peak_bps = self->received_bps = received = (double)input->received_now_bps;
     self->floor[0] = self->floor[1] = MCC_TIME_NONE;
     self->rival_s = 0.0;
     self->slower_at = input->now;
-  } else if (drains (self, received, visible + band)) {
+  } else if (drains (self, input, more)) {
     self->rival_s = fmax (0.0, self->rival_s - dt_s);
   } else if (input->queue_delay > mcc_rate_enhanced_sure_queue (self, target)
              && (mcc_rate_enhanced_others_fill (self, input)
