@@ -90,11 +90,11 @@ typedef struct {
   } asked[ASKED];
   unsigned asked_count; /* ever */
   double received_bps;  /* smoothed */
-  double sent_s,
-      came_s;        /* how long what arrived lately took to be sent, and to come; 0: not known */
-  bool rtt_measured; /* at the last decision */
-  double rtt_s;      /* TCP mode: slower than the sender's lag, else rate and queue swing */
-  double peak_bps;   /* capacity: received while the queue stood, at most, fading */
+  double sent_s;        /* how long what arrived lately took to be sent; 0: not known ... */
+  double came_s;        /* ... and to come */
+  bool rtt_measured;    /* at the last decision */
+  double rtt_s;         /* TCP mode: slower than the sender's lag, else rate and queue swing */
+  double peak_bps;      /* capacity: received while the queue stood, at most, fading */
   MccTime floor[2], floor_since; /* smallest standing queue of this and the last FLOOR_TIME */
   double rival_s;                /* evidence that it is not ours */
   bool mistaken;                 /* there were none any more, once: now they have to be proven */

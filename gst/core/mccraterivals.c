@@ -199,6 +199,7 @@ mcc_rate_enhanced_arrives (const MccRateEnhanced *self, const MccRateInput *inpu
   return visible > 0.0 && (double)input->received_now_bps >= (1.0 - RIVAL_BAND) * visible;
 }
 
+/* How long what arrives lately took to be sent, and to come. */
 static void
 watch_times (MccRateEnhanced *self, const MccRateInput *input, double gain)
 {
@@ -285,16 +286,9 @@ mcc_rate_enhanced_compete (MccRateEnhanced *self, const MccRateInput *input)
   return true;
 }
 
-/* By the times of the packets. */
-static bool
-less_comes (const MccRateEnhanced *self)
-{
-  return self->came_s > (1.0 + RIVAL_BAND) * self->sent_s;
-}
-
 /* A queue of ours drains where more arrives than was sent; @more: than was asked for and announced,
- * as far as we know. At a start that is seconds old, and rivals are likelier than a link that
- * changes: there the packets' times rule. */
+ * as far as we know. At a start an announcement is seconds old, and rivals are likelier than a link
+ * that changes: there the packets' times rule. */
 static bool
 drains (const MccRateEnhanced *self, const MccRateInput *input, bool more)
 {
@@ -317,7 +311,8 @@ seek_rivals (
   self->rival_s *= 1.0 - dt_s / RIVAL_MEMORY_S;
   double band = fmax (RIVAL_BAND * visible, (double)input->grain_bps);
   bool more = received > visible + band;
-  if (received < visible - band || (more && less_comes (self))) {
+  bool old = more && self->came_s > (1.0 + RIVAL_BAND) * self->sent_s; /* what was announced */
+  if (received < visible - band || old) {
     /* The link became slower, as far as anybody can tell. */
     self->peak_bps = self->received_bps = received = (double)input->received_now_bps;
     self->floor[0] = self->floor[1] = MCC_TIME_NONE;

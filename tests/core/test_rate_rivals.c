@@ -446,68 +446,6 @@ below_the_floor (void)
   }
 }
 
-/* More arrives than was announced and asked for: a queue of ours that drains. At a start the
- * announcement may be old, and the packets' times tell whether it does, as long as any come. Where
- * less comes than was sent the link is too slow, at a start or not. */
-static void
-old_announcement (void)
-{
-  static const struct {
-    const char *name;
-    guint sent_ms, came_ms; /* between two decisions */
-    guint since_s;          /* the beginning, at most, when the queue comes */
-    gboolean last;          /* ... after which nothing comes */
-    gboolean others;
-    guint pause_ms; /* in what was sent, before the queue comes */
-  } table[] = {
-    { "no times", 0, 0, 0, FALSE, FALSE, 0 },
-    { "as much comes as was sent", 100, 100, 0, FALSE, TRUE, 0 },
-    { "nearly", 100, 90, 0, FALSE, TRUE, 0 },
-    { "more", 120, 100, 0, FALSE, FALSE, 0 },
-    { "a little less", 100, 110, 0, FALSE, TRUE, 0 },
-    { "less", 100, 120, 0, FALSE, FALSE, 0 },
-    { "nothing any more", 100, 100, 0, TRUE, FALSE, 0 },
-    { "late", 100, 100, 10, FALSE, FALSE, 0 },
-    { "less, late", 100, 120, 10, FALSE, FALSE, 0 },
-    { "after a pause", 100, 100, 0, FALSE, TRUE, 1100 },
-    { "after a little one", 100, 100, 0, FALSE, FALSE, 900 },
-  };
-  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
-    RateFixture f;
-    rate_init (&f);
-    rate_steps (&f, 4);
-    for (guint i = 1; i <= 2; i++) {
-      rate_queue (&f, i * 15);
-      rate_step (&f);
-    }
-    g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
-    f.input.max_bps = MBPS;
-    f.proven_bps = 2 * MBPS;
-    f.input.sent_span = table[row].sent_ms * MCC_MSECOND;
-    f.input.came_span = table[row].came_ms * MCC_MSECOND;
-    f.input.sent_bytes = MBPS / 80;
-    rate_queue (&f, 0);
-    rate_steps (&f, 20 + 10 * table[row].since_s);
-    g_assert_cmpuint (rate_bps (&f), ==, MBPS);
-    if (table[row].pause_ms > 0) {
-      f.input.sent_span = table[row].pause_ms * MCC_MSECOND;
-      rate_step (&f);
-      f.input.sent_span = table[row].sent_ms * MCC_MSECOND;
-    }
-    rate_queue (&f, 80);
-    if (table[row].last)
-      f.input.sent_span = f.input.came_span = f.input.sent_bytes = 0;
-    guint steps = 0;
-    for (; steps < 10 && rate_mode (&f) != MCC_RATE_TCP; steps++) {
-      f.input.announced_bps = 800000;
-      rate_step (&f);
-    }
-    g_test_message ("%s: %u", table[row].name, steps);
-    g_assert_cmpuint (steps, ==, table[row].others ? EVIDENCE : 10);
-    rate_clear (&f);
-  }
-}
-
 /* 2 Mb/s arrived once, then 1.65: that others took the rest is remembered so long. Where we send
  * less than we may nothing shows that the link still has it, so less long. */
 static void
@@ -771,7 +709,6 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-rivals/foreign-losses", foreign_losses);
   g_test_add_func ("/rate-rivals/slower-link-proves-anew", slower_link);
   g_test_add_func ("/rate-rivals/slower-link-under-a-cut", slower_link_under_a_cut);
-  g_test_add_func ("/rate-rivals/old-announcement", old_announcement);
   g_test_add_func ("/rate-rivals/capacity-memory-fades", capacity_memory_fades);
   g_test_add_func ("/rate-rivals/nearly-full-buffer-with-two-of-ours", nearly_full_buffer);
   g_test_add_func ("/rate-rivals/others-return", others_return);

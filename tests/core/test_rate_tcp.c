@@ -257,8 +257,8 @@ smooth_rtt (void)
   rate_clear (&f);
 }
 
-/* Among others before the RTT is measured: the first one stands for what was assumed at once, else
- * the rate would fall to a fifth of what the equation allows. */
+/* Among others before the RTT is measured: the first one stands at once for what was assumed, else
+ * the rate falls below what the equation allows. */
 static void
 first_rtt (void)
 {
