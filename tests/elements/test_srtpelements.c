@@ -125,6 +125,32 @@ wait_buffers (Side *side, gint more)
   return g_atomic_int_get (&side->buffers) >= before + more;
 }
 
+static void
+say_stats (Side *side, const gchar *who)
+{
+  GstStructure *stats;
+  gchar *words;
+
+  g_object_get (side->element, "stats", &stats, NULL);
+  words = gst_structure_to_string (stats);
+  g_test_message ("%s: %d buffers, %s", who, g_atomic_int_get (&side->buffers), words);
+  g_free (words);
+  gst_structure_free (stats);
+}
+
+/* ... and if not, what both know of it. */
+static gboolean
+wait_buffers_of (Side *receiver, Side *sender, gint more)
+{
+  gboolean came = wait_buffers (receiver, more);
+
+  if (!came) {
+    say_stats (receiver, "receiver");
+    say_stats (sender, "sender");
+  }
+  return came;
+}
+
 /* A warning with @part within 10 s. */
 static gboolean
 warns (Side *side, const gchar *part)
@@ -408,11 +434,11 @@ test_again (void)
     g_object_set (pay, "seqnum-offset", 40000, NULL);
     gst_element_set_state (sender.pipeline, GST_STATE_PLAYING);
     receive_start_by (&receiver, cases[i].receiver, KEY_A);
-    g_assert_true (wait_buffers (&receiver, 60));
+    g_assert_true (wait_buffers_of (&receiver, &sender, 60));
     gst_element_set_state (sender.pipeline, GST_STATE_READY);
     g_object_set (pay, "seqnum-offset", 20000, NULL);
     gst_element_set_state (sender.pipeline, GST_STATE_PLAYING);
-    g_assert_true (wait_buffers (&receiver, 60));
+    g_assert_true (wait_buffers_of (&receiver, &sender, 60));
     gst_object_unref (pay);
     side_stop (&receiver);
     side_stop (&sender);
