@@ -2,11 +2,13 @@
 #include "assppeer.h"
 
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "gstmcccompound.h"
 
-#define EXTENSION_ID 14 /* what payloaders are made to reserve */
+#define EXTENSION_ID 14        /* what payloaders are made to reserve */
+#define BUFFER_BYTES (4 << 20) /* a test that is kept from the CPU loses no packet */
 #define RTCP_SR 200
 #define RTCP_SDES 202
 #define RTCP_BYE 203
@@ -29,6 +31,7 @@ join (const gchar *base, guint address_offset, guint16 port)
   address = g_inet_socket_address_new (sum, port);
   g_assert_true (g_socket_bind (socket, address, TRUE, NULL));
   g_assert_true (g_socket_join_multicast_group (socket, sum, FALSE, "lo", NULL));
+  (void)g_socket_set_option (socket, SOL_SOCKET, SO_RCVBUF, BUFFER_BYTES, NULL);
   g_socket_set_blocking (socket, FALSE);
   g_object_unref (address);
   g_object_unref (group);
