@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "asspworld.h"
+#include "lastref.h"
 
 #include <string.h>
 
@@ -141,8 +142,7 @@ world_stop (World *world)
       gst_element_set_state (world->pipeline, GST_STATE_NULL), ==, GST_STATE_CHANGE_SUCCESS);
   g_assert_cmpuint (world->errors, ==, 0);
   gst_object_unref (world->src);
-  g_assert_cmpint (G_OBJECT (world->pipeline)->ref_count, ==, 1);
-  gst_object_unref (world->pipeline);
+  last_unref (world->pipeline);
   g_mutex_clear (&world->lock);
 }
 

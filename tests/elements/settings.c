@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "settings.h"
+#include "lastref.h"
 
 #include <string.h>
 
@@ -7,8 +8,7 @@ static void
 stop (GstElement *element)
 {
   gst_element_set_state (element, GST_STATE_NULL);
-  g_assert_cmpint (G_OBJECT (element)->ref_count, ==, 1);
-  gst_object_unref (element);
+  last_unref (element);
 }
 
 void

@@ -11,6 +11,7 @@
 #include "gstasspsimulcastbin.h"
 #include "gstelmlayersink.h"
 #include "gstelmlayersrc.h"
+#include "lastref.h"
 
 #define PADS 2
 #define CAPS                                                                                       \
@@ -55,11 +56,7 @@ world_stop (World *world)
   gst_bus_set_flushing (world->bus, TRUE);
   gst_object_unref (world->bus);
   gst_object_unref (world->pipeline);
-  /* a pad's release has a thread of its own, which may be late in letting go */
-  for (guint i = 0; i < 500 && g_atomic_int_get (&G_OBJECT (world->sink)->ref_count) > 1; i++)
-    g_usleep (10000);
-  g_assert_cmpuint (G_OBJECT (world->sink)->ref_count, ==, 1);
-  gst_object_unref (world->sink);
+  last_unref (world->sink);
 }
 
 /* A picture of one packet, at @ms. */
