@@ -230,12 +230,21 @@ decide (MccAsmpReceiver *self)
   mcc_asmp_receiver_note_freedom (self, &input);
   mcc_asmp_receiver_measure_fair (self);
 
-  uint64_t rate_bps = mcc_rate_get_bps (self->rate);
+  uint64_t own_bps = mcc_rate_get_bps (self->rate);
+  uint64_t rate_bps = mcc_company_rate_bps (
+      &self->company, &(MccCompanyInput){ .now = self->now,
+                          .rate_bps = own_bps,
+                          .received_bps = input.received_bps,
+                          .target_bps = input.announced_bps,
+                          .queue = input.queue_delay,
+                          .packets = mcc_loss_packets_received (self->path.loss),
+                          .loss_events = mcc_loss_events (self->path.loss) });
+  self->company_bps = rate_bps > own_bps ? rate_bps : 0;
   mcc_trace_add (&self->trace, &(MccTraceEvent){ .type = MCC_TRACE_RATE,
                                    .time = self->now,
                                    .ssrc = self->source.ssrc,
                                    .i = (uint32_t)mcc_rate_mode (self->rate),
-                                   .a = rate_bps,
+                                   .a = own_bps,
                                    .b = input.received_now_bps,
                                    .x = input.loss_ratio,
                                    .y = mcc_time_to_seconds (input.rtt),
@@ -296,6 +305,7 @@ mcc_asmp_receiver_new (const MccAsmpReceiverConfig *config, MccTime now)
   self->short_since = self->full_since = self->idle_since = MCC_TIME_NONE;
   mcc_swing_init (&self->swing);
   mcc_recent_loss_init (&self->recent);
+  mcc_company_init (&self->company);
   self->allowed_bps = INFINITY;
   return self;
 }

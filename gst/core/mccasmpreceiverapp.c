@@ -12,9 +12,22 @@ mcc_asmp_receiver_start_bps (const MccAsmpReceiver *self)
                                                           : self->config.start_bps;
 }
 
+/* Only who joins a stream that others limit looks for some. */
+static void
+find_company (MccAsmpReceiver *self, const MccAppSession *session)
+{
+  mcc_company_init (&self->company);
+  self->company_bps = 0;
+  if (mcc_asmp_receiver_is_enhanced (self) && !self->config.unbounded && self->config.hears_group
+      && session->limiting_ssrc != 0 && session->limiting_ssrc != self->config.ssrc)
+    mcc_company_join (&self->company);
+}
+
 void
 mcc_asmp_receiver_adopt_session (MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession *session)
 {
+  if (!self->has_session || session->media_ssrc != self->session.media_ssrc)
+    find_company (self, session);
   self->sender_ssrc = ssrc;
   self->session = *session;
   self->session_time = self->now;
@@ -237,6 +250,18 @@ mcc_asmp_receiver_hear_rtts (MccAsmpReceiver *self, const MccAppRttList *list, M
       mcc_asmp_path_hear_rtt (&self->path, &list->entry[i], now);
 }
 
+static void
+hear_company (MccAsmpReceiver *self, uint32_t ssrc, const MccAppReport *report)
+{
+  if (!self->company.joins)
+    return;
+  mcc_asmp_path_hear_report (&self->path, ssrc, report, self->now);
+  if ((report->flags & MCC_REPORT_RTT_MEASURED)
+      && !(report->flags & (MCC_REPORT_NO_LIMIT | MCC_REPORT_LEAVING))
+      && mcc_neighbours_is_behind (&self->path.neighbours, ssrc, report->number, report->rtt))
+    mcc_company_hear (&self->company, ssrc, report, self->now);
+}
+
 MccDrop
 mcc_asmp_receiver_handle_app (MccAsmpReceiver *self, const MccApp *app, MccTime now)
 {
@@ -253,6 +278,7 @@ mcc_asmp_receiver_handle_app (MccAsmpReceiver *self, const MccApp *app, MccTime 
       if (!mcc_app_report_plausible (&app->report))
         return mcc_asmp_receiver_drop (self, MCC_DROP_BAD_VALUE, app->ssrc);
       if (self->config.hears_group) {
+        hear_company (self, app->ssrc, &app->report);
         MccAsmpScheduleInput input = mcc_asmp_receiver_schedule_input (self);
         mcc_asmp_receiver_note_verdict (self,
             mcc_asmp_schedule_handle_heard (&self->schedule, app->ssrc, app->report.rate_bps,

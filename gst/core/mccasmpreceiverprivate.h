@@ -13,6 +13,7 @@
 #include "mccasmpreceiver.h"
 #include "mccasmpschedule.h"
 #include "mccasmpsource.h"
+#include "mcccompany.h"
 #include "mccelmfair.h"
 #include "mccrecentloss.h"
 #include "mccswing.h"
@@ -53,6 +54,8 @@ struct MccAsmpReceiver {
   bool spliced_once;     /* this stream is not the first */
   bool crowd;            /* ... and many were in the one before */
   bool spliced;          /* another stream of the same sender comes: the path stays */
+  MccCompany company;    /* of one stream: who is behind the same queue */
+  uint64_t company_bps;  /* ... and has us state so much; 0: our own rate */
   uint64_t told_bps;     /* last MCC_RECEIVER_RATE */
   double loss_ratio;
   /* The sender's announcements. */

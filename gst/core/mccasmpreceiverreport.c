@@ -30,23 +30,31 @@ no_limit (const MccAsmpReceiver *self)
          && (mcc_rate_mode (self->rate) == MCC_RATE_START || far_from_limiting (self));
 }
 
-/* The rate that we report. With losses but no RTT yet it is what the equation gives for the initial
+/* With losses but no RTT yet it is what the equation gives for the initial
  * RTT, which the sender corrects by the RTT that it measures (RFC 4654 3.3): who waits for its RTT
  * before it complains waits for minutes in a large group. */
-uint64_t
-mcc_asmp_receiver_stated_bps (const MccAsmpReceiver *self)
+static uint64_t
+own_bps (const MccAsmpReceiver *self)
 {
   const MccAsmpPath *path = &self->path;
   uint64_t rate_bps = mcc_rate_get_bps (self->rate);
   double packet_bytes = mcc_loss_mean_packet_bytes (path->loss);
-  if (mcc_asmp_receiver_claims (self))
-    return self->claim_bps;
   if (!mcc_asmp_receiver_is_enhanced (self) || path->rtt.measured || !(self->loss_ratio > 0.0)
       || !(packet_bytes > 0.0) || mcc_asmp_path_is_expecting (path))
     return rate_bps;
   double allowed = mcc_tcp_rate_bps (&mcc_tcp_model_default, packet_bytes,
       mcc_time_to_seconds (mcc_rtt_get (&path->rtt)), self->loss_ratio);
   return allowed < (double)rate_bps && allowed >= 1.0 ? (uint64_t)allowed : rate_bps;
+}
+
+/* The rate that we report. */
+uint64_t
+mcc_asmp_receiver_stated_bps (const MccAsmpReceiver *self)
+{
+  if (mcc_asmp_receiver_claims (self))
+    return self->claim_bps;
+  uint64_t own = own_bps (self);
+  return self->company_bps > own ? self->company_bps : own;
 }
 
 /* Announcements get lost where a link is overloaded: what arrives is sent. */
@@ -175,10 +183,11 @@ mcc_asmp_receiver_get_stats (const MccAsmpReceiver *self, MccTime now, MccAsmpRe
   out->source_ssrc = self->source.following ? self->source.ssrc : 0;
   out->received_bps = mcc_asmp_path_received_bps (path, now);
   /* Until there is a new one it is the last. */
+  uint64_t rate_bps = mcc_rate_get_bps (self->rate);
+  rate_bps = self->company_bps > rate_bps ? self->company_bps : rate_bps;
   bool pending = now < self->hold_until || mcc_rate_mode (self->rate) == MCC_RATE_START;
-  out->estimated_bps = pending && self->spliced_once && self->told_bps > 0
-                           ? self->told_bps
-                           : mcc_rate_get_bps (self->rate);
+  out->estimated_bps
+      = pending && self->spliced_once && self->told_bps > 0 ? self->told_bps : rate_bps;
   out->announced_bps = self->has_session ? self->session.target_bps : 0;
   out->loss_ratio = mcc_asmp_path_lost_ratio (path);
   out->packets_received = mcc_loss_packets_received (path->loss);

@@ -77,12 +77,14 @@ mcc_neighbours_handle_report (MccNeighbours *self, uint32_t ssrc, uint32_t numbe
   MccTimeDelta own;
   unsigned place = ssrc % MCC_NEIGHBOURS_HEARD;
   self->heard[place].any = false;
-  if (!alike (queue, own_queue) || !find_transit (self, echo, &own))
+  if (!find_transit (self, echo, &own))
     return;
   /* A queue that has fallen since hides how far away it is. */
   if (own - newest_transit (self) > (MccTimeDelta)ALIKE)
     return;
   self->heard[place].any = true;
+  self->heard[place].alike = alike (queue, own_queue);
+  self->heard[place].behind = own_queue <= queue || self->heard[place].alike;
   self->heard[place].ssrc = ssrc;
   self->heard[place].number = number;
   self->heard[place].away = transit - own;
@@ -120,8 +122,8 @@ median (const MccNeighbours *self)
   return 0;
 }
 
-bool
-mcc_neighbours_is_near (const MccNeighbours *self, uint32_t ssrc, uint32_t number, MccTime rtt)
+static bool
+is_not_far (const MccNeighbours *self, uint32_t ssrc, uint32_t number, MccTime rtt)
 {
   unsigned place = ssrc % MCC_NEIGHBOURS_HEARD;
   if (!self->heard[place].any || self->heard[place].ssrc != ssrc
@@ -131,6 +133,18 @@ mcc_neighbours_is_near (const MccNeighbours *self, uint32_t ssrc, uint32_t numbe
   double near = MCC_NEIGHBOURS_NEAR * (double)rtt;
   return away >= -(MccTimeDelta)BEHIND
          && (away <= (MccTimeDelta)ALWAYS_NEAR || (double)away <= near);
+}
+
+bool
+mcc_neighbours_is_near (const MccNeighbours *self, uint32_t ssrc, uint32_t number, MccTime rtt)
+{
+  return is_not_far (self, ssrc, number, rtt) && self->heard[ssrc % MCC_NEIGHBOURS_HEARD].alike;
+}
+
+bool
+mcc_neighbours_is_behind (const MccNeighbours *self, uint32_t ssrc, uint32_t number, MccTime rtt)
+{
+  return is_not_far (self, ssrc, number, rtt) && self->heard[ssrc % MCC_NEIGHBOURS_HEARD].behind;
 }
 
 bool

@@ -13,7 +13,8 @@
  *    measured that may be borrowed, as the sender announced it for the very report that we heard.
  *    Of several the median of the newest of MCC_NEIGHBOURS_USED reporters.
  *  - Whose standing queue is not about ours is not near: elsewhere the queues' difference may
- * happen to be what the paths are apart.
+ * happen to be what the paths are apart. But who joins finds a queue that it takes for none: who is
+ * as near, and has a longer one, is behind the same.
  *  - Nobody is near whose packet met more of our queue than stands now: reports from elsewhere come
  *    through it, and what it has fallen by hides how far.
  *  - A borrowed RTT is MCC_NEIGHBOURS_RTT_MIN at least: a lie of a reporter (a false hold) makes it
@@ -45,6 +46,8 @@ typedef struct {
   /* Reports whose RTT the sender may announce: the newest of those that fall on a place. */
   struct {
     bool any;
+    bool alike;  /* its queue and ours ... */
+    bool behind; /* ... or its queue is longer: of ours what stood before we came is not known */
     uint32_t ssrc, number;
     MccTimeDelta away, transit;
   } heard[MCC_NEIGHBOURS_HEARD];
@@ -67,6 +70,9 @@ void mcc_neighbours_handle_report (MccNeighbours *self, uint32_t ssrc, uint32_t 
     uint32_t echo, MccTimeDelta transit, MccTime queue, MccTime own_queue);
 /* Whether @ssrc, whose report @number was just handled and says @rtt, is near. */
 bool mcc_neighbours_is_near (
+    const MccNeighbours *self, uint32_t ssrc, uint32_t number, MccTime rtt);
+/* Whether it is behind the same queue, of which we may know only what came since we joined. */
+bool mcc_neighbours_is_behind (
     const MccNeighbours *self, uint32_t ssrc, uint32_t number, MccTime rtt);
 /* The sender measured @rtt from report @number of @ssrc. True: *out is about ours, and belongs to
  * our transit *out_transit. */

@@ -151,6 +151,37 @@ unheard (void)
   g_assert_cmpuint (borrowed (&f, 98, 7, 180, &transit), ==, 0);
 }
 
+/* Behind the same queue is who is as near, though its queue is longer than what we know of ours. */
+static void
+behind (void)
+{
+  static const struct {
+    const char *name;
+    int away, more;
+    bool near, behind;
+  } table[] = {
+    { "as long a queue", 2, 0, true, true },
+    { "a little longer", 2, 15, true, true },
+    { "we came when it stood", 2, 60, false, true },
+    { "ours is longer", 2, -60, false, false },
+    { "far away", 90, 60, false, false },
+    { "nearer than here: another way", -30, 60, false, false },
+  };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    init (&f);
+    /* What is longer with it adds nothing to where it is. */
+    hear (&f, 99, table[row].away - table[row].more, table[row].more);
+    g_test_message ("%s", table[row].name);
+    g_assert_cmpint (
+        mcc_neighbours_is_near (&f.neighbours, 99, 7, 180 * MCC_MSECOND), ==, table[row].near);
+    g_assert_cmpint (
+        mcc_neighbours_is_behind (&f.neighbours, 99, 7, 180 * MCC_MSECOND), ==, table[row].behind);
+    g_assert_false (mcc_neighbours_is_behind (&f.neighbours, 99, 8, 180 * MCC_MSECOND));
+    g_assert_false (mcc_neighbours_is_behind (&f.neighbours, 98, 7, 180 * MCC_MSECOND));
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -160,5 +191,6 @@ main (int argc, char **argv)
   g_test_add_func ("/neighbours/median-of-several", median_of_several);
   g_test_add_func ("/neighbours/one-voice-each", one_voice);
   g_test_add_func ("/neighbours/unheard", unheard);
+  g_test_add_func ("/neighbours/behind", behind);
   return g_test_run ();
 }
