@@ -45,6 +45,9 @@ forget_conclusions (MccAsmpReceiver *self)
   mcc_elm_fair_init (&self->fair);
   mcc_swing_init (&self->swing);
   mcc_recent_loss_init (&self->recent);
+  if (self->company.joins) /* its counts were the old path's */
+    mcc_company_join (&self->company);
+  self->company_bps = 0;
   self->loss_ratio = 0.0;
   self->allowed_bps = INFINITY;
   self->lost_reported = self->ceiling_bps = self->slump_bps = 0;
