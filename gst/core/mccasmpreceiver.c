@@ -238,7 +238,7 @@ decide (MccAsmpReceiver *self)
                           .target_bps = input.announced_bps,
                           .queue = input.queue_delay,
                           .packets = mcc_loss_packets_received (self->path.loss),
-                          .loss_events = mcc_loss_events (self->path.loss) });
+                          .packets_lost = mcc_loss_packets_lost (self->path.loss) });
   self->company_bps = rate_bps > own_bps ? rate_bps : 0;
   mcc_trace_add (&self->trace, &(MccTraceEvent){ .type = MCC_TRACE_RATE,
                                    .time = self->now,
@@ -391,6 +391,7 @@ void
 mcc_asmp_receiver_stop (MccAsmpReceiver *self)
 {
   self->next_decision = MCC_TIME_NONE;
+  self->company_bps = 0;
   mcc_asmp_schedule_stop (&self->schedule);
 }
 

@@ -4,6 +4,9 @@
 #include <math.h>
 
 #define EVENT_LAG (200 * MCC_MSECOND) /* encoder and pacer, after the announced rate fell */
+#define COMPANY_OLDER                                                                              \
+  4 /* reports more than ours: others who have just come know no more than we                      \
+     */
 
 uint64_t
 mcc_asmp_receiver_start_bps (const MccAsmpReceiver *self)
@@ -16,18 +19,21 @@ mcc_asmp_receiver_start_bps (const MccAsmpReceiver *self)
 static void
 find_company (MccAsmpReceiver *self, const MccAppSession *session)
 {
+  if (self->found_company && self->company_ssrc == session->media_ssrc)
+    return; /* who comes back has seen the queue before */
   mcc_company_init (&self->company);
   self->company_bps = 0;
-  if (mcc_asmp_receiver_is_enhanced (self) && !self->config.unbounded && self->config.hears_group
-      && session->limiting_ssrc != 0 && session->limiting_ssrc != self->config.ssrc)
+  self->found_company = true;
+  self->company_ssrc = session->media_ssrc;
+  if (mcc_asmp_receiver_is_enhanced (self) && !self->config.unbounded && session->limiting_ssrc != 0
+      && session->limiting_ssrc != self->config.ssrc)
     mcc_company_join (&self->company);
 }
 
 void
 mcc_asmp_receiver_adopt_session (MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession *session)
 {
-  if (!self->has_session || session->media_ssrc != self->session.media_ssrc)
-    find_company (self, session);
+  find_company (self, session);
   self->sender_ssrc = ssrc;
   self->session = *session;
   self->session_time = self->now;
@@ -45,7 +51,9 @@ forget_conclusions (MccAsmpReceiver *self)
   mcc_elm_fair_init (&self->fair);
   mcc_swing_init (&self->swing);
   mcc_recent_loss_init (&self->recent);
-  if (self->company.joins) /* its counts were the old path's */
+  if (!self->has_session)
+    mcc_company_init (&self->company);
+  else if (self->company.joins) /* its counts were the old path's */
     mcc_company_join (&self->company);
   self->company_bps = 0;
   self->loss_ratio = 0.0;
@@ -259,7 +267,8 @@ hear_company (MccAsmpReceiver *self, uint32_t ssrc, const MccAppReport *report)
   if (!self->company.joins)
     return;
   mcc_asmp_path_hear_report (&self->path, ssrc, report, self->now);
-  if ((report->flags & MCC_REPORT_RTT_MEASURED)
+  if (mcc_seq_newer32 (report->number, self->number + COMPANY_OLDER)
+      && (report->flags & MCC_REPORT_RTT_MEASURED)
       && !(report->flags & (MCC_REPORT_NO_LIMIT | MCC_REPORT_LEAVING))
       && mcc_neighbours_is_behind (&self->path.neighbours, ssrc, report->number, report->rtt))
     mcc_company_hear (&self->company, ssrc, report, self->now);

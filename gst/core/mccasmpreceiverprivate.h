@@ -55,6 +55,8 @@ struct MccAsmpReceiver {
   bool crowd;            /* ... and many were in the one before */
   bool spliced;          /* another stream of the same sender comes: the path stays */
   MccCompany company;    /* of one stream: who is behind the same queue */
+  bool found_company;    /* ... or looked for, of the stream ... */
+  uint32_t company_ssrc; /* ... of this SSRC */
   uint64_t company_bps;  /* ... and has us state so much; 0: our own rate */
   uint64_t told_bps;     /* last MCC_RECEIVER_RATE */
   double loss_ratio;

@@ -6,13 +6,14 @@
 
 /* All ours. */
 #define FRESH (4 * MCC_SECOND)
-#define ALL 0.8                   /* of what is sent, at least, arrives */
-#define MOST 2.0                  /* times what arrives */
-#define LONGER (20 * MCC_MSECOND) /* than the queue of others: by this ... */
-#define LONGER_PART 1.25          /* ... and that part */
-#define MORE_EVENTS 3.0           /* loss events, more than so many ... */
-#define MORE_TIMES 2.0            /* ... and so many times theirs */
-#define FAR_LONGER 2.0            /* ... or a link of its own */
+#define ALL 0.8                       /* of what is sent, at least, arrives */
+#define MOST 2.0                      /* times what arrives */
+#define LONGER (20 * MCC_MSECOND)     /* than the queue of others: by this ... */
+#define LONGER_PART 4                 /* ... and one such part */
+#define FAR_LONGER (40 * MCC_MSECOND) /* ... more than ... */
+#define FAR_LONGER_TIMES 2            /* ... so many times theirs: a link of its own */
+#define MORE_SIGMAS 2.0
+#define MORE 2.0
 
 void
 mcc_company_init (MccCompany *self)
@@ -62,44 +63,64 @@ mcc_company_hear (MccCompany *self, uint32_t ssrc, const MccAppReport *report, M
   self->voice[place].time = now;
 }
 
-/* Whoever loses so much more than they do loses it elsewhere. */
-static bool
-loses_more (MccCompany *self, const MccCompanyInput *input, double loss_ratio)
+/* The lowest of those heard lately; MCC_COMPANY_VOICES: nobody. */
+static unsigned
+find_lowest (const MccCompany *self, MccTime now)
 {
-  self->expected += loss_ratio * (double)(input->packets - self->packets);
+  unsigned lowest = MCC_COMPANY_VOICES;
+  for (unsigned i = 0; i < MCC_COMPANY_VOICES; i++)
+    if (is_fresh (self, i, now)
+        && (lowest == MCC_COMPANY_VOICES || self->voice[i].rate_bps < self->voice[lowest].rate_bps))
+      lowest = i;
+  return lowest;
+}
+
+/* What was met since the last decision; without company nothing says how much is usual. A loss that
+ * was none, as a late packet shows, is taken back. */
+static void
+count_losses (MccCompany *self, const MccCompanyInput *input, bool any, double loss_ratio)
+{
+  double packets = (double)input->packets - (double)self->packets;
+  double lost = (double)input->packets_lost - (double)self->packets_lost;
   self->packets = input->packets;
-  return (double)(input->loss_events - self->events) > MORE_EVENTS + MORE_TIMES * self->expected;
+  self->packets_lost = input->packets_lost;
+  if (!any)
+    return;
+  self->expected += fmax (0.0, loss_ratio * packets);
+  self->lost = fmax (0.0, self->lost + lost);
+}
+
+/* By more than chance: two standard deviations, and two packets. */
+static bool
+loses_more (const MccCompany *self)
+{
+  return self->lost > self->expected + MORE_SIGMAS * sqrt (self->expected) + MORE;
 }
 
 uint64_t
 mcc_company_rate_bps (MccCompany *self, const MccCompanyInput *input)
 {
-  double lowest_bps = MOST * (double)input->received_bps, loss_ratio = 0.0;
-  MccTime queue = 0;
-  bool any = false;
   if (!self->joins)
     return input->rate_bps;
   if (self->since == MCC_TIME_NONE) {
     self->since = input->now;
     self->packets = input->packets;
-    self->events = input->loss_events;
+    self->packets_lost = input->packets_lost;
   }
-  for (unsigned i = 0; i < MCC_COMPANY_VOICES; i++) {
-    if (!is_fresh (self, i, input->now))
-      continue;
-    any = true;
-    lowest_bps = fmin (lowest_bps, (double)self->voice[i].rate_bps);
-    loss_ratio = fmax (loss_ratio, self->voice[i].loss_ratio);
-    queue = mcc_time_max (queue, self->voice[i].queue);
-  }
-  double own_s = mcc_time_to_seconds (input->queue), theirs_s = mcc_time_to_seconds (queue);
-  double margin_s = mcc_time_to_seconds (LONGER);
-  bool elsewhere
-      = loses_more (self, input, loss_ratio) || (any && own_s > FAR_LONGER * theirs_s + margin_s);
-  self->joins = !elsewhere && input->now - self->since < MCC_COMPANY_TIME;
-  bool longer = own_s > fmax (LONGER_PART * theirs_s, theirs_s + margin_s);
-  bool arrives = (double)input->received_bps >= ALL * (double)input->target_bps;
-  if (!self->joins || !any || longer || !arrives || lowest_bps <= (double)input->rate_bps)
+  unsigned lowest = find_lowest (self, input->now);
+  bool any = lowest < MCC_COMPANY_VOICES;
+  count_losses (self, input, any, any ? self->voice[lowest].loss_ratio : 0.0);
+  if (input->now - self->since >= MCC_COMPANY_TIME)
+    self->joins = false;
+  if (!any)
     return input->rate_bps;
-  return (uint64_t)lowest_bps;
+  MccTime theirs = self->voice[lowest].queue;
+  if (loses_more (self) || input->queue > FAR_LONGER_TIMES * theirs + FAR_LONGER)
+    self->joins = false;
+  bool longer = input->queue > theirs + mcc_time_max (LONGER, theirs / LONGER_PART);
+  bool arrives = (double)input->received_bps >= ALL * (double)input->target_bps;
+  double bps = fmin ((double)self->voice[lowest].rate_bps, MOST * (double)input->received_bps);
+  if (!self->joins || longer || !arrives || bps <= (double)input->rate_bps)
+    return input->rate_bps;
+  return (uint64_t)bps;
 }

@@ -11,6 +11,7 @@
  *    its queue if its own is lower, but no more than twice what it receives.
  *  - Not while its own queue is longer than theirs; and never again once that is far longer, or
  *    more is lost than they lose: then another link limits it.
+ *  - Only who was there long before us is heard (the caller sees to that, by the reports' numbers).
  *  - Who was there before anybody limited does not join: two that begin together know equally
  *    little, and would raise each other.
  * Its own rate, and all that is concluded from it, stay as they are. Constant memory and cost.
@@ -28,9 +29,9 @@
 
 typedef struct {
   bool joins;
-  MccTime since;            /* first decision; MCC_TIME_NONE: not yet ... */
-  uint64_t packets, events; /* ... received, and loss events, before */
-  double expected;          /* loss events since then, had it lost what they lose */
+  MccTime since;                  /* first decision; MCC_TIME_NONE: not yet */
+  uint64_t packets, packets_lost; /* at the last one, ever */
+  double lost, expected;          /* packets since there is company; had we lost what it loses */
   struct {
     bool any;
     uint32_t ssrc;
@@ -48,7 +49,7 @@ typedef struct {
   uint64_t target_bps;   /* announced */
   MccTime queue;         /* own standing queue */
   uint64_t packets;      /* received, ever */
-  uint64_t loss_events;  /* ... and so many */
+  uint64_t packets_lost; /* ... a late one is taken back */
 } MccCompanyInput;
 
 /* No company. */

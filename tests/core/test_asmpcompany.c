@@ -11,6 +11,7 @@
 
 typedef struct {
   guint64 own_bps;    /* link of who joins; 0: none */
+  double own_loss;    /* ... and what is lost there */
   bool hears;         /* the others' reports */
   double least, most; /* mean target of the 1st to 6th second after, of that before */
 } CompanyCase;
@@ -27,13 +28,17 @@ mean_target (Vnet *vnet, VnetSender *sender, guint from_s, guint to_s)
 }
 
 static VnetReceiver *
-add_receiver (Vnet *vnet, int link, const CompanyCase *test, guint64 own_bps, guint number)
+add_receiver (Vnet *vnet, int link, const CompanyCase *test, guint number)
 {
   VnetLink access = { .delay = (1 + number) * MCC_MSECOND };
-  VnetLink own = { .rate_bps = own_bps, .delay = 5 * MCC_MSECOND, .queue_packets = 15 };
+  VnetLink own = { .rate_bps = test->own_bps,
+    .delay = 5 * MCC_MSECOND,
+    .queue_packets = 15,
+    .loss_ratio = test->own_loss };
   MccAsmpReceiverConfig config
       = { .variant = MCC_VARIANT_ENHANCED, .hears_group = number < 2 || test->hears };
-  link = own_bps > 0 ? vnet_add_link (vnet, link, &own) : link;
+  if (number == 2 && (test->own_bps > 0 || test->own_loss > 0.0))
+    link = vnet_add_link (vnet, link, &own);
   return vnet_receiver_new (vnet, vnet_add_link (vnet, link, &access), 5 * MCC_MSECOND, &config,
       (3000 + number) * MCC_SECOND, (double)number - 1.0);
 }
@@ -59,9 +64,9 @@ join (gconstpointer data)
     vnet_run (vnet, seed * 50 * MCC_MSECOND);
     vnet_add_flow (vnet, link, 50 * MCC_MSECOND, 1000);
     for (guint i = 0; i < 2; i++)
-      receiver[i] = add_receiver (vnet, link, test, 0, i);
+      receiver[i] = add_receiver (vnet, link, test, i);
     before_sum += mean_target (vnet, sender, JOIN_S - 10, JOIN_S);
-    receiver[2] = add_receiver (vnet, link, test, test->own_bps, 2);
+    receiver[2] = add_receiver (vnet, link, test, 2);
     vnet_run (vnet, (JOIN_S + 1) * MCC_SECOND);
     after_sum += mean_target (vnet, sender, JOIN_S + 1, JOIN_S + 6);
     for (guint i = 0; i < 3; i++)
@@ -79,10 +84,12 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  static const CompanyCase same = { 0, true, 1.0, 1.2 }, deaf = { 0, false, 0.7, 1.0 },
-                           own = { 300000, true, 0.35, 0.55 };
+  static const CompanyCase same = { 0, 0.0, true, 1.0, 1.2 }, deaf = { 0, 0.0, false, 0.7, 1.0 },
+                           own = { 300000, 0.0, true, 0.35, 0.55 },
+                           loss = { 0, 0.05, true, 0.4, 0.8 };
   g_test_add_data_func ("/asmpcompany/same-queue", &same, join);
   g_test_add_data_func ("/asmpcompany/same-queue-unheard", &deaf, join);
   g_test_add_data_func ("/asmpcompany/a-slow-link-of-its-own", &own, join);
+  g_test_add_data_func ("/asmpcompany/loss-of-its-own", &loss, join);
   return g_test_run ();
 }
