@@ -69,12 +69,16 @@ whom (void)
         MCC_REPORT_RTT_MEASURED | MCC_REPORT_NO_LIMIT, 2, FALSE },
     { "leaves", MCC_VARIANT_ENHANCED, false, false, OTHER, 4000,
         MCC_REPORT_RTT_MEASURED | MCC_REPORT_LEAVING, 2, FALSE },
-    { "nobody limits", MCC_VARIANT_ENHANCED, false, false, 0, 4000, MCC_REPORT_RTT_MEASURED, 2, FALSE },
-    { "we limit", MCC_VARIANT_ENHANCED, false, false, OURS, 4000, MCC_REPORT_RTT_MEASURED, 2, FALSE },
-    { "published", MCC_VARIANT_PUBLISHED, false, false, OTHER, 4000, MCC_REPORT_RTT_MEASURED, 2, FALSE },
-    { "unicast", MCC_VARIANT_ENHANCED, true, false, OTHER, 4000, MCC_REPORT_RTT_MEASURED, 2, FALSE },
-    { "of several streams", MCC_VARIANT_ENHANCED, false, true, OTHER, 4000, MCC_REPORT_RTT_MEASURED, 2,
+    { "nobody limits", MCC_VARIANT_ENHANCED, false, false, 0, 4000, MCC_REPORT_RTT_MEASURED, 2,
         FALSE },
+    { "we limit", MCC_VARIANT_ENHANCED, false, false, OURS, 4000, MCC_REPORT_RTT_MEASURED, 2,
+        FALSE },
+    { "published", MCC_VARIANT_PUBLISHED, false, false, OTHER, 4000, MCC_REPORT_RTT_MEASURED, 2,
+        FALSE },
+    { "unicast", MCC_VARIANT_ENHANCED, true, false, OTHER, 4000, MCC_REPORT_RTT_MEASURED, 2,
+        FALSE },
+    { "of several streams", MCC_VARIANT_ENHANCED, false, true, OTHER, 4000, MCC_REPORT_RTT_MEASURED,
+        2, FALSE },
   };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
     const MccAsmpReceiverConfig config = { .variant = table[row].variant,
@@ -115,8 +119,8 @@ how_long (void)
   clear (&f);
 }
 
-/* Who is there again after a BYE, which anybody may forge, has seen the queue before; the stream of another sender is
- * another one, and nothing that was heard in the old one counts there. */
+/* Who is there again after a BYE, which anybody may forge, has seen the queue before; the stream of
+ * another sender is another one, and nothing that was heard in the old one counts there. */
 static void
 again (void)
 {
