@@ -16,17 +16,6 @@ typedef struct {
   double least, most; /* mean target of the 1st to 6th second after, of that before */
 } CompanyCase;
 
-static double
-mean_target (Vnet *vnet, VnetSender *sender, guint from_s, guint to_s)
-{
-  double sum = 0.0;
-  for (guint tenth = 10 * from_s; tenth < 10 * to_s; tenth++) {
-    vnet_run (vnet, tenth * 100 * MCC_MSECOND);
-    sum += (double)vnet_sender_target (sender);
-  }
-  return sum / (10.0 * (to_s - from_s));
-}
-
 static VnetReceiver *
 add_receiver (Vnet *vnet, int link, const CompanyCase *test, guint number)
 {
@@ -65,10 +54,10 @@ join (gconstpointer data)
     vnet_add_flow (vnet, link, 50 * MCC_MSECOND, 1000);
     for (guint i = 0; i < 2; i++)
       receiver[i] = add_receiver (vnet, link, test, i);
-    before_sum += mean_target (vnet, sender, JOIN_S - 10, JOIN_S);
+    before_sum += vnet_sender_mean_target (sender, vnet, JOIN_S - 10, JOIN_S, NULL);
     receiver[2] = add_receiver (vnet, link, test, 2);
     vnet_run (vnet, (JOIN_S + 1) * MCC_SECOND);
-    after_sum += mean_target (vnet, sender, JOIN_S + 1, JOIN_S + 6);
+    after_sum += vnet_sender_mean_target (sender, vnet, JOIN_S + 1, JOIN_S + 6, NULL);
     for (guint i = 0; i < 3; i++)
       vnet_receiver_free (receiver[i]);
     vnet_sender_free (sender);

@@ -137,20 +137,6 @@ add_receiver (Vnet *vnet, VnetReceiver **out, double loss_ratio, guint number)
       (3000 + number) * MCC_SECOND, (double)(number % 41) - 20.0);
 }
 
-static double
-mean_target (Vnet *vnet, VnetSender *sender, guint from_s, guint to_s, double *lowest)
-{
-  double sum = 0.0;
-  *lowest = INFINITY;
-  for (guint tenth = 10 * from_s; tenth < 10 * to_s; tenth++) {
-    vnet_run (vnet, tenth * 100 * MCC_MSECOND);
-    double target = (double)vnet_sender_target (sender);
-    sum += target;
-    *lowest = fmin (*lowest, target);
-  }
-  return sum / (10.0 * (to_s - from_s));
-}
-
 static void
 join (gconstpointer data)
 {
@@ -169,14 +155,14 @@ join (gconstpointer data)
     double lowest, dip, rest;
     for (guint i = 0; i < test->receivers; i++)
       add_receiver (vnet, &receiver[i], test->loss_ratio, i);
-    double before = mean_target (vnet, sender, JOIN_S - 20, JOIN_S, &lowest);
+    double before = vnet_sender_mean_target (sender, vnet, JOIN_S - 20, JOIN_S, &lowest);
     for (guint i = test->receivers; i < all; i++) {
       vnet_run (vnet, JOIN_S * MCC_SECOND + MCC_SECOND * (i - test->receivers) / test->newcomers);
       add_receiver (vnet, &receiver[i], test->newcomers_loss_ratio, i);
     }
-    mean_target (vnet, sender, JOIN_S + 1, JOIN_S + 5, &dip);
-    double later = mean_target (vnet, sender, JOIN_S + 5, JOIN_S + 10, &lowest);
-    mean_target (vnet, sender, JOIN_S + 10, JOIN_S + 20, &rest);
+    vnet_sender_mean_target (sender, vnet, JOIN_S + 1, JOIN_S + 5, &dip);
+    double later = vnet_sender_mean_target (sender, vnet, JOIN_S + 5, JOIN_S + 10, &lowest);
+    vnet_sender_mean_target (sender, vnet, JOIN_S + 10, JOIN_S + 20, &rest);
     lowest = fmin (fmin (dip, rest), lowest);
     g_test_message ("seed %d: %.0f kb/s, then at least %.0f, 5 to 10 s later %.0f", (int)seed,
         before / 1e3, lowest / 1e3, later / 1e3);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "vnetasmp.h"
 
+#include <math.h>
+
 #include "mccindexapp.h"
 #include "mccjitter.h"
 #include "mccseq.h"
@@ -259,6 +261,20 @@ guint64
 vnet_sender_target (const VnetSender *self)
 {
   return self->target_bps;
+}
+
+double
+vnet_sender_mean_target (VnetSender *self, Vnet *vnet, guint from_s, guint to_s, double *lowest)
+{
+  double sum = 0.0, least = INFINITY;
+  for (guint tenth = 10 * from_s; tenth < 10 * to_s; tenth++) {
+    vnet_run (vnet, tenth * 100 * MCC_MSECOND);
+    sum += (double)self->target_bps;
+    least = fmin (least, (double)self->target_bps);
+  }
+  if (lowest != NULL)
+    *lowest = least;
+  return sum / (10.0 * (to_s - from_s));
 }
 
 guint64

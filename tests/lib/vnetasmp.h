@@ -39,6 +39,9 @@ void vnet_sender_set_scene (VnetSender *self, double scene);
 /* Stops or resumes the media; announcements go on. */
 void vnet_sender_set_playing (VnetSender *self, bool playing);
 guint64 vnet_sender_target (const VnetSender *self);
+/* Of @from_s to @to_s, ten times a second, which this runs; @lowest may be NULL. */
+double vnet_sender_mean_target (
+    VnetSender *self, Vnet *vnet, guint from_s, guint to_s, double *lowest);
 guint64 vnet_sender_sent_bytes (const VnetSender *self);
 guint64 vnet_sender_rtcp_bytes (const VnetSender *self);
 guint64 vnet_sender_reports (const VnetSender *self);
