@@ -4,9 +4,8 @@
 #include <math.h>
 
 #define EVENT_LAG (200 * MCC_MSECOND) /* encoder and pacer, after the announced rate fell */
-#define COMPANY_OLDER                                                                              \
-  4 /* reports more than ours: others who have just come know no more than we                      \
-     */
+/* Reports more than ours: others who have just come know no more than we. */
+#define COMPANY_OLDER 4
 
 uint64_t
 mcc_asmp_receiver_start_bps (const MccAsmpReceiver *self)
@@ -21,13 +20,14 @@ find_company (MccAsmpReceiver *self, const MccAppSession *session)
 {
   if (self->found_company && self->company_ssrc == session->media_ssrc)
     return; /* who comes back has seen the queue before */
-  mcc_company_init (&self->company);
   self->company_bps = 0;
   self->found_company = true;
   self->company_ssrc = session->media_ssrc;
   if (mcc_asmp_receiver_is_enhanced (self) && !self->config.unbounded && session->limiting_ssrc != 0
       && session->limiting_ssrc != self->config.ssrc)
     mcc_company_join (&self->company);
+  else
+    mcc_company_init (&self->company);
 }
 
 void

@@ -30,8 +30,8 @@ no_limit (const MccAsmpReceiver *self)
          && (mcc_rate_mode (self->rate) == MCC_RATE_START || far_from_limiting (self));
 }
 
-/* With losses but no RTT yet it is what the equation gives for the initial
- * RTT, which the sender corrects by the RTT that it measures (RFC 4654 3.3): who waits for its RTT
+/* Without company. With losses but no RTT yet it is what the equation gives for the initial RTT,
+ * which the sender corrects by the RTT that it measures (RFC 4654 3.3): who waits for its RTT
  * before it complains waits for minutes in a large group. */
 static uint64_t
 own_bps (const MccAsmpReceiver *self)
@@ -182,9 +182,9 @@ mcc_asmp_receiver_get_stats (const MccAsmpReceiver *self, MccTime now, MccAsmpRe
   memset (out, 0, sizeof *out);
   out->source_ssrc = self->source.following ? self->source.ssrc : 0;
   out->received_bps = mcc_asmp_path_received_bps (path, now);
-  /* Until there is a new one it is the last. */
   uint64_t rate_bps = mcc_rate_get_bps (self->rate);
   rate_bps = self->company_bps > rate_bps ? self->company_bps : rate_bps;
+  /* Until there is a new one it is the last. */
   bool pending = now < self->hold_until || mcc_rate_mode (self->rate) == MCC_RATE_START;
   out->estimated_bps
       = pending && self->spliced_once && self->told_bps > 0 ? self->told_bps : rate_bps;
