@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What the documents promise each other: links lead somewhere, pictures exist, and README's figures
-are those of the pages that its rows name, as they are printed there."""
+are those of the pages that its rows and paragraphs name, as they are printed there. Its scripts say
+what is wrong with their arguments."""
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -70,6 +72,18 @@ def figures(cells):
     return [text for cell in cells[1:-1] for text in FIGURE.findall(LINK.sub("", cell))]
 
 
+def paragraphs():
+    """README's, list items one by one, without tables."""
+    text = CODE.sub("", (ROOT / "README.md").read_text("utf-8"))
+    return [part for part in re.split(r"\n\n|\n(?=- )", text) if not part.startswith("|")]
+
+
+def printed_on(pages):
+    """The figures of pages that README links to."""
+    names = [page.split("#")[0] for page in pages if page.split("#")[0].endswith(".md")]
+    return set(FIGURE.findall("\n".join((ROOT / name).read_text("utf-8") for name in names)))
+
+
 def test_links():
     bad = {str(path.relative_to(ROOT)): broken(path) for path in documents()}
     bad = {path: links for path, links in bad.items() if links}
@@ -82,10 +96,36 @@ def test_figures():
     for cells in table:
         pages = LINK.findall(cells[-1])
         assert pages, f"{cells[0]}: names no page"
-        text = "\n".join((ROOT / page.split("#")[0]).read_text("utf-8") for page in pages)
-        printed = set(FIGURE.findall(text))
-        missing = [figure for figure in figures(cells) if figure not in printed]
+        missing = [figure for figure in figures(cells) if figure not in printed_on(pages)]
         assert figures(cells) and not missing, f"{cells[0]}: {missing} not in {pages}"
+
+
+def test_figures_of_paragraphs():
+    found = 0
+    for part in paragraphs():
+        told = [each for each in FIGURE.findall(LINK.sub("", part)) if not is_plain(each)]
+        missing = [each for each in told if each not in printed_on(LINK.findall(part))]
+        assert not missing, f"{missing} not on the pages of: {part}"
+        found += len(told)
+    assert found >= 8, found
+
+
+def is_plain(figure):
+    """Without an interval: a number of something else, most likely."""
+    return re.fullmatch(r"[0-9.]+", figure)
+
+
+def test_scripts_want_their_values():
+    scripts = [*sorted((ROOT / "pipelines").glob("*-*")), ROOT / "pipelines" / "setup"]
+    assert len(scripts) >= 7, scripts
+    for script in scripts:
+        text = script.read_text("utf-8")
+        options = set(re.findall(r"^ +(--[a-z-]+)\) .*\$2", text, flags=re.MULTILINE))
+        assert options or script.name == "setup", script
+        for option in sorted(options | {"--nonsense"}):
+            done = subprocess.run([script, option], capture_output=True, text=True, timeout=20)
+            told = f"{script.name}: " in done.stderr and option in done.stderr
+            assert done.returncode == 2 and told, (script.name, option, done)
 
 
 if __name__ == "__main__":
