@@ -16,31 +16,42 @@ from .units import show
 FIRST = "share"  # the measure that the bounds are about
 WORST = 24  # rows of the table
 LIMITS = math.log2(4)
-SHARE = {"design": "design half", "held": "held-back half"}
 
 
 class Value:
-    """What one run of a cell gave."""
+    """What the runs of a cell gave."""
 
     def __init__(self, outcome, variant):
         self.cell = outcome.plan.scenario.cell
         self.measures = {
             entry["id"]: outcome.summary(entry, variant).mean for entry in outcome.measures
         }
+        first = next(entry for entry in outcome.measures if entry["id"] == FIRST)
+        shares = outcome.finite_values(first, variant)
+        self.shares = [share for share in shares if share is not None and not math.isnan(share)]
 
     @property
     def share(self):
-        return self.measures[FIRST]
+        """Half and twice make one."""
+        return statistics.geometric_mean(max(share, 1e-6) for share in self.shares)
 
     @property
     def within(self):
+        return self._is_within(self.share)
+
+    @property
+    def runs_within(self):
+        return sum(self._is_within(share) for share in self.shares)
+
+    def _is_within(self, share):
         low, high = self.cell.bound()
-        return low <= self.share <= high
+        return low <= share <= high
 
     @property
     def beyond(self):
+        """Any of its runs."""
         low, high = self.cell.bounds["never"]
-        return not low <= self.share <= high
+        return not all(low <= share <= high for share in self.shares)
 
     @property
     def far(self):
@@ -53,7 +64,7 @@ def values(outcomes, variant, congestion):
     for outcome in outcomes:
         if outcome.plan.scenario.cell.congestion == congestion and variant in outcome.plan.variants:
             value = Value(outcome, variant)
-            if not math.isnan(value.share):
+            if value.shares:
                 out.append(value)
     return out
 
@@ -76,11 +87,22 @@ def middle(found):
     return f"{statistics.median(shares):.2f} ({low:.2f} to {high:.2f})"
 
 
+TOLD = ("within the bound", "single runs", "beyond half or twice", "median (10th to 90th)")
+
+
 def told(found):
-    """[within the bound, beyond `never`, median] of cells that have a bound."""
+    """[within the bound, runs within, beyond `never`, median] of cells that have a bound."""
     bound = [value for value in found if value.cell.bound()]
     within = percent(sum(value.within for value in bound), len(bound))
-    return [within, percent(sum(value.beyond for value in found), len(found)), middle(found)]
+    beyond = percent(sum(value.beyond for value in found), len(found))
+    return [within, runs(bound), beyond, middle(found)]
+
+
+def runs(found):
+    """Of single ones, those within the bound."""
+    return percent(
+        sum(value.runs_within for value in found), sum(len(value.shares) for value in found)
+    )
 
 
 def kinds(congestion, found):
@@ -107,8 +129,8 @@ def summary(outcomes, variants, congestions):
             bound = [value for value in half if value.cell.bound()]
             held = percent(sum(value.within for value in bound), len(bound))
             rows.append([variant, name, f"{len(found)} of {len(whole)}", *told(found), held])
-    head = ["variant", "beside", "cells run", "within the bound", "beyond half or twice"]
-    return table([*head, "median (10th to 90th)", "within, held-back half"], rows)
+    head = ["variant", "beside", "cells run", *TOLD]
+    return table([*head, "within, held-back half"], rows)
 
 
 def fair_class(cell):
@@ -135,7 +157,7 @@ def regions(found):
         for text in sorted({of(value.cell) for value in found}, key=first_number):
             own = [value for value in found if of(value.cell) == text]
             rows.append([name, text, len(own), *told(own)])
-    return table(["axis", "", "cells", "within the bound", "beyond", "median (10th to 90th)"], rows)
+    return table(["axis", "", "cells", *TOLD], rows)
 
 
 def first_number(text):
@@ -158,7 +180,7 @@ def worst(found):
             [
                 f"`{cell.id}`",
                 f"{cell.fair:.3g}",
-                f"{value.share:.2f}",
+                " ".join(f"{share:.2f}" for share in value.shares),
                 f"{measures['fair']:.2f}",
                 ratio_text(measures["loss"]),
                 ratio_text(measures["loss-tcp"]),
@@ -237,6 +259,8 @@ def fill(template, outcomes, variants, name, directory, places):
         "WORST": worst(main),
         "MAPS": "\n".join(maps),
         "WITHIN": percent(len(within), len(main)),
+        "RUNS": runs(main),
+        "SEEDS": str(max((len(value.shares) for value in main), default=0)),
         "BEYOND": percent(sum(value.beyond for value in main), len(main)),
         "MEDIAN": middle(main),
     }

@@ -130,11 +130,32 @@ def test_only_some_cells_have_a_short_form():
     assert 1 <= len(short) <= 4, short
 
 
-def outcome_of(scenario, share):
-    """As if it had been run."""
-    out = Outcome(Plan(scenario, ["enhanced"]))
-    out.values["enhanced", 1] = {entry["id"]: 0.01 for entry in out.measures} | {"share": share}
+def outcome_of(scenario, *shares):
+    """As if it had been run, a seed each; None: not this one."""
+    seeds = range(1, len(shares) + 1)
+    out = Outcome(Plan(scenario, ["enhanced"], seeds))
+    for seed, share in zip(seeds, shares, strict=True):
+        if share is not None:
+            values = {entry["id"]: 0.01 for entry in out.measures} | {"share": share}
+            out.values["enhanced", seed] = values
     return out
+
+
+def test_a_cell_is_the_mean_of_its_runs_and_beyond_if_one_is():
+    reno = [each for each in LOADED if each.cell.congestion == "reno"][:5]
+    rows = (
+        (0.7, 1.3, 1.0),  # within, though two of three runs are not
+        (2.0, 0.5, None),  # half and twice make one, and are not beyond
+        (1.0, 0.4, 2.5),  # within, and beyond
+        (0.7, 0.7, 0.75),
+        (None, None, None),
+    )
+    outcomes = [outcome_of(each, *row) for each, row in zip(reno, rows, strict=True)]
+    found = gridpage.values(outcomes, "enhanced", "reno")
+    assert [value.within for value in found] == [True, True, True, False]
+    assert [value.beyond for value in found] == [False, False, True, False]
+    assert abs(found[1].share - 1) < 1e-9, found[1].share
+    assert gridpage.told(found)[:3] == ["3 of 4 (75 %)", "2 of 11 (18 %)", "1 of 4 (25 %)"]
 
 
 def test_the_page_counts_cells_by_their_bounds():
