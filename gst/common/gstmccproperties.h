@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * gstmccproperties: the network properties that all elements share (interface.md): address port uri
- * multicast-iface ttl ttl-mc loop qos-dscp source-address feedback-address feedback-port variant
- * session-bandwidth cname seed stats-interval srtp-key srtp-key-file srtp-cipher srtp-auth; and the
- * signal request-srtp-key.
+ * gstmccproperties: the network properties that all elements share (docs/asmpsrc.md): address port
+ * uri multicast-iface ttl ttl-mc loop qos-dscp source-address feedback-address feedback-port
+ * variant session-bandwidth cname seed stats-interval srtp-key srtp-key-file srtp-cipher srtp-auth;
+ * and the signal request-srtp-key.
  *
  * Values are taken as they come (ranges are wider than what is valid) and checked at NULL->READY by
  * gst_mcc_session_settings_check(), so that a bad one fails with a message that names it.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * gstmccsenderproperties: the properties that all senders share (interface.md): min-bitrate
+ * gstmccsenderproperties: the properties that all senders share (docs/asmpsink.md): min-bitrate
  * max-bitrate start-bitrate target-bitrate sync encoder encoder-name encoder-control
  * configure-encoder encoder-bitrate-property encoder-bitrate-unit pacing-factor pacing-max-delay
  * no-feedback max-receivers ecn sdp-location stats.

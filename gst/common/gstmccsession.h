@@ -36,7 +36,7 @@ G_BEGIN_DECLS
 
 typedef struct _GstMccSession GstMccSession;
 
-/* The network side of interface.md's properties; the owner frees its strings. */
+/* The network side of the properties (gstmccproperties.h); the owner frees its strings. */
 typedef struct {
   gchar *bad_uri;         /* why `uri` was refused; NULL = it was not */
   gchar *address;         /* group or host */

@@ -72,7 +72,7 @@ typedef struct {
   uint32_t srtcp_bytes; /* what SRTCP adds to each compound, ours and receivers'; 0 = no key */
 } MccAsmpSenderConfig;
 
-/* Names as in shared/interface.md, `reason`. */
+/* docs/asmpsink.md has their names and meaning (reason). */
 typedef enum {
   MCC_TARGET_START, /* no receiver limits (yet) */
   MCC_TARGET_RECEIVER,

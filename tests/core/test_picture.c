@@ -15,7 +15,7 @@ test_table (void)
     uint64_t low_bps, high_bps;
     MccPicture result;
   } table[] = {
-    /* the ladder of interface.md */
+    /* three streams up to 10 Mb/s */
     { 1920, 1080, 30, 1, 300 * K, 2 * M, { 640, 360, 1 } },
     { 1920, 1080, 30, 1, 2 * M, 5 * M, { 1280, 720, 1 } },
     { 1920, 1080, 30, 1, 5 * M, 10 * M, { 1920, 1080, 1 } },

@@ -272,7 +272,7 @@ def test_tcp_model():
     root = 0.06 * math.sqrt(2 * 0.01 / 3)
     timeout = 0.24 * 3 * math.sqrt(3 * 0.01 / 8) * 0.01 * (1 + 32 * 0.01**2)
     near(measure.tcp_rate(0.01, 0.06, 1000), 8000 / (root + timeout))
-    near(measure.tcp_rate(0.01, 0.1, 1000), 899e3, 0.001)  # shared/scenarios: 899 kb/s
+    near(measure.tcp_rate(0.01, 0.1, 1000), 899e3, 0.001)  # by hand: 899 kb/s
     near(measure.tcp_rate(0.05, 0.2, 1000), 147e3, 0.01)
     # Above p = 8/27 the term is bounded.
     bounded = 8000 / (0.06 * math.sqrt(2 * 0.5 / 3) + 0.24 * 0.5 * (1 + 32 * 0.25))
