@@ -685,6 +685,7 @@ gst_mcc_receiver_change_state (GstElement *element, GstStateChange transition)
       break;
     case GST_STATE_CHANGE_PAUSED_TO_READY:
       stop_machine (self);
+      gst_pad_set_active (self->src, FALSE); /* who streams may stand in a blocked pad */
       gst_mcc_session_stop (self->session);
       break;
     default:

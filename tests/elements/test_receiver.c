@@ -9,6 +9,7 @@
 #include <gio/gio.h>
 #include <gst/gst.h>
 
+#include "gstasmpsink.h"
 #include "gstasmpsrc.h"
 #include "gstasspsimulcastsrc.h"
 #include "gstelmlayersrc.h"
@@ -296,6 +297,84 @@ test_stats_interval (gconstpointer data)
   gst_object_unref (pipeline);
 }
 
+/* ---- a pad that is blocked ---- */
+
+static GstPadProbeReturn
+note (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  g_atomic_int_inc ((gint *)data);
+  return GST_PAD_PROBE_OK; /* a blocking probe: stays */
+}
+
+static gboolean
+is_reached (gint *count, gint target)
+{
+  for (guint i = 0; i < 1000 && g_atomic_int_get (count) < target; i++)
+    g_usleep (10000);
+  return g_atomic_int_get (count) >= target;
+}
+
+typedef struct {
+  GstElement *element;
+  gint done; /* atomic */
+} Stopping;
+
+static gpointer
+stop_element (gpointer data)
+{
+  Stopping *stopping = data;
+
+  gst_element_set_state (stopping->element, GST_STATE_READY);
+  gst_element_set_state (stopping->element, GST_STATE_NULL);
+  g_atomic_int_set (&stopping->done, 1);
+  return NULL;
+}
+
+/* Who swaps sources blocks the pad, and stops the element: that ends, and it plays again. */
+static void
+test_stopped_while_blocked (void)
+{
+  GstElement *sender = gst_parse_launch (
+      "audiotestsrc is-live=true ! audio/x-raw,format=S16BE,rate=8000,channels=1 ! rtpL16pay ! "
+      "asmpsink name=it address=127.0.0.1 encoder-control=none start-bitrate=300000",
+      NULL);
+  GstElement *receiver = gst_parse_launch (
+      "asmpsrc name=it address=127.0.0.1 latency=50 ! fakesink sync=false async=false", NULL);
+  GstElement *both[] = { sender, receiver };
+  Stopping stopping = { receiver, 0 };
+  GThread *thread;
+  gint buffers = 0, blocked = 0;
+  GstElement *src = gst_bin_get_by_name (GST_BIN (receiver), "it");
+  GstPad *pad = gst_element_get_static_pad (src, "src");
+  gulong probe;
+
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, note, &buffers, NULL);
+  for (guint i = 0; i < 2; i++) {
+    GstElement *it = gst_bin_get_by_name (GST_BIN (both[i]), "it");
+
+    g_object_set (it, "port", own_port (4), NULL);
+    gst_object_unref (it);
+    g_assert_cmpint (
+        gst_element_set_state (both[i], GST_STATE_PLAYING), !=, GST_STATE_CHANGE_FAILURE);
+  }
+  g_assert_true (is_reached (&buffers, 10));
+  probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BLOCK_DOWNSTREAM, note, &blocked, NULL);
+  g_assert_true (is_reached (&blocked, 1));
+  thread = g_thread_new ("stop", stop_element, &stopping);
+  g_assert_true (is_reached (&stopping.done, 1)); /* else it stands there for good */
+  g_thread_join (thread);
+  gst_pad_remove_probe (pad, probe);
+  buffers = 0;
+  gst_element_set_state (receiver, GST_STATE_PLAYING);
+  g_assert_true (is_reached (&buffers, 10));
+  for (guint i = 0; i < 2; i++) {
+    gst_element_set_state (both[1 - i], GST_STATE_NULL);
+    gst_object_unref (both[1 - i]);
+  }
+  gst_object_unref (pad);
+  gst_object_unref (src);
+}
+
 /* ---- what comes while nothing plays ---- */
 
 #define FLOOD 6000 /* packets, which overflow a socket's buffer */
@@ -444,6 +523,7 @@ main (int argc, char **argv)
 {
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
+  GST_ELEMENT_REGISTER (asmpsink, NULL);
   GST_ELEMENT_REGISTER (asmpsrc, NULL);
   GST_ELEMENT_REGISTER (asspsimulcastsrc, NULL);
   GST_ELEMENT_REGISTER (elmlayersrc, NULL);
@@ -457,6 +537,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/receiver/plays-or-is-in-no-group/asmp", "asmpsrc", test_members);
   g_test_add_data_func ("/receiver/plays-or-is-in-no-group/assp", "asspsimulcastsrc", test_members);
   g_test_add_data_func ("/receiver/plays-or-is-in-no-group/elm", "elmlayersrc", test_members);
+  g_test_add_func ("/receiver/stopped-while-its-pad-is-blocked", test_stopped_while_blocked);
   g_test_add_func ("/receiver/unread-is-not-dropped", test_unread);
   return g_test_run ();
 }
