@@ -23,7 +23,8 @@ struct _GstMccOutlet {
   /* The streaming lock: rtpbin's pads have threads of their own, downstream sees one. Held over
    * pushes, as a pad's stream lock is; nothing that stops takes it. */
   GMutex stream_lock;
-  guint64 active; /* serial of the newest stream that has delivered */
+  guint64 active; /* serial of the newest stream that has delivered, and its SSRC */
+  guint32 active_ssrc;
   gboolean started, eos;
   gboolean segmented; /* since the start or the last flush */
   GstCaps *caps;
@@ -42,6 +43,22 @@ stream_free (Stream *stream)
   gst_object_unref (stream->peer);
   gst_object_unref (stream->pad);
   g_free (stream);
+}
+
+/* Whether @stream is the rest of a sender that another has replaced. One of the same sender with
+ * another payload type is not: rtpbin keeps a pad for each, and one may come back. Called with the
+ * streaming lock. */
+static gboolean
+is_replaced (GstMccOutlet *self, Stream *stream)
+{
+  if (stream->serial >= self->active)
+    return FALSE;
+  if (stream->ssrc != self->active_ssrc)
+    return TRUE;
+  g_mutex_lock (&self->lock);
+  stream->serial = ++self->serial;
+  g_mutex_unlock (&self->lock);
+  return FALSE;
 }
 
 /* Sends what must precede buffers. Called with the streaming lock. */
@@ -87,11 +104,10 @@ outlet_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   g_mutex_lock (&self->stream_lock);
   if (self->eos) {
     flow = GST_FLOW_EOS;
-  } else if (stream->serial < self->active) {
-    flow = GST_FLOW_OK; /* the rest of a sender that another has replaced */
-  } else {
+  } else if (!is_replaced (self, stream)) {
     took_over = stream->serial > self->active;
     self->active = stream->serial;
+    self->active_ssrc = stream->ssrc;
     if (took_over || !self->segmented)
       push_start (self, stream);
     if (self->funcs.leaving)

@@ -125,6 +125,40 @@ test_lost_of_replaced (void)
   gst_object_unref (sink);
 }
 
+/* A sender that changes its payload type and changes it back: rtpbin has a pad for each, and the
+ * first one goes on where it was, unless another sender has come. */
+static void
+test_payload_type_comes_back (void)
+{
+  GstMccOutlet *outlet = gst_mcc_outlet_new (&no_funcs, NULL, "stream", 0);
+  GstPad *sink = gst_object_ref_sink (gst_pad_new ("sink", GST_PAD_SINK)), *src[3];
+
+  received = 0;
+  GST_PAD_SET_ACCEPT_TEMPLATE (sink);
+  gst_pad_set_chain_function (sink, count);
+  gst_pad_set_active (sink, TRUE);
+  gst_mcc_outlet_start (outlet);
+  g_assert_cmpint (gst_pad_link (gst_mcc_outlet_get_src (outlet), sink), ==, GST_PAD_LINK_OK);
+  src[0] = add_source (outlet, 7);
+  push_packet (src[0]);
+  src[1] = add_source (outlet, 7);
+  for (guint i = 0; i < 6; i++)
+    push_packet (src[(i + 1) % 2]);
+  g_assert_cmpuint (received, ==, 7);
+  src[2] = add_source (outlet, 8);
+  push_packet (src[2]);
+  push_packet (src[0]);
+  push_packet (src[1]);
+  g_assert_cmpuint (received, ==, 8);
+  gst_mcc_outlet_stop (outlet);
+  for (guint i = 0; i < 3; i++) {
+    gst_mcc_outlet_remove (outlet, src[i]);
+    gst_object_unref (src[i]);
+  }
+  gst_mcc_outlet_free (outlet);
+  gst_object_unref (sink);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -132,5 +166,6 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/outlet/caps-change", test_caps_change);
   g_test_add_func ("/outlet/lost-of-who-was-replaced", test_lost_of_replaced);
+  g_test_add_func ("/outlet/payload-type-comes-back", test_payload_type_comes_back);
   return g_test_run ();
 }
