@@ -208,7 +208,7 @@ drop_membership (GstMccSession *self, guint stream, gboolean only_leaving)
   if (!socket)
     return;
   gst_mcc_sockets_leave_stream (&self->sockets, socket);
-  gst_mcc_source_remove (self->source, stream);
+  gst_mcc_source_remove (self->source, socket);
   g_object_unref (socket); /* the source may still read what is in it */
 }
 

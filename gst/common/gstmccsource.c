@@ -671,7 +671,8 @@ gst_mcc_source_finalize (GObject *object)
   gst_buffer_pool_set_active (self->pool, FALSE);
   gst_clear_object (&self->pool);
   clear_reading (self);
-  gst_mcc_source_remove (self, G_MAXUINT);
+  for (guint i = 0; i < self->n_inputs; i++)
+    gst_mcc_input_unref (self->inputs[i]);
   g_free (self->data);
   if (self->wake_fd >= 0)
     close (self->wake_fd);
@@ -767,13 +768,14 @@ gst_mcc_input_unref (GstMccInput *self)
   g_free (self);
 }
 
+/* Those of @stream, or of @socket. */
 static void
-remove_locked (GstMccSource *self, guint stream)
+remove_locked (GstMccSource *self, guint stream, GSocket *socket)
 {
   guint kept = 0;
 
   for (guint i = 0; i < self->n_inputs; i++)
-    if (stream == G_MAXUINT || self->inputs[i]->stream == stream)
+    if (self->inputs[i]->stream == stream || self->inputs[i]->socket == socket)
       gst_mcc_input_unref (self->inputs[i]);
     else
       self->inputs[kept++] = self->inputs[i];
@@ -784,7 +786,7 @@ void
 gst_mcc_source_add (GstMccSource *self, GstMccInput *input)
 {
   g_mutex_lock (&self->lock);
-  remove_locked (self, input->stream);
+  remove_locked (self, input->stream, NULL);
   if (self->n_inputs < INPUTS_MAX) {
     g_atomic_ref_count_inc (&input->references);
     self->inputs[self->n_inputs++] = input;
@@ -794,10 +796,10 @@ gst_mcc_source_add (GstMccSource *self, GstMccInput *input)
 }
 
 void
-gst_mcc_source_remove (GstMccSource *self, guint stream)
+gst_mcc_source_remove (GstMccSource *self, GSocket *socket)
 {
   g_mutex_lock (&self->lock);
-  remove_locked (self, stream);
+  remove_locked (self, G_MAXUINT, socket);
   g_mutex_unlock (&self->lock);
   gst_mcc_source_wake (self);
 }

@@ -78,8 +78,8 @@ typedef struct {
 GstElement *gst_mcc_source_new (GSocket *socket, const GstMccSourceFuncs *funcs, gpointer owner);
 /* Reads @input too, instead of the one of its stream, if there is one. Any thread. */
 void gst_mcc_source_add (GstMccSource *self, GstMccInput *input);
-/* @stream is not read any more; G_MAXUINT: none is. Any thread. */
-void gst_mcc_source_remove (GstMccSource *self, guint stream);
+/* @socket is not read any more: another one may be the input of its stream by now. Any thread. */
+void gst_mcc_source_remove (GstMccSource *self, GSocket *socket);
 /* Nobody has read the inputs, by intent: what was lost so is told of none. Any thread. */
 void gst_mcc_source_set_unread (GstMccSource *self);
 /* `due` is to be called soon. Any thread. */
