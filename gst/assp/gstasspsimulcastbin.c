@@ -275,8 +275,11 @@ gst_assp_simulcast_bin_start (GstMccSender *sender)
 
   for (guint i = 0; i < self->n_streams; i++) {
     gst_mcc_send_stream_start (self->stream[i].send, self->bounds.stream[i].low_bps);
-    if (self->stream[i].branch)
-      gst_assp_branch_start (self->stream[i].branch);
+    if (!self->stream[i].branch)
+      continue;
+    gst_assp_branch_set_bounds (
+        self->stream[i].branch, self->bounds.stream[i].low_bps, self->bounds.stream[i].high_bps);
+    gst_assp_branch_start (self->stream[i].branch);
   }
   g_mutex_lock (&sender->lock);
   now = gst_mcc_pump_now (sender->pump);
