@@ -596,8 +596,10 @@ static void
 begin_locked (GstMccStream *stream)
 {
   stream->bye_sent = stream->app_sent = FALSE;
-  if (stream->session->sender)
-    stream->media_ssrc = stream->told_ssrc = 0;
+  if (!stream->session->sender)
+    return;
+  stream->media_ssrc = stream->told_ssrc = 0;
+  stream->rtp_running_time = GST_CLOCK_TIME_NONE; /* of the run before */
 }
 
 gboolean
