@@ -133,7 +133,11 @@ gst_mcc_sender_tell_feedback (GstMccSender *self, gboolean found)
     GST_INFO_OBJECT (self, "receivers report");
   else if (gst_mcc_sender_warn_once (self, GST_MCC_SENDER_WARNED_FEEDBACK))
     GST_ELEMENT_WARNING (self, RESOURCE, READ,
-        ("No receiver reports: nobody listens, or reports do not come back (see no-feedback)."),
+        ("No receiver reports: nobody listens, or reports do not come back. Does a receiver run, "
+         "does "
+         "multicast reach it (ttl-mc, multicast-iface), and does the firewall let RTCP (UDP, the "
+         "odd "
+         "port) in? no-feedback says what is sent meanwhile."),
         (NULL));
   g_mutex_lock (&self->lock);
   self->lost = !found;
@@ -534,7 +538,9 @@ started (GstMccSender *self)
 
   tell_plain (self);
   if (!gst_mcc_session_start (self->session))
-    GST_ELEMENT_WARNING (self, RESOURCE, READ, ("RTCP cannot be received."), (NULL));
+    GST_ELEMENT_WARNING (self, RESOURCE, READ,
+        ("RTCP cannot be received: no thread or file descriptor is left for it (ulimit -u, -n)."),
+        (NULL));
   gst_mcc_pump_start (self->pump);
   if (klass->started)
     klass->started (self);

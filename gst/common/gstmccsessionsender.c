@@ -77,8 +77,7 @@ check_route (GstMccSession *self)
     self->route_lost = FALSE;
   g_mutex_unlock (&self->lock);
   if (found)
-    GST_ELEMENT_WARNING (
-        self->bin, RESOURCE, WRITE, ("The route is back: packets are sent again."), (NULL));
+    GST_ELEMENT_WARNING (self->bin, RESOURCE, WRITE, ("Packets are sent again."), (NULL));
 }
 
 static void
@@ -252,6 +251,15 @@ is_from_udp (GstMccSession *self, GstMessage *message)
   return FALSE;
 }
 
+/* udpsink's own text says only that there was an error; the system's is in @debug. */
+static const gchar *
+reason_of (const GError *error, const gchar *debug)
+{
+  const gchar *reason = debug ? strstr (debug, "reason: ") : NULL;
+
+  return reason ? reason + strlen ("reason: ") : error->message;
+}
+
 gboolean
 gst_mcc_session_handle_message (GstMccSession *self, GstMessage *message)
 {
@@ -277,9 +285,11 @@ gst_mcc_session_handle_message (GstMccSession *self, GstMessage *message)
 
     gst_message_parse_warning (message, &error, &debug);
     GST_ELEMENT_WARNING (self->bin, RESOURCE, WRITE,
-        ("No route: packets cannot be sent. Is the interface up? Name one by multicast-iface, or "
+        ("Packets cannot be sent: %s. No route? Is the interface up? Name one by multicast-iface, "
+         "or "
          "add a route (ip route add 224.0.0.0/4 dev eth0; IPv6: ip -6 route add multicast ff00::/8 "
-         "dev eth0 table local)."),
+         "dev eth0 table local). Not permitted? A firewall of this host.",
+            reason_of (error, debug)),
         ("%s; %s", error->message, debug ? debug : ""));
     g_clear_error (&error);
     g_free (debug);

@@ -54,6 +54,25 @@ is_rtp_caps (const gchar *text)
          && !strchr (text, ';');
 }
 
+/* What @pspec takes, for an error about what it does not; to be freed. */
+static gchar *
+describe_values (GParamSpec *pspec)
+{
+  GString *out;
+
+  if (G_IS_PARAM_SPEC_BOOLEAN (pspec))
+    return g_strdup ("it takes true or false");
+  if (is_unsigned (G_PARAM_SPEC_VALUE_TYPE (pspec)))
+    return g_strdup ("it takes a whole number, 0 or more");
+  if (!G_IS_PARAM_SPEC_ENUM (pspec))
+    return g_strdup ("gst-inspect-1.0 tells what it takes");
+  out = g_string_new ("it takes ");
+  for (guint i = 0; i < G_PARAM_SPEC_ENUM (pspec)->enum_class->n_values; i++)
+    g_string_append_printf (
+        out, "%s%s", i ? ", " : "", G_PARAM_SPEC_ENUM (pspec)->enum_class->values[i].value_nick);
+  return g_string_free (out, FALSE);
+}
+
 /* The first field of caps that a stranger must not set; NULL: none. */
 static const gchar *
 find_harmful (const GValue *value)
@@ -75,7 +94,7 @@ add_setting (
   GParamSpec *pspec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), name);
   Setting setting = { pspec, G_VALUE_INIT };
   const gchar *harmful;
-  gchar *shown;
+  gchar *shown, *allowed;
 
   if (!pspec || !is_settable (element, pspec)) {
     g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI,
@@ -107,8 +126,10 @@ add_setting (
 
 bad_value:
   shown = g_utf8_make_valid (text, -1); /* what an error says is UTF-8 */
-  g_set_error (
-      error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI, "%s: '%s' is not a valid value", name, shown);
+  allowed = describe_values (pspec);
+  g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI, "%s: '%s' is not a valid value; %s",
+      name, shown, allowed);
+  g_free (allowed);
   g_free (shown);
   g_value_unset (&setting.value);
   return FALSE;
@@ -137,7 +158,8 @@ add_query (GstElement *element, GArray *settings, const gchar *query, GError **e
     if (!**pair)
       continue;
     if (!equal) {
-      g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI, "'%s' has no value", *pair);
+      g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI, "'%s' has no value; write %s=VALUE",
+          *pair, *pair);
       good = FALSE;
       break;
     }
@@ -263,7 +285,8 @@ gst_mcc_uri_set (GstElement *element, const gchar *scheme, const gchar *uri, GEr
   query = g_uri_get_query (parsed);
   good = add_host (element, settings, parsed, error);
   if (good && path && *path && !g_str_equal (path, "/")) {
-    g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI, "'%s': a path has no meaning", path);
+    g_set_error (error, GST_URI_ERROR, GST_URI_ERROR_BAD_URI,
+        "'%s': a path has no meaning; leave it out", path);
     good = FALSE;
   }
   if (good && query)

@@ -263,7 +263,7 @@ test_made_anew (gconstpointer what)
   make ("mcc0", "10.77.0.1");
   g_assert_true (both_hear (&sender, &receiver, 20));
   g_usleep (3 * G_USEC_PER_SEC);
-  g_assert_cmpuint (warnings (&sender, "No route", "route is back", &other), ==, 1);
+  g_assert_cmpuint (warnings (&sender, "Packets cannot be sent", "sent again", &other), ==, 1);
   g_assert_cmpuint (other, ==, 1);
   g_assert_cmpuint (sender.refused, <=, 1);
   g_assert_cmpuint (warnings (&receiver, "not heard any more", "No sender", &other), ==, 0);

@@ -117,6 +117,33 @@ test_bad_changes_nothing (void)
   gst_object_unref (element);
 }
 
+/* Each says what would be right. */
+static void
+test_errors_name_the_mend (void)
+{
+  static const gchar *const table[][2] = {
+    { "?variant=best", "variant: 'best' is not a valid value; it takes published, enhanced" },
+    { "?latency=-1", "a whole number, 0 or more" },
+    { "?loop=perhaps", "true or false" },
+    { "?ttl=many", "gst-inspect-1.0" },
+    { "?ttl", "write ttl=VALUE" },
+    { "/path", "leave it out" },
+    { "?nosuch=1", "gst-inspect-1.0 lists the properties" },
+  };
+  GstElement *element = make ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (table); i++) {
+    GError *error = NULL;
+    gchar *uri = g_strconcat ("asmp://239.9.9.9:6000", table[i][0], NULL);
+
+    g_assert_false (gst_mcc_uri_set (element, "asmp", uri, &error));
+    g_assert_nonnull (strstr (error->message, table[i][1]));
+    g_error_free (error);
+    g_free (uri);
+  }
+  gst_object_unref (element);
+}
+
 /* A URI comes from strangers: it must not name files to write. */
 static void
 test_no_files (void)
@@ -254,6 +281,7 @@ main (int argc, char **argv)
   g_test_add_func ("/uri/good", test_good);
   g_test_add_func ("/uri/values", test_values);
   g_test_add_func ("/uri/bad-changes-nothing", test_bad_changes_nothing);
+  g_test_add_func ("/uri/errors-name-the-mend", test_errors_name_the_mend);
   g_test_add_func ("/uri/no-files", test_no_files);
   g_test_add_func ("/uri/handler", test_handler);
   g_test_add_func ("/uri/bad-property-fails", test_bad_property_fails);
