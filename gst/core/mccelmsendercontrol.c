@@ -7,7 +7,8 @@
 
 #define SILENT (500 * MCC_MSECOND) /* between packets of a layer that sends; ours */
 #define FEEDBACK_STEP 0.1          /* thesis 6.2.3 */
-#define REPORT_BYTES 152.0         /* IP bytes of a receiver's compound */
+#define REPORT_SOONEST 0.75 /* of t_fb, between a receiver's reports (mccelmreceiverreport.c) */
+#define REPORT_BYTES 152.0  /* IP bytes of a receiver's compound */
 #define RECEIVERS_SHARE (MCC_RTCP_RECEIVER_SHARE * (1.0 - MCC_RTCP_REGULAR_SHARE))
 
 static uint64_t
@@ -43,12 +44,27 @@ mcc_elm_sender_apply_interval (MccElmSender *self)
     mcc_asmp_sender_announce (self->asmp, self->now);
 }
 
+/* Reports of the period that so many receivers have reason for (enhanced): who reports without end
+ * must not make all others wait. */
+static double
+counted_reports (const MccElmSender *self, double length_s)
+{
+  double members = 0.0, reports = (double)self->period_reports;
+  if (self->config.variant != MCC_VARIANT_ENHANCED)
+    return reports;
+  for (unsigned k = 0; k < MCC_ELM_LAYERS_MAX; k++)
+    members += self->members[k];
+  double each = fmax (
+      1.0, length_s / (REPORT_SOONEST * mcc_time_to_seconds (self->layers.feedback_interval)));
+  return fmin (reports, ceil (members * each));
+}
+
 /* Thesis 6.2.3: above the target the interval grows by the ratio, 10 % at most, else it shrinks. */
 static void
 control_feedback (MccElmSender *self)
 {
   double length_s = mcc_time_to_seconds (self->now - self->period_start);
-  self->feedback_hz = (double)self->period_reports / length_s;
+  self->feedback_hz = counted_reports (self, length_s) / length_s;
   double ratio = self->feedback_hz / self->config.feedback_target_hz;
   double factor = ratio > 1.0 ? fmin (ratio, 1.0 + FEEDBACK_STEP) : 1.0 - FEEDBACK_STEP;
   if (self->period_reports > 0) /* nobody: nothing to hear sooner */

@@ -184,6 +184,29 @@ test_feedback_interval (void)
   mcc_elm_sender_free (world.sender);
 }
 
+/* enhanced: one that reports without end makes nobody wait for long. */
+static void
+test_reports_without_end (void)
+{
+  MccElmSenderConfig config = config_of (MCC_VARIANT_ENHANCED);
+  World world;
+  world_init (&world, &config);
+  run (&world, 20.0);
+  guint32 number = 0, flood = 0;
+  MccTime next = 0;
+  for (unsigned i = 0; i < 25 * 300; i++) {
+    report (&world, 8, ++flood, 0, 0);
+    if (world.now >= next) {
+      report (&world, 7, ++number, 0, 0);
+      next = world.now + world.layers.feedback_interval;
+    }
+    run (&world, 0.04);
+  }
+  g_assert_cmpuint (world.joined, ==, 2);
+  g_assert_cmpuint (world.layers.feedback_interval, <=, 3 * MCC_SECOND);
+  mcc_elm_sender_free (world.sender);
+}
+
 /* enhanced: many that come at once are asked for less at once: 152 bytes each in three quarters of
  * RTCP's 5 %, rtpsession's part taken off. */
 static void
@@ -437,6 +460,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/elm/sender/rates-are-measured", test_rates);
   g_test_add_func ("/elm/sender/feedback-interval", test_feedback_interval);
+  g_test_add_func ("/elm/sender/one-reports-without-end", test_reports_without_end);
   g_test_add_func ("/elm/sender/budget", test_budget);
   g_test_add_func ("/elm/sender/low-base-is-announced", test_low_base);
   g_test_add_func ("/elm/sender/members", test_members);
