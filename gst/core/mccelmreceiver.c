@@ -11,6 +11,11 @@
 #define KEY_UNIT_INTERVAL_MAX (16 * MCC_SECOND)
 #define HISTORY_ENHANCED 32 /* as ASMP's; docs/deviations.md */
 #define HISTORY 8           /* thesis 6.2 */
+/* Of a layer that does not come; ours. */
+#define ABSENT_PACKETS 3                   /* sent of it since its join */
+#define GONE_PACKETS 8                     /* ... since the newest that came */
+#define RESTS_PACKETS 16                   /* that came since its join: the source does not rest */
+#define JOIN_TIMEOUT_MAX (60 * MCC_SECOND) /* ... while it does */
 
 const char *
 mcc_elm_reason_name (MccElmReason reason)
@@ -57,6 +62,7 @@ mcc_elm_receiver_advance (MccElmReceiver *self, MccTime now)
     self->layers_time += away;
     if (self->join_deadline != MCC_TIME_NONE)
       self->join_deadline += away;
+    mcc_elm_sequence_restart (&self->sequence, -1, now);
   }
   self->now = now;
 }
@@ -116,9 +122,7 @@ mcc_elm_receiver_x_bps (const MccElmReceiver *self)
 static void
 note_queue (MccElmReceiver *self)
 {
-  MccTime queue = self->path.queue_newest;
-  self->queue_least = mcc_time_min (self->queue_least, queue);
-  self->queue_top = mcc_time_max (self->queue_top, queue);
+  self->queue_least = mcc_time_min (self->queue_least, self->path.queue_newest);
 }
 
 /* X of this moment; published: once a packet. */
@@ -164,6 +168,35 @@ is_of_layer (MccElmReceiver *self, unsigned layer, uint32_t ssrc)
   return true;
 }
 
+/* What a packet of @layer says that was sent of those above. */
+static void
+look_above (MccElmReceiver *self, unsigned layer, const uint16_t *c)
+{
+  for (int k = (int)layer + 1; k <= self->wanted; k++) {
+    MccTime since;
+    unsigned sent = mcc_elm_sequence_missing (&self->sequence, (unsigned)k, c, &since);
+    if (k > self->level) {
+      self->join_sent = sent;
+    } else if (sent >= GONE_PACKETS && self->now - since >= MCC_ELM_JOIN_TIMEOUT) {
+      mcc_elm_receiver_drop_to (self, k - 1, MCC_ELM_REASON_ABSENT);
+      return;
+    }
+  }
+}
+
+/* The layer that is joined has not come in time: a source that rests, or an outage, says nothing of
+ * it. */
+static void
+join_is_due (MccElmReceiver *self)
+{
+  uint64_t came = mcc_loss_packets_received (self->path.loss) - self->join_received;
+  if (self->join_sent < ABSENT_PACKETS && came < RESTS_PACKETS
+      && self->now - self->join_time < JOIN_TIMEOUT_MAX)
+    self->join_deadline = self->now + MCC_SECOND;
+  else
+    mcc_elm_receiver_drop_layer (self, MCC_ELM_REASON_ABSENT);
+}
+
 MccDrop
 mcc_elm_receiver_handle_rtp (MccElmReceiver *self, unsigned layer, const MccRtpPacket *packet,
     const uint16_t *c, unsigned count, const MccAddress *from, MccTime now)
@@ -189,10 +222,13 @@ mcc_elm_receiver_handle_rtp (MccElmReceiver *self, unsigned layer, const MccRtpP
     mcc_seq_extend16 (&self->base_seq, packet->seq);
   MccRtpPacket merged = *packet;
   merged.ecn = MCC_ECN_NOT_ECT; /* layers are not sent as ECN-capable */
-  if (!mcc_elm_sequence_number (&self->sequence, layer, c, &merged.seq))
+  if (!mcc_elm_sequence_number (&self->sequence, layer, c, packet, now, &merged.seq))
     return MCC_DROP_NONE;
   if (!mcc_asmp_path_handle_packet (&self->path, &merged, now))
     return MCC_DROP_NONE;
+  if (self->path.numbering.outage == now) /* it shows this layer's gap, and no other's */
+    mcc_elm_sequence_restart (&self->sequence, (int)layer, now);
+  look_above (self, layer, c);
   note_queue (self);
   mcc_elm_receiver_note_link (self, packet->bytes);
   calculate (self);
@@ -277,7 +313,7 @@ mcc_elm_receiver_handle_timeout (MccElmReceiver *self, MccTime now)
     return;
   look_for_sender (self);
   if (now >= self->join_deadline)
-    mcc_elm_receiver_drop_layer (self, MCC_ELM_REASON_ABSENT);
+    join_is_due (self);
   mcc_elm_receiver_decide (self);
   look_at_breaker (self);
   mcc_elm_receiver_report_timeout (self);

@@ -5,7 +5,8 @@
  * Loss, RTT and rate are measured on one merged sequence (mccelmsequence.h). Laws:
  *  - The level moves by one layer at a time, within 0..count-1 and <= max_level; one join at a
  *    time. A layer is JOINed, and the level is higher when its first packet has come; a layer that
- *    has not come by MCC_ELM_JOIN_TIMEOUT is left again and counted.
+ *    has not come by MCC_ELM_JOIN_TIMEOUT, or comes no more for as long, though lower ones' packets
+ *    say that it is sent, is left and counted.
  *  - The base layer is joined with the first description of the layers, and left only when the
  *    sender is another one.
  *  - published: the thesis (slow start, strategy, feedback interval), decisions of

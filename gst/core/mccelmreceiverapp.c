@@ -101,13 +101,13 @@ handle_layers (MccElmReceiver *self, uint32_t ssrc, const MccElmLayers *layers)
     follow (self, layers);
     return MCC_DROP_NONE;
   }
-  /* Numbers that go back after a silence, or BYE, are of a sender that has restarted with its SSRC.
-   */
-  if (!mcc_seq_newer32 (layers->number, self->layers.number) && !self->bye
-      && self->now - self->layers_time < MCC_ELM_SENDER_TIMEOUT)
+  /* After a silence, or BYE, it may be a sender that has restarted with its SSRC: its numbers begin
+   * anywhere, and so do its rounds. */
+  bool back = self->bye || self->now - self->layers_time >= MCC_ELM_SENDER_TIMEOUT;
+  if (!mcc_seq_newer32 (layers->number, self->layers.number) && !back)
     return mcc_elm_receiver_drop (self, MCC_DROP_STALE);
-  if (!mcc_seq_newer32 (layers->number, self->layers.number))
-    self->has_round = self->new_round = false; /* its rounds begin anew, too */
+  if (back)
+    self->has_round = self->new_round = false;
   bool same = mcc_elm_layers_same (layers, &self->layers);
   MccTime feedback = self->layers.feedback_interval;
   self->layers_time = self->now;

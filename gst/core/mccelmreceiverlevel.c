@@ -14,7 +14,8 @@
 #define SURE 0.6
 #define FAR_BELOW 3.0 /* times what the next level needs: the one above it is in reach, too */
 #define OTHERS_TIME (60 * MCC_SECOND)
-#define RATE_STEP 0.1 /* of RATE actions */
+#define RATE_STEP 0.1                                     /* of RATE actions */
+#define ROUNDS_LATE (64 * MCC_SECOND / MCC_ELM_ROUND_MIN) /* of a packet, at most */
 
 static bool
 may_join (const MccElmReceiver *self)
@@ -64,10 +65,9 @@ mcc_elm_receiver_restart (MccElmReceiver *self)
   mcc_elm_sequence_init (&self->sequence);
   self->has_rtt = self->has_round = self->new_round = self->wants_join = false;
   self->calculated_bps = INFINITY;
-  self->told_bps = 0;
+  self->told_bps = self->lost_reported = 0;
   self->queue_least = MCC_TIME_NONE;
   mcc_elm_receiver_forget_link (self);
-  self->queue_top = 0;
   self->queue_before = MCC_TIME_NONE;
   self->others_until = 0;
   self->draining = false;
@@ -79,7 +79,6 @@ mcc_elm_receiver_restart (MccElmReceiver *self)
   self->reporting = self->report_waits = self->picture = self->crowded = false;
   self->reports = 0;
   self->report_owed = 0;
-  self->lost_reported = 0;
   self->report_last = self->report_next = self->report_early = self->key_next = MCC_TIME_NONE;
 }
 
@@ -94,7 +93,9 @@ mcc_elm_receiver_join (MccElmReceiver *self, MccElmReason reason)
   /* There is nowhere to go back to from the base layer. */
   self->join_deadline = layer > 0 ? self->now + MCC_ELM_JOIN_TIMEOUT : MCC_TIME_NONE;
   self->stats.joins++;
-  mcc_elm_sequence_join (&self->sequence, layer);
+  mcc_elm_sequence_join (&self->sequence, layer, self->now);
+  self->join_sent = 0;
+  self->join_received = mcc_loss_packets_received (self->path.loss);
   self->wants_join = self->new_round = false;
   mcc_elm_memory_joined (&self->memory, layer, self->now);
   self->calm_loss = mcc_loss_ratio (self->path.loss);
@@ -242,7 +243,8 @@ void
 mcc_elm_receiver_note_round (MccElmReceiver *self, uint32_t send_time)
 {
   uint32_t round = mcc_elm_layers_round (&self->layers, send_time);
-  if (self->has_round && !mcc_seq_newer32 (round, self->round))
+  /* Further back than send times reach it is a sender that has begun anew, unheard. */
+  if (self->has_round && self->round - round < ROUNDS_LATE)
     return;
   self->new_round = self->has_round;
   self->has_round = true;
@@ -326,7 +328,7 @@ look_at_trial (MccElmReceiver *self)
     .received = mcc_loss_packets_received (self->path.loss),
     .lost = mcc_loss_packets_lost (self->path.loss),
     .queue_least = self->queue_least == MCC_TIME_NONE ? 0 : self->queue_least,
-    .queue_top = self->queue_top,
+    .queue_top = mcc_overflow_longest (&self->path.overflow),
     .packet_bytes = mcc_loss_mean_packet_bytes (self->path.loss),
     .alone = mcc_elm_receiver_was_alone (self),
     .sent_bps = (double)self->layers.layer[self->level].cumulative_bps };

@@ -55,11 +55,13 @@ struct MccElmReceiver {
   MccElmLayer group[MCC_ELM_LAYERS_MAX]; /* of layers 0..wanted, as joined */
   MccElmReason reason;                   /* of the join */
   MccTime join_time, join_deadline;      /* MCC_TIME_NONE */
-  MccTime heard;                         /* newest packet of ours */
-  MccTime base_heard;                    /* ... of the base layer */
-  MccTime left;                          /* newest leave; MCC_TIME_NONE */
-  MccTime left_ends;                     /* what was left arrives no more; MCC_TIME_NONE: by now */
-  MccTime settled;                       /* no change before */
+  unsigned join_sent;     /* of the layer that has not arrived, since: so others' packets say */
+  uint64_t join_received; /* packets until then */
+  MccTime heard;          /* newest packet of ours */
+  MccTime base_heard;     /* ... of the base layer */
+  MccTime left;           /* newest leave; MCC_TIME_NONE */
+  MccTime left_ends;      /* what was left arrives no more; MCC_TIME_NONE: by now */
+  MccTime settled;        /* no change before */
   /* What is measured. */
   MccAsmpPath path;
   MccSeq base_seq; /* of the base layer's own numbers */
@@ -72,17 +74,17 @@ struct MccElmReceiver {
   uint32_t rtt_number; /* newest report whose RTT came */
   double calculated_bps;
   uint64_t told_bps;
-  MccTime queue_least, queue_top; /* since the last window; ever */
-  MccTime queue_before;           /* of the last window */
-  MccTime others_until;           /* the queue was seen to fall by itself: it is not ours alone */
-  bool queue_rose;                /* since a layer was left */
-  uint64_t fresh;                 /* packets received before what is measured now */
-  bool draining;                  /* it falls since a layer was left */
-  MccElmLink full, burst;         /* rows of packets that wait long; that wait at all */
-  MccTime burst_last;             /* MCC_TIME_NONE: none */
-  MccElmBursts bursts[2];         /* of now, and of before */
-  MccTime above;                  /* one with a higher level was heard; MCC_TIME_NONE */
-  MccTime clear_since;            /* no loss and no queue since; MCC_TIME_NONE */
+  MccTime queue_least;    /* since the last window */
+  MccTime queue_before;   /* of the last window */
+  MccTime others_until;   /* the queue was seen to fall by itself: it is not ours alone */
+  bool queue_rose;        /* since a layer was left */
+  uint64_t fresh;         /* packets received before what is measured now */
+  bool draining;          /* it falls since a layer was left */
+  MccElmLink full, burst; /* rows of packets that wait long; that wait at all */
+  MccTime burst_last;     /* MCC_TIME_NONE: none */
+  MccElmBursts bursts[2]; /* of now, and of before */
+  MccTime above;          /* one with a higher level was heard; MCC_TIME_NONE */
+  MccTime clear_since;    /* no loss and no queue since; MCC_TIME_NONE */
   /* How it decides. */
   MccElmSlowStart slow_start;
   MccElmStrategyState strategy;

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "mccjitter.h"
+#include "mccnumbering.h"
+
 void
 mcc_elm_sequence_init (MccElmSequence *self)
 {
@@ -10,9 +13,38 @@ mcc_elm_sequence_init (MccElmSequence *self)
 }
 
 void
-mcc_elm_sequence_join (MccElmSequence *self, unsigned layer)
+mcc_elm_sequence_join (MccElmSequence *self, unsigned layer, MccTime now)
 {
-  self->layer[layer] = (MccElmSequenceLayer){ 0 };
+  self->layer[layer] = (MccElmSequenceLayer){ .arrival = now };
+}
+
+void
+mcc_elm_sequence_restart (MccElmSequence *self, int but, MccTime now)
+{
+  for (int k = 0; k < MCC_ELM_LAYERS_MAX; k++)
+    if (k != but)
+      mcc_elm_sequence_join (self, (unsigned)k, now);
+}
+
+/* Of a packet with @c, the number in its layer. */
+static uint16_t
+own_number (const uint16_t *c, unsigned layer)
+{
+  return (uint16_t)(c[layer] - (layer > 0 ? c[layer - 1] : 0));
+}
+
+unsigned
+mcc_elm_sequence_missing (MccElmSequence *self, unsigned layer, const uint16_t *c, MccTime *since)
+{
+  MccElmSequenceLayer *of = &self->layer[layer];
+  uint16_t own = own_number (c, layer);
+  if (!of->started && !of->told) {
+    of->told = true;
+    of->told_first = own;
+  }
+  uint16_t sent = (uint16_t)(own - (of->started ? of->highest : of->told_first));
+  *since = of->arrival;
+  return sent < 0x8000 ? sent : 0;
 }
 
 /* Whether the packet before this one was as far off, and just before it. */
@@ -20,25 +52,37 @@ static bool
 agrees (MccElmSequenceLayer *of, uint16_t own)
 {
   bool agreed = of->jumped && own == of->jumped_to;
-  of->jumped = !agreed;
+  of->jumped = true;
   of->jumped_to = (uint16_t)(own + 1);
   return agreed;
 }
 
+/* Of a packet that is far off, and agreed with. */
+static bool
+is_restart (const MccElmSequenceLayer *of, uint16_t ahead, const MccRtpPacket *packet, MccTime now)
+{
+  if (ahead < 0x8000 || now - of->arrival >= MCC_NUMBERING_RESTART)
+    return true;
+  return of->stamped && packet->has_send_time
+         && mcc_abs_send_time_diff (packet->send_time, of->send_time) > 0;
+}
+
 bool
-mcc_elm_sequence_number (MccElmSequence *self, unsigned layer, const uint16_t *c, uint16_t *out)
+mcc_elm_sequence_number (MccElmSequence *self, unsigned layer, const uint16_t *c,
+    const MccRtpPacket *packet, MccTime now, uint16_t *out)
 {
   MccElmSequenceLayer *of = &self->layer[layer];
-  uint16_t own = (uint16_t)(c[layer] - (layer > 0 ? c[layer - 1] : 0));
+  uint16_t own = own_number (c, layer);
   uint16_t ahead = (uint16_t)(own - of->highest), behind = (uint16_t)-ahead;
 
   if (of->started && behind < of->known) {
     *out = of->given[own % MCC_ELM_SEQUENCE_LATE];
     return true;
   }
-  if (of->started && ahead > MCC_ELM_SEQUENCE_JUMP && !agrees (of, own))
+  bool far = of->started && ahead > MCC_ELM_SEQUENCE_JUMP;
+  if (far && !(agrees (of, own) && is_restart (of, ahead, packet, now)))
     return false;
-  if (!of->started || ahead > MCC_ELM_SEQUENCE_JUMP) {
+  if (!of->started || far) {
     of->known = 0;
     ahead = 1;
   }
@@ -48,6 +92,9 @@ mcc_elm_sequence_number (MccElmSequence *self, unsigned layer, const uint16_t *c
   of->known = of->known + ahead < MCC_ELM_SEQUENCE_LATE ? of->known + ahead : MCC_ELM_SEQUENCE_LATE;
   of->started = true;
   of->highest = own;
+  of->stamped = packet->has_send_time;
+  of->send_time = packet->send_time;
+  of->arrival = now;
   *out = self->number;
   return true;
 }

@@ -8,7 +8,9 @@
  * for each packet of its layer that is missing before it; one that comes late gets the number that
  * was left for it. Laws: of what comes, whatever is lost or swapped, no two packets have the same
  * number but copies of one; the numbers left out are as many as the packets missing. One packet
- * that is far off changes nothing; two in sequence are a new beginning (RFC 3550 A.1).
+ * that is far off changes nothing; two in sequence are a new beginning (RFC 3550 A.1), but where
+ * they lie behind only if they were sent after the newest one, or none newer came for
+ * MCC_NUMBERING_RESTART (mccnumbering.h): else another path's, and late.
  */
 #pragma once
 
@@ -21,8 +23,13 @@
 
 typedef struct {
   bool started, jumped;
-  uint16_t jumped_to;                    /* what a second packet that agrees has */
-  uint16_t highest;                      /* of the layer's own numbers */
+  uint16_t jumped_to; /* what a second packet that agrees has */
+  uint16_t highest;   /* of the layer's own numbers; the rest is of the packet that has it */
+  bool stamped;
+  uint32_t send_time;
+  MccTime arrival; /* before the first one: when it began */
+  bool told;       /* what was sent of it, of its own numbers: */
+  uint16_t told_first;
   uint16_t given[MCC_ELM_SEQUENCE_LATE]; /* what the newest ones, by their own number, have here */
   unsigned known;                        /* ... as many */
 } MccElmSequenceLayer;
@@ -34,8 +41,15 @@ typedef struct {
 
 void mcc_elm_sequence_init (MccElmSequence *self);
 /* The layer begins anew with its next packet: what lies between is not missing. */
-void mcc_elm_sequence_join (MccElmSequence *self, unsigned layer);
-/* @c of the packet (mcclayerorder.h), whose layer is @layer. False: it is too late to have one,
- * or far off. */
-bool mcc_elm_sequence_number (
-    MccElmSequence *self, unsigned layer, const uint16_t *c, uint16_t *out);
+void mcc_elm_sequence_join (MccElmSequence *self, unsigned layer, MccTime now);
+/* All do, after an outage, but @but, of which a packet has come; -1: all. */
+void mcc_elm_sequence_restart (MccElmSequence *self, int but, MccTime now);
+/* How many packets of @layer > 0 were sent since its newest one came, or, where none has since it
+ * began, since the first such word of it, as @c of a packet of a lower layer says. *since: when
+ * that newest one came, or it began. */
+unsigned mcc_elm_sequence_missing (
+    MccElmSequence *self, unsigned layer, const uint16_t *c, MccTime *since);
+/* @c of @packet (mcclayerorder.h), whose layer is @layer. False: it is too late to have one, or far
+ * off. */
+bool mcc_elm_sequence_number (MccElmSequence *self, unsigned layer, const uint16_t *c,
+    const MccRtpPacket *packet, MccTime now, uint16_t *out);

@@ -31,7 +31,7 @@ typedef struct {
   MccTime now, rtt;
   uint64_t received, lost;
   MccTime queue_least; /* since the last call of _look() that ended a window */
-  MccTime queue_top;   /* highest ever */
+  MccTime queue_top;   /* highest of the last 15 to 30 s */
   double packet_bytes;
   double sent_bps; /* B of the level */
   bool alone;      /* no losses were known before the layer was joined */

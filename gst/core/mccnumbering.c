@@ -16,7 +16,7 @@ void
 mcc_numbering_init (MccNumbering *self)
 {
   memset (self, 0, sizeof *self);
-  self->last = self->absorb_until = self->stood = MCC_TIME_NONE;
+  self->last = self->absorb_until = self->stood = self->outage = MCC_TIME_NONE;
 }
 
 /* How much longer it is since the newest packet by the sender's clock than by ours. */
@@ -100,7 +100,9 @@ number_packet (MccNumbering *self, const MccNumberingInput *input, uint64_t *out
   bool behind = number <= highest;
   bool far = behind ? highest - number > MAX_MISORDER : number - highest > MAX_DROPOUT;
   bool stood = !behind && !far && stood_still (self, input);
-  bool outage = input->now - self->last >= MCC_NUMBERING_OUTAGE || stood || input->excused;
+  bool outage = input->now - self->last >= MCC_NUMBERING_OUTAGE || stood;
+  self->outage = outage ? input->now : self->outage;
+  outage = outage || input->excused;
   if (self->splice || (far && (outage || is_restart (self, input, behind)))) {
     restart (self, input);
     number = self->first;

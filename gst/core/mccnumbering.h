@@ -42,7 +42,8 @@ typedef struct {
   bool stamped;
   uint32_t send_time;
   MccTime arrival;
-  MccTime stood; /* our clock seemed to have stood still; MCC_TIME_NONE: never */
+  MccTime stood;  /* our clock seemed to have stood still; MCC_TIME_NONE: never */
+  MccTime outage; /* the newest packet behind an outage, of which no gap counts; MCC_TIME_NONE */
 } MccNumbering;
 
 typedef struct {

@@ -24,6 +24,9 @@ typedef struct {
   unsigned reports, key_units, relieved, described, sources, lost, others, sessions;
   MccElmApp report;
   unsigned lose, sent; /* each how manieth is lost; 0: none */
+  unsigned cut;        /* bits: layers of which no packet arrives */
+  guint32 round_base;
+  MccTime queue;
 } World;
 
 static MccElmReceiverConfig
@@ -146,7 +149,7 @@ packet_from (World *world, unsigned layer, unsigned count, const MccAddress *fro
     .seq = ++world->seq[layer],
     .bytes = 1000,
     .has_send_time = true,
-    .send_time = mcc_abs_send_time (world->now - 10 * MCC_MSECOND) };
+    .send_time = mcc_abs_send_time (world->now - 10 * MCC_MSECOND - world->queue) };
   for (unsigned k = layer; k < MCC_ELM_LAYERS_MAX; k++)
     world->c[k]++;
   MccDrop drop = mcc_elm_receiver_handle_rtp (
@@ -161,33 +164,47 @@ packet (World *world, unsigned layer, unsigned count)
   return packet_from (world, layer, count, NULL);
 }
 
+/* 20 ms, and what falls due in them. */
+static void
+step (World *world)
+{
+  world->now += 20 * MCC_MSECOND;
+  while (mcc_elm_receiver_next_timeout (world->receiver) <= world->now)
+    mcc_elm_receiver_handle_timeout (world->receiver, world->now);
+  drain (world);
+}
+
+/* The sender says what its layers are, in the round of this moment. */
+static void
+say (World *world)
+{
+  MccTime length = world->layers.round_interval;
+  guint32 round = (guint32)((world->now - EPOCH) / length);
+  world->layers.number++;
+  world->layers.round = world->round_base + round;
+  world->layers.round_time = mcc_abs_send_time (EPOCH + round * length);
+  describe (world, &world->layers);
+  announce (world);
+}
+
 /* @seconds of 50 packets a second; those of layers that are not joined do not arrive. */
 static void
 run (World *world, double seconds)
 {
   MccTime end = world->now + mcc_time_from_seconds (seconds);
   for (unsigned n = 0; world->now < end; n++) {
-    world->now += 20 * MCC_MSECOND;
-    while (mcc_elm_receiver_next_timeout (world->receiver) <= world->now)
-      mcc_elm_receiver_handle_timeout (world->receiver, world->now);
-    drain (world);
+    step (world);
     unsigned layer = n % 4 == 0 ? 0 : n % 4 == 2 ? 1 : 2;
     bool lost = world->lose > 0 && ++world->sent % world->lose == 0;
-    if ((world->joined >> layer & 1) && !lost) {
+    if ((world->joined >> layer & 1) && !(world->cut >> layer & 1) && !lost) {
       packet (world, layer, COUNT);
     } else {
       world->seq[layer]++;
       for (unsigned k = layer; k < MCC_ELM_LAYERS_MAX; k++)
         world->c[k]++;
     }
-    if (n % 100 == 0 && !world->silent) {
-      MccTime length = world->layers.round_interval;
-      world->layers.number++;
-      world->layers.round = (guint32)((world->now - EPOCH) / length);
-      world->layers.round_time = mcc_abs_send_time (EPOCH + world->layers.round * length);
-      describe (world, &world->layers);
-      announce (world);
-    }
+    if (n % 100 == 0 && !world->silent)
+      say (world);
   }
 }
 

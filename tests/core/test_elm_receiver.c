@@ -494,6 +494,29 @@ test_one_host (gconstpointer data)
   mcc_elm_receiver_free (world.receiver);
 }
 
+/* Clear overload is left within seconds, also where a link that stood still once had a longer
+ * queue. */
+static void
+test_overload (void)
+{
+  for (guint stood = 0; stood < 2; stood++) {
+    World world;
+    world_init (&world, MCC_VARIANT_ENHANCED);
+    run (&world, 60.0);
+    world.queue = stood ? 400 * MCC_MSECOND : 0;
+    run (&world, 0.1);
+    world.queue = 0;
+    run (&world, 60.0);
+    g_assert_cmpint (stats_of (&world).level, ==, 2);
+    world.queue = 180 * MCC_MSECOND;
+    world.lose = 3;
+    run (&world, 3.0);
+    g_test_message ("stood still before: %u", stood);
+    g_assert_cmpint (stats_of (&world).level, <=, 1);
+    mcc_elm_receiver_free (world.receiver);
+  }
+}
+
 /* RTTs: of our reports only, and each once. */
 static void
 test_rtt (gconstpointer data)
@@ -621,6 +644,7 @@ main (int argc, char **argv)
   g_test_add_func ("/elm/receiver/reports-before-media", test_reports_before_media);
   g_test_add_data_func ("/elm/receiver/published/rtt", published, test_rtt);
   g_test_add_data_func ("/elm/receiver/enhanced/rtt", enhanced, test_rtt);
+  g_test_add_func ("/elm/receiver/overload", test_overload);
   g_test_add_func ("/elm/receiver/pictures", test_pictures);
   g_test_add_func ("/elm/receiver/lost-and-found", test_lost);
   g_test_add_func ("/elm/receiver/names", test_names);

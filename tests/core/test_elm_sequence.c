@@ -3,6 +3,7 @@
 
 #include "mccelmsequence.h"
 #include "mcclayerorder.h"
+#include "mccnumbering.h"
 #include "mccseq.h"
 
 #define LAYERS 3
@@ -11,6 +12,8 @@ typedef struct {
   MccElmSequence sequence;
   MccLayerOrder order;
   MccSeq seq;
+  MccTime now; /* sent and received; one packet a millisecond */
+  gboolean unstamped;
 } World;
 
 static void
@@ -26,13 +29,23 @@ send (World *world, unsigned layer)
 {
   world->order.layer = (guint8)layer;
   mcc_layer_order_next (&world->order);
+  world->now += MCC_MSECOND;
   return world->order;
+}
+
+static bool
+receive_sent_at (World *world, const MccLayerOrder *packet, MccTime sent, uint16_t *number)
+{
+  MccRtpPacket rtp = { .has_send_time = !world->unstamped,
+    .send_time = (uint32_t)(sent * (1 << 18) / MCC_SECOND) & 0xffffff };
+  return mcc_elm_sequence_number (
+      &world->sequence, packet->layer, packet->c, &rtp, world->now, number);
 }
 
 static bool
 receive (World *world, const MccLayerOrder *packet, uint16_t *number)
 {
-  return mcc_elm_sequence_number (&world->sequence, packet->layer, packet->c, number);
+  return receive_sent_at (world, packet, world->now, number);
 }
 
 /* The number of a packet that must have one. */
@@ -119,6 +132,54 @@ test_too_late (void)
   g_assert_cmpuint (number_of (&world, &packet), ==, (uint16_t)(number + 1));
 }
 
+/* A block of packets that took another path, later by more than is remembered: none of them has a
+ * number, and those after it go on as if it had not come. */
+static void
+test_late_block (void)
+{
+  enum { BLOCK = 2 * MCC_ELM_SEQUENCE_LATE };
+  World world;
+  world_init (&world);
+  MccLayerOrder packet = send (&world, 0), late[BLOCK];
+  uint16_t first = number_of (&world, &packet), number;
+  MccTime begun = world.now;
+  for (unsigned i = 0; i < BLOCK; i++)
+    late[i] = send (&world, 0);
+  for (unsigned i = 0; i < BLOCK; i++) {
+    packet = send (&world, 0);
+    g_assert_cmpuint (number_of (&world, &packet), ==, (uint16_t)(first + BLOCK + 1 + i));
+  }
+  for (unsigned i = 0; i < BLOCK - MCC_ELM_SEQUENCE_LATE; i++)
+    g_assert_false (receive_sent_at (&world, &late[i], begun + (i + 1) * MCC_MSECOND, &number));
+  packet = send (&world, 0);
+  g_assert_cmpuint (number_of (&world, &packet), ==, (uint16_t)(first + 2 * BLOCK + 1));
+}
+
+/* A sender that begins anew behind its old numbers is followed: its send times go on, and where
+ * they do not, or there are none, its packets are the only ones. */
+static void
+test_restart_behind (void)
+{
+  for (unsigned row = 0; row < 3; row++) {
+    World world;
+    world_init (&world);
+    world.unstamped = row == 2;
+    world.now = 10 * MCC_SECOND;
+    MccLayerOrder packet = send (&world, 0);
+    uint16_t first = number_of (&world, &packet), number;
+    MccTime last = world.now, off = row == 1 ? 5 * MCC_SECOND : 0;
+    world.order.c[0] -= 1000;
+    world.order.c[1] -= 1000;
+    world.order.c[2] -= 1000;
+    for (number = first; number == first && world.now < last + MCC_SECOND;) {
+      packet = send (&world, 0);
+      receive_sent_at (&world, &packet, world.now - off, &number);
+    }
+    g_assert_cmpuint (number, ==, (uint16_t)(first + 1));
+    g_assert_cmpuint (world.now - last, ==, row > 0 ? MCC_NUMBERING_RESTART : 2 * MCC_MSECOND);
+  }
+}
+
 /* As many as that may be missing; what is farther off, ahead or behind, counts once the next packet
  * agrees, and is a new beginning. */
 static void
@@ -182,9 +243,39 @@ test_joined_again (void)
     uint16_t number = number_of (&world, &packet);
     for (guint i = 0; i < gap; i++)
       packet = send (&world, 2);
-    mcc_elm_sequence_join (&world.sequence, 2);
+    mcc_elm_sequence_join (&world.sequence, 2, world.now);
     g_assert_cmpuint (number_of (&world, &packet), ==, (uint16_t)(number + 1));
   }
+}
+
+/* What was sent of a layer that does not come, lower layers' packets tell: from its newest packet
+ * on, or from the first word of it. */
+static void
+test_what_was_sent (void)
+{
+  World world;
+  world_init (&world);
+  MccLayerOrder packet;
+  MccTime since, begun = world.now;
+  for (unsigned i = 0; i < 30000; i++) {
+    packet = send (&world, 0);
+    g_assert_cmpuint (mcc_elm_sequence_missing (&world.sequence, 1, packet.c, &since), ==, i);
+    send (&world, 1);
+  }
+  g_assert_cmpuint (since, ==, begun);
+  packet = send (&world, 1);
+  number_of (&world, &packet);
+  MccTime came = world.now;
+  packet = send (&world, 0);
+  g_assert_cmpuint (mcc_elm_sequence_missing (&world.sequence, 1, packet.c, &since), ==, 0);
+  send (&world, 1);
+  send (&world, 2);
+  packet = send (&world, 0);
+  g_assert_cmpuint (mcc_elm_sequence_missing (&world.sequence, 1, packet.c, &since), ==, 1);
+  g_assert_cmpuint (since, ==, came);
+  mcc_elm_sequence_restart (&world.sequence, 0, world.now);
+  g_assert_cmpuint (mcc_elm_sequence_missing (&world.sequence, 1, packet.c, &since), ==, 0);
+  g_assert_cmpuint (since, ==, world.now);
 }
 
 /* Any loss, any order among layers: the numbers left out are those missing, layer by layer. */
@@ -224,9 +315,12 @@ main (int argc, char **argv)
   g_test_add_func ("/elm/sequence/overtaken", test_overtaken);
   g_test_add_func ("/elm/sequence/missing", test_missing);
   g_test_add_func ("/elm/sequence/too-late", test_too_late);
+  g_test_add_func ("/elm/sequence/late-block", test_late_block);
+  g_test_add_func ("/elm/sequence/restart-behind", test_restart_behind);
   g_test_add_func ("/elm/sequence/far-off", test_far_off);
   g_test_add_func ("/elm/sequence/forged", test_forged);
   g_test_add_func ("/elm/sequence/joined-again", test_joined_again);
+  g_test_add_func ("/elm/sequence/what-was-sent", test_what_was_sent);
   g_test_add_func ("/elm/sequence/random", test_random);
   return g_test_run ();
 }
