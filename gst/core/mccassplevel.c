@@ -6,8 +6,9 @@
 #define REST_AFTER_DOWN (10 * MCC_SECOND)
 #define REST_FAILED (15 * MCC_SECOND) /* three rounds: what we did to the stream is over */
 #define REST_PASSED (60 * MCC_SECOND)
-#define SAME_BOUND 0.1  /* a stream whose lower bound moved by less is the same one */
-#define DOWN_SHARE 0.95 /* of the rate: what the stream that we go down to may need */
+#define HEARD_REST (30 * MCC_SECOND) /* to try it ourselves before others' words count again */
+#define SAME_BOUND 0.1               /* a stream whose lower bound moved by less is the same one */
+#define DOWN_SHARE 0.95              /* of the rate: what the stream that we go down to may need */
 
 const MccAsspFactors mcc_assp_factors_default = { 0.3, 0.7, 0.8, 1.2 };
 
@@ -282,16 +283,18 @@ void
 mcc_assp_level_moved (
     MccAsspLevel *self, const MccAsspStreams *streams, unsigned from, unsigned to, MccTime now)
 {
+  double newcomer_bps = self->newcomer == from ? self->newcomer_bps : 0.0;
   note_change (self, now);
   self->newcomer = MCC_ASSP_STREAMS_MAX;
   if (mcc_assp_streams_lower (streams, from, to)) {
     self->stream[to].up = now;
+    self->stream[to].heard_until = 0;
     self->newcomer = to;
     self->newcomer_bps = needed_bps (self, streams, from, to, false);
     return;
   }
   self->stream[from].failed_bps
-      = fmax (self->factors.lambda * (double)streams->stream[from].low_bps, self->newcomer_bps);
+      = fmax (self->factors.lambda * (double)streams->stream[from].low_bps, newcomer_bps);
   MccTime up = self->stream[from].up;
   delay_next_up (self, from, up != MCC_TIME_NONE && now - up < MCC_ASSP_UP_PROOF, now);
   /* The rate that made us pass these by is still the best that is known. */
@@ -322,6 +325,8 @@ mcc_assp_level_ladder (
     self->stream[j].up = MCC_TIME_NONE;
     self->stream[j].not_before = 0;
     self->stream[j].failures = 0;
+    self->stream[j].failed_bps = 0.0;
+    self->stream[j].heard_until = 0;
     if (self->newcomer == j)
       self->newcomer = MCC_ASSP_STREAMS_MAX;
   }
@@ -349,6 +354,9 @@ void
 mcc_assp_level_heard_failure (
     MccAsspLevel *self, const MccAsspStreams *streams, unsigned from, unsigned to, MccTime now)
 {
+  if (now < self->stream[to].heard_until)
+    return;
+  self->stream[to].heard_until = now + MCC_ASSP_UP_SPACING + HEARD_REST;
   if (self->stream[to].failures == 0) {
     self->stream[to].failures = 1;
     self->stream[to].failed_bps = needed_bps (self, streams, from, to, true);
@@ -358,9 +366,12 @@ mcc_assp_level_heard_failure (
 }
 
 void
-mcc_assp_level_failed (MccAsspLevel *self, unsigned to, MccTime now)
+mcc_assp_level_failed (
+    MccAsspLevel *self, const MccAsspStreams *streams, unsigned from, unsigned to, MccTime now)
 {
+  bool up = from < streams->count && mcc_assp_streams_lower (streams, from, to);
   note_change (self, now);
   self->stream[to].up = now;
+  self->stream[to].failed_bps = up ? needed_bps (self, streams, from, to, true) : 0.0;
   delay_next_up (self, to, true, now);
 }

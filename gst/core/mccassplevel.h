@@ -78,6 +78,7 @@ typedef struct {
   double newcomer_bps; /* ... and what it needs there */
   struct {
     MccTime up, not_before; /* newest up into it; MCC_TIME_NONE, 0: none */
+    MccTime heard_until;    /* others' failures do not count again before */
     unsigned failures;      /* in a row */
     double failed_bps;      /* what the newest of them needed */
     uint32_t members;       /* in it, as announced; 0: not known */
@@ -131,8 +132,10 @@ void mcc_assp_level_settle_in (MccAsspLevel *self);
 /* What made us leave @stream is over: neither it nor what is below is waited for any more. */
 void mcc_assp_level_forgive (
     MccAsspLevel *self, const MccAsspStreams *streams, unsigned stream, MccTime now);
-/* Another one's up from our stream @from to @to, over our link, has failed: as one of ours. */
+/* Another one's up from our stream @from to @to, over our link, has failed: as one of ours, once
+ * before there was time for one. */
 void mcc_assp_level_heard_failure (
     MccAsspLevel *self, const MccAsspStreams *streams, unsigned from, unsigned to, MccTime now);
-/* The stream @to did not come. */
-void mcc_assp_level_failed (MccAsspLevel *self, unsigned to, MccTime now);
+/* The stream @to, which was joined from @from (MCC_ASSP_STREAMS_MAX: from none), did not come. */
+void mcc_assp_level_failed (
+    MccAsspLevel *self, const MccAsspStreams *streams, unsigned from, unsigned to, MccTime now);

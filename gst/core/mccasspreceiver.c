@@ -67,6 +67,7 @@ advance (MccAsspReceiver *self, MccTime now)
     self->streams_time += away; /* what did not come could not come */
     if (self->deadline != MCC_TIME_NONE)
       self->deadline += away;
+    mcc_assp_receiver_restart_probe (self);
   }
   self->now = now;
   if (self->has_streams) /* else it would be asked for a lower stream first */
@@ -92,6 +93,8 @@ mcc_assp_receiver_new (const MccAsspReceiverConfig *config, MccTime now)
   self->stream = self->to = self->home = self->led_to = self->company = self->drawn_to
       = self->looked = MCC_ASSP_NO_STREAM;
   self->deadline = self->key_next = self->left = MCC_TIME_NONE;
+  self->trial_credit = MCC_ASSP_TRIAL_CREDIT;
+  self->trial_credited = now;
   mcc_assp_level_init (&self->level, config->asmp.variant, &self->config.factors);
   if (mcc_assp_factors_valid (&self->config.factors))
     self->asmp = mcc_asmp_receiver_new (&self->config.asmp, now);
@@ -335,7 +338,7 @@ mcc_assp_receiver_handle_rtp (MccAsspReceiver *self, unsigned stream, const MccR
     self->arrived = true;
     if (!self->asked && self->key_next == MCC_TIME_NONE) /* else the flood is not over yet */
       self->key_next = now;
-    if (!self->overlap && self->deadline != MCC_TIME_NONE)
+    if (!self->overlap && !self->waits)
       self->deadline = mcc_time_min (self->deadline, now + MCC_ASSP_PICTURE_TIMEOUT);
   }
   mcc_assp_receiver_probe (self, packet);
@@ -359,6 +362,8 @@ mcc_assp_receiver_handle_host_dropped (MccAsspReceiver *self, uint64_t packets, 
 {
   advance (self, now);
   mcc_asmp_receiver_handle_host_dropped (self->asmp, packets, now);
+  if (packets > 0)
+    mcc_assp_receiver_restart_probe (self);
 }
 
 void
@@ -404,7 +409,7 @@ mcc_assp_receiver_handle_timeout (MccAsspReceiver *self, MccTime now)
   if (!self->has_streams)
     return;
   if (now >= self->deadline)
-    mcc_assp_receiver_go_back (self);
+    mcc_assp_receiver_give_up (self);
   if (now >= self->key_next) {
     self->key_next = now + KEY_UNIT_INTERVAL;
     self->asked = true;

@@ -21,6 +21,29 @@
 #define DRAIN_WAIT (8 * MCC_SECOND)  /* until the queue of a faster link is gone; ours */
 #define ALL_OF_IT 0.9                /* of the target: packets are no fluid */
 #define TRIAL_REST (30 * MCC_SECOND) /* trials follow each other: of each stream, not before */
+/* ... and one part in so many of all time, of which MCC_ASSP_TRIAL_CREDIT is saved up: whoever says
+ * that he tries is believed. */
+#define TRIAL_SHARE 4
+
+/* What others' trials may still excuse. */
+static MccTime
+trial_credit (MccAsspReceiver *self)
+{
+  MccTime more = (self->now - self->trial_credited) / TRIAL_SHARE;
+  self->trial_credit = mcc_time_min (MCC_ASSP_TRIAL_CREDIT, self->trial_credit + more);
+  self->trial_credited = self->now;
+  return self->trial_credit;
+}
+
+/* @until, or as long as there is credit for. */
+static void
+grant (MccAsspReceiver *self, MccTime until)
+{
+  MccTime from = mcc_time_max (self->trial_until, self->now);
+  MccTime more = until > from ? mcc_time_min (until - from, trial_credit (self)) : 0;
+  self->trial_credit -= more;
+  self->trial_until = until > from ? from + more : until;
+}
 
 /* One of ours has gone up, or come back: what we suffer now may be its trial, on our link. */
 static void
@@ -28,13 +51,14 @@ note_trial (MccAsspReceiver *self, unsigned from, unsigned to, unsigned own)
 {
   bool up = from == own && mcc_assp_streams_lower (&self->streams, own, to);
   bool back = to == own && mcc_assp_streams_lower (&self->streams, own, from);
-  if (up && self->now >= self->trial_rest[to]) {
+  MccTime time = self->config.leave_latency + TRIAL_TIME;
+  if (up && self->now >= self->trial_rest[to]
+      && trial_credit (self) >= mcc_time_min (time, MCC_ASSP_TRIAL_CREDIT)) {
     self->trial_began = self->now;
-    self->trial_until = self->now + self->config.leave_latency + TRIAL_TIME;
+    grant (self, self->now + time);
     self->trial_rest[to] = self->now + TRIAL_REST;
   } else if (back && self->now < self->trial_until) { /* its end, however often it is told */
-    self->trial_until = mcc_time_min (
-        self->now + TRIAL_TIME, self->trial_began + self->config.leave_latency + 2 * TRIAL_TIME);
+    grant (self, mcc_time_min (self->now + TRIAL_TIME, self->trial_began + time + TRIAL_TIME));
   }
   if (up || back) /* what it leaves us of our link is not what the link carries */
     mcc_asmp_receiver_note_shared (self->asmp, self->trial_until, self->now);

@@ -12,6 +12,7 @@
 #include "mccseq.h"
 
 #define MCC_ASSP_OTHERS 256
+#define MCC_ASSP_TRIAL_CREDIT (20 * MCC_SECOND)
 #define MCC_ASSP_ACTIONS 64
 #define MCC_ASSP_ACTIONS_OWN 16 /* kept free for joins and leaves */
 
@@ -35,6 +36,7 @@ struct MccAsspReceiver {
   MccTime trial_began;
   MccTime trial_until;                      /* what another one's up does to us is waited for ... */
   MccTime trial_rest[MCC_ASSP_STREAMS_MAX]; /* ... not again before; of each stream above */
+  MccTime trial_credit, trial_credited;     /* ... for so long at most, as of then */
   /* One behind our queue is in a higher stream, which our link carries anyway. */
   unsigned company;     /* that stream; MCC_ASSP_NO_STREAM: none lately */
   MccTime company_seen; /* first */
@@ -66,6 +68,7 @@ struct MccAsspReceiver {
   MccAsspReason reason;
   bool overlap; /* `stream` is not left yet */
   bool arrived; /* a packet of `to` */
+  bool waits;   /* there is nowhere to go back to from `to` */
   bool asked;   /* for a key unit of it */
   /* `stream` is silent, and its sender is not. */
   bool searches;   /* the switch: does `to` come? */
@@ -135,8 +138,12 @@ void mcc_assp_receiver_sample (MccAsspReceiver *self);
 void mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reason);
 /* A packet of the stream that we go up to, or have just come up to. */
 void mcc_assp_receiver_probe (MccAsspReceiver *self, const MccRtpPacket *packet);
+/* What did not come lately did not come for want of us: it looks anew. */
+void mcc_assp_receiver_restart_probe (MccAsspReceiver *self);
 /* Whether what it shows is that the path does not carry it. */
 bool mcc_assp_receiver_is_too_much (const MccAsspReceiver *self);
+/* Its time is over. */
+void mcc_assp_receiver_give_up (MccAsspReceiver *self);
 /* The stream that was joined does not come. */
 void mcc_assp_receiver_go_back (MccAsspReceiver *self);
 /* Ours is silent: another one is better than none. */

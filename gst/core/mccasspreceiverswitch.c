@@ -153,6 +153,13 @@ mcc_assp_receiver_probe (MccAsspReceiver *self, const MccRtpPacket *packet)
   self->probe.since = self->now;
 }
 
+void
+mcc_assp_receiver_restart_probe (MccAsspReceiver *self)
+{
+  self->probe.seq = (MccSeq){ 0 };
+  self->probe.received = self->probe.bytes = 0;
+}
+
 bool
 mcc_assp_receiver_is_too_much (const MccAsspReceiver *self)
 {
@@ -192,12 +199,13 @@ mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reaso
     self->stream = MCC_ASSP_NO_STREAM;
   }
   join (self, to);
-  /* Nowhere else to go: wait. */
-  bool last
+  /* Nowhere to go back to. */
+  self->waits
       = alone && (to == mcc_assp_streams_lowest (&self->streams) || reason != MCC_ASSP_REASON_BACK);
-  self->deadline
-      = last ? MCC_TIME_NONE
-             : self->now + (self->overlap ? MCC_ASSP_JOIN_TIMEOUT : MCC_ASSP_JOIN_TIMEOUT_ALONE);
+  self->deadline = self->now
+                   + (self->waits      ? MCC_ASSP_JOIN_TIMEOUT_LAST
+                       : self->overlap ? MCC_ASSP_JOIN_TIMEOUT
+                                       : MCC_ASSP_JOIN_TIMEOUT_ALONE);
   uint64_t claim_bps = enhanced_claim (self, to);
   follow (self, to, failed);
   mcc_asmp_receiver_claim (self->asmp, claim_bps);
@@ -262,7 +270,7 @@ mcc_assp_receiver_go_back (MccAsspReceiver *self)
   self->probe.needed_bps = 0.0;
   self->stats.failed++;
   if (!searched) /* a source that rests says nothing of the path */
-    mcc_assp_level_failed (&self->level, failed, self->now);
+    mcc_assp_level_failed (&self->level, &self->streams, self->home, failed, self->now);
   mcc_assp_receiver_push (self, &(MccAsspReceiverAction){ .type = MCC_ASSP_RECEIVER_FAILED,
                                     .stream = home,
                                     .from = failed,
@@ -280,6 +288,32 @@ mcc_assp_receiver_go_back (MccAsspReceiver *self)
     leave (self, self->stream, &self->group);
   self->stream = MCC_ASSP_NO_STREAM;
   mcc_assp_receiver_begin (self, home, MCC_ASSP_REASON_BACK);
+}
+
+void
+mcc_assp_receiver_give_up (MccAsspReceiver *self)
+{
+  const MccAsspStreams *streams = &self->streams;
+  unsigned silent = self->to, next = mcc_assp_streams_above (streams, silent);
+  if (!self->waits) {
+    mcc_assp_receiver_go_back (self);
+    return;
+  }
+  if (next == MCC_ASSP_NO_STREAM)
+    next = mcc_assp_streams_lowest (streams);
+  bool described = self->now - self->streams_time < MCC_ASMP_SOURCE_TIMEOUT;
+  bool comes = self->arrived && self->now - self->heard < MCC_ASSP_JOIN_TIMEOUT_LAST;
+  if (comes || !described || next == silent || mcc_assp_receiver_locked (self)) {
+    self->deadline = self->now + MCC_ASSP_JOIN_TIMEOUT_LAST;
+    return;
+  }
+  self->stats.failed++;
+  mcc_assp_receiver_push (self, &(MccAsspReceiverAction){ .type = MCC_ASSP_RECEIVER_FAILED,
+                                    .stream = next,
+                                    .from = silent,
+                                    .reason = self->reason });
+  leave (self, silent, &self->to_group);
+  mcc_assp_receiver_begin (self, next, MCC_ASSP_REASON_LADDER);
 }
 
 /* The next one to look into: those below, then those above; MCC_ASSP_NO_STREAM: that was all. */

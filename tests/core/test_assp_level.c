@@ -307,9 +307,9 @@ test_failed (void)
 {
   MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
   MccTime now = START;
-  mcc_assp_level_failed (&level, 1, now);
+  mcc_assp_level_failed (&level, &streams, 0, 1, now);
   g_assert_cmpfloat_with_epsilon (next_up_s (&level, 0, &now), 120.0, 2.0);
-  mcc_assp_level_failed (&level, 1, now);
+  mcc_assp_level_failed (&level, &streams, 0, 1, now);
   g_assert_cmpfloat_with_epsilon (next_up_s (&level, 0, &now), 240.0, 2.0);
 }
 
@@ -373,6 +373,10 @@ test_easier (void)
     g_assert_cmpuint (mcc_assp_level_decide (&level, &fast, 0, now), ==, 0);
     feed (&level, 4e6, 10 * MCC_SECOND, &now);
     g_assert_cmpuint (mcc_assp_level_decide (&level, &fast, 0, now), ==, easier);
+    /* That fails, too: now it is not easier than what failed last. */
+    mcc_assp_level_failed (&level, &fast, 0, 1, now);
+    feed (&level, 4e6, 100 * MCC_SECOND, &now);
+    g_assert_cmpuint (mcc_assp_level_decide (&level, &fast, 0, now), ==, 0);
   }
 }
 
@@ -396,7 +400,7 @@ test_forgiven (void)
   for (unsigned forgiven = 0; forgiven < 2; forgiven++) {
     MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
     MccTime now = START;
-    mcc_assp_level_failed (&level, 2, now);
+    mcc_assp_level_failed (&level, &streams, 1, 2, now);
     mcc_assp_level_moved (&level, &streams, 0, 1, now);
     mcc_assp_level_moved (&level, &streams, 1, 0, now);
     feed (&level, 9e6, 3 * ROUND, &now);
@@ -447,13 +451,46 @@ test_new_ladder (void)
   MccAsspStreams other = streams;
   MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
   MccTime now = START;
-  mcc_assp_level_failed (&level, 1, now);
+  mcc_assp_level_failed (&level, &streams, 0, 1, now);
   other.stream[2].high_bps++;
   mcc_assp_level_ladder (&level, &streams, &other);
   g_assert_cmpuint (level.stream[1].failures, ==, 1);
   other.stream[1].low_bps = 2300000;
   mcc_assp_level_ladder (&level, &streams, &other);
   g_assert_cmpuint (level.stream[1].failures, ==, 0);
+  /* An up that fails now asks for what it asks for, and is no easier than it was before. */
+  mcc_assp_level_failed (&level, &streams, MCC_ASSP_STREAMS_MAX, 1, now);
+  g_assert_cmpfloat_with_epsilon (next_up_s (&level, 0, &now), 120.0, 2.0);
+}
+
+/* Streams above that were left meanwhile say nothing of what this one asked for. */
+static void
+test_needs_of_its_own (void)
+{
+  MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
+  MccTime now = START;
+  for (unsigned i = 0; i < 4; i++) {
+    static const unsigned way[] = { 0, 1, 2, 1, 0 };
+    mcc_assp_level_moved (&level, &streams, way[i], way[i + 1], now);
+    now += 10 * MCC_SECOND;
+  }
+  g_assert_cmpfloat (next_up_s (&level, 0, &now), >, 60.0);
+}
+
+/* Whoever says that he failed, however often: there is time for a try of our own. */
+static void
+test_heard_failures (void)
+{
+  MccAsspLevel level = level_of (MCC_VARIANT_ENHANCED);
+  MccTime now = START, begin = now;
+  unsigned up = 0;
+  while (up == 0 && now < begin + 300 * MCC_SECOND) {
+    mcc_assp_level_heard_failure (&level, &streams, 0, 1, now);
+    feed (&level, 4e6, ROUND, &now);
+    up = mcc_assp_level_decide (&level, &streams, 0, now);
+  }
+  g_assert_cmpuint (up, ==, 1);
+  g_assert_cmpfloat_with_epsilon (mcc_time_to_seconds (now - begin), 120.0, 6.0);
 }
 
 int
@@ -481,5 +518,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-level/falls", test_fall);
   g_test_add_func ("/assp-level/places-say-nothing", test_places);
   g_test_add_func ("/assp-level/a-new-ladder", test_new_ladder);
+  g_test_add_func ("/assp-level/each-stream-has-needs-of-its-own", test_needs_of_its_own);
+  g_test_add_func ("/assp-level/others-failures-leave-time-for-a-try", test_heard_failures);
   return g_test_run ();
 }

@@ -426,6 +426,53 @@ test_learns (void)
   }
 }
 
+/* However many trials a fellow makes believe, in as many streams as there are: what presses us is
+ * put off for a part of the time. */
+static void
+test_forged_trials (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 1);
+  guint patient = 0;
+  set_streams (&self, 5);
+  run (&self, 5 * MCC_SECOND);
+  for (guint32 i = 0; i < 6000; i++) {
+    guint32 step = i % 100;
+    if (step == 0 || step == 10 || step == 59)
+      hear (&self, step == 10 ? 2 + i / 100 % 3 : 1, &(MccAppReport){ .number = i });
+    patient += mcc_assp_receiver_is_patient (self.receiver);
+    run (&self, 100 * MCC_MSECOND);
+  }
+  g_test_message ("patient for %.0f of 600 s", patient / 10.0);
+  g_assert_cmpuint (patient, <=, 6000 / 4 + 300);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* Nor do failures that it makes believe, whenever a queue stands for a moment, keep us below. */
+static void
+test_forged_failures (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, -1);
+  MccTime tried = 0;
+  self.members = 40;
+  run (&self, 10 * MCC_SECOND);
+  hear (&self, 0, &(MccAppReport){ .number = 0 });
+  for (guint32 i = 0; i < 3000 && tried == 0; i++) {
+    self.queue = i % 600 < 2 ? 60 * MCC_MSECOND : 0;
+    if (i % 30 == 0 || i % 30 == 25)
+      hear (&self, i % 30 == 0 ? 1 : 0, &(MccAppReport){ .number = i });
+    if (i % 50 == 40) {
+      self.streams.flags |= MCC_ASSP_DECIDE;
+      self.streams.round++;
+    }
+    run (&self, 100 * MCC_MSECOND);
+    if (self.joins > 1)
+      tried = i * 100 * MCC_MSECOND;
+  }
+  g_test_message ("tries after %.1f s", mcc_time_to_seconds (tried));
+  g_assert_cmpuint (tried, >, 0);
+  mcc_assp_receiver_free (self.receiver);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -443,5 +490,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-others/goes-up-with-who-is-behind-its-queue", test_drawn);
   g_test_add_func ("/assp-others/goes-up-with-who-makes-its-queue", test_drawn_by_its_queue);
   g_test_add_func ("/assp-others/learns-from-who-makes-its-queue", test_learns);
+  g_test_add_func ("/assp-others/forged-trials", test_forged_trials);
+  g_test_add_func ("/assp-others/forged-failures", test_forged_failures);
   return g_test_run ();
 }

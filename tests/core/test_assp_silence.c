@@ -170,6 +170,95 @@ test_another_ladder (void)
   mcc_assp_receiver_free (self.receiver);
 }
 
+/* Nothing is shown yet, and the stream where it begins is dead: one that lives is found. What is
+ * dead as a whole is waited for, and shown as soon as it comes. */
+static void
+test_begins_in_the_dead (void)
+{
+  static const struct {
+    int lock;
+    unsigned alive; /* bits */
+    unsigned stream;
+    MccTime within;
+  } table[] = { { -1, 4, 2, 31 * MCC_SECOND }, { -1, 2, 1, 16 * MCC_SECOND },
+    { -1, 6, 1, 16 * MCC_SECOND }, { -1, 0, MCC_ASSP_NO_STREAM, 200 * MCC_SECOND },
+    { 1, 5, MCC_ASSP_NO_STREAM, 200 * MCC_SECOND } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, table[row].lock);
+    g_test_message ("row %u", row);
+    for (unsigned j = 0; j < 3; j++)
+      self.dead[j] = !(table[row].alive >> j & 1);
+    run (&self, table[row].within);
+    g_assert_cmpuint (stream_of (&self), ==, table[row].stream);
+    g_assert_cmpuint (self.joins - self.leaves, ==, 1);
+    for (unsigned j = 0; j < 3; j++)
+      g_assert_cmpuint (self.receiver->level.stream[j].failures, ==, 0);
+    set_dead (&self, false);
+    run (&self, 100 * MCC_MSECOND);
+    g_assert_cmpuint (stream_of (&self), !=, MCC_ASSP_NO_STREAM);
+    if (table[row].lock >= 0)
+      g_assert_cmpuint (stream_of (&self), ==, (guint)table[row].lock);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
+/* ... not where the whole sender is silent, or the path is out: it is no stream's fault. */
+static void
+test_begins_in_silence (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, -1);
+  set_dead (&self, true);
+  run (&self, 3 * MCC_SECOND);
+  self.silent = true;
+  run (&self, 100 * MCC_SECOND);
+  g_assert_cmpuint (self.joins, ==, 1);
+  g_assert_true (self.joined[0]);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* Down to a stream that is dead, as one that came from above finds: on to one that lives. */
+static void
+test_goes_down_to_the_dead (void)
+{
+  Fixture self = fixture_in (1, 20 * MCC_SECOND);
+  self.dead[0] = true;
+  self.lossy = true;
+  run (&self, 6 * MCC_SECOND);
+  g_assert_cmpuint (self.to, ==, 0);
+  self.lossy = false;
+  run (&self, 25 * MCC_SECOND);
+  g_assert_cmpuint (stream_of (&self), ==, 1);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* Packets that our own host dropped while we go up say nothing of the path; others do. */
+static void
+test_host_drops_in_an_up (void)
+{
+  for (guint told = 0; told < 2; told++) {
+    Fixture self = fixture_in (0, 20 * MCC_SECOND);
+    self.cuts = false;
+    for (unsigned k = 0; k < 10 && self.joins == 1; k++) {
+      self.streams.round++;
+      run (&self, MCC_SECOND);
+    }
+    g_assert_true (self.joined[1]);
+    run (&self, 300 * MCC_MSECOND);
+    self.dead[1] = true;
+    run (&self, 600 * MCC_MSECOND);
+    self.dead[1] = false;
+    self.seq[1] = (uint16_t)(self.seq[1] + 60);
+    if (told)
+      mcc_assp_receiver_handle_host_dropped (self.receiver, 60, self.now);
+    run (&self, 1500 * MCC_MSECOND);
+    g_assert_cmpuint (self.failed, ==, 1 - told);
+    self.cuts = true;
+    run (&self, 100 * MCC_MSECOND);
+    g_assert_cmpuint (stream_of (&self), ==, told);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -180,5 +269,9 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-receiver/silence/comes-again", test_comes_again);
   g_test_add_func ("/assp-receiver/silence/no-picture", test_no_picture);
   g_test_add_func ("/assp-receiver/silence/another-ladder", test_another_ladder);
+  g_test_add_func ("/assp-receiver/silence/begins-in-the-dead", test_begins_in_the_dead);
+  g_test_add_func ("/assp-receiver/silence/begins-in-silence", test_begins_in_silence);
+  g_test_add_func ("/assp-receiver/silence/goes-down-to-the-dead", test_goes_down_to_the_dead);
+  g_test_add_func ("/assp-receiver/silence/host-drops-in-an-up", test_host_drops_in_an_up);
   return g_test_run ();
 }
