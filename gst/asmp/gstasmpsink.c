@@ -12,7 +12,6 @@
  * ]|
  */
 #include "gstasmpsinkprivate.h"
-#include "gstmcchold.h"
 #include "gstmccuri.h"
 
 GST_DEBUG_CATEGORY (gst_asmp_sink_debug);
@@ -240,7 +239,7 @@ gst_asmp_sink_init (GstAsmpSink *self)
   pacer = gst_mcc_send_stream_get_pacer (self->stream);
   self->clocksync = gst_element_factory_make ("clocksync", NULL);
   if (self->clocksync) {
-    gst_mcc_hold (self->clocksync);
+    gst_mcc_hold_add (GST_MCC_SENDER (self)->hold, self->clocksync);
     gst_bin_add (GST_BIN (self), self->clocksync);
     gst_element_link (self->clocksync, pacer);
   }

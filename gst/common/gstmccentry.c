@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "gstmcchold.h"
-
 /* ---- the end of one ---- */
 
 static void
@@ -241,7 +239,7 @@ gst_mcc_entries_build (GstMccEntries *self, guint i, gboolean request, gboolean 
   if (!clocksync)
     return FALSE;
   self->of_pads = request;
-  gst_mcc_hold (clocksync);
+  gst_mcc_hold_add (self->owner->hold, clocksync);
   g_object_set (clocksync, "sync", sync, NULL);
   GST_OBJECT_LOCK (self->owner);
   self->clocksync[i] = clocksync;

@@ -8,7 +8,8 @@ typedef struct {
   GstPad *pad;  /* ours, sink */
   GstPad *peer; /* rtpbin's */
   guint32 ssrc;
-  guint64 serial;
+  guint64 id;
+  guint64 serial; /* its id, or that of the newest of its SSRC when it came back */
 } Stream;
 
 struct _GstMccOutlet {
@@ -25,6 +26,7 @@ struct _GstMccOutlet {
   GMutex stream_lock;
   guint64 active; /* serial of the newest stream that has delivered, and its SSRC */
   guint32 active_ssrc;
+  guint64 newest; /* id of what delivered last; 0: nothing */
   gboolean started, eos;
   gboolean segmented; /* since the start or the last flush */
   GstCaps *caps;
@@ -55,9 +57,7 @@ is_replaced (GstMccOutlet *self, Stream *stream)
     return FALSE;
   if (stream->ssrc != self->active_ssrc)
     return TRUE;
-  g_mutex_lock (&self->lock);
-  stream->serial = ++self->serial;
-  g_mutex_unlock (&self->lock);
+  stream->serial = self->active; /* not above: another sender may have come meanwhile */
   return FALSE;
 }
 
@@ -105,9 +105,10 @@ outlet_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   if (self->eos) {
     flow = GST_FLOW_EOS;
   } else if (!is_replaced (self, stream)) {
-    took_over = stream->serial > self->active;
+    took_over = stream->id != self->newest;
     self->active = stream->serial;
     self->active_ssrc = stream->ssrc;
+    self->newest = stream->id;
     if (took_over || !self->segmented)
       push_start (self, stream);
     if (self->funcs.leaving)
@@ -135,7 +136,7 @@ outlet_event (GstPad *pad, GstObject *parent, GstEvent *event)
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS) {
     g_mutex_lock (&self->stream_lock);
-    if (stream->serial == self->active && self->started && !self->eos) {
+    if (stream->id == self->newest && self->started && !self->eos) {
       gst_pad_store_sticky_event (pad, event);
       push_start (self, stream);
     }
@@ -266,7 +267,7 @@ gst_mcc_outlet_add (GstMccOutlet *self, GstPad *pad, guint32 ssrc)
   /* Else only the first caps are taken: new parameter sets would end the stream. */
   GST_PAD_SET_ACCEPT_TEMPLATE (stream->pad);
   g_mutex_lock (&self->lock);
-  stream->serial = ++self->serial;
+  stream->id = stream->serial = ++self->serial;
   self->streams = g_list_prepend (self->streams, stream);
   g_mutex_unlock (&self->lock);
   gst_pad_set_active (stream->pad, TRUE);

@@ -575,6 +575,7 @@ gst_mcc_sender_change_state (GstElement *element, GstStateChange transition)
       }
       break;
     case GST_STATE_CHANGE_READY_TO_PAUSED:
+      gst_mcc_hold_reset (self->hold);
       if (!start (self))
         return GST_STATE_CHANGE_FAILURE;
       break;
@@ -683,6 +684,7 @@ gst_mcc_sender_finalize (GObject *object)
 {
   GstMccSender *self = GST_MCC_SENDER (object);
 
+  gst_mcc_hold_unref (self->hold);
   gst_mcc_messages_free (self->messages);
   gst_mcc_properties_clear (&self->network);
   gst_mcc_sender_settings_clear (&self->settings);
@@ -744,6 +746,7 @@ gst_mcc_sender_setup (GstMccSender *self)
   gst_bin_set_suppressed_flags (GST_BIN (self), GST_ELEMENT_FLAG_SOURCE | GST_ELEMENT_FLAG_SINK);
   GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_SINK);
   gst_mcc_properties_init (&self->network, klass->scheme);
+  self->hold = gst_mcc_hold_new ();
   self->pump = gst_mcc_pump_new (klass->element_name, on_pump, self);
   self->session = gst_mcc_session_new_sender (GST_BIN (self), &handler, self);
 }

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "gstmcchold.h"
 #include "gstmccproperties.h"
 #include "gstmccpump.h"
 #include "gstmccsenderproperties.h"
@@ -38,6 +39,7 @@ typedef struct {
   GstMccSession *session;
   GstMccPump *pump;
   GstMccMessages *messages;
+  GstMccHold *hold;    /* of its clocksyncs */
   gboolean told_plain; /* once; of who changes the state */
 
   /* Guards what follows: the machine, what it told last, and what a class keeps with it. A leaf:

@@ -22,8 +22,8 @@
  *    It is left for the first that is shown; its own first packet ends that, and nothing is
  *    learned of those that did not come.
  *  - Where nothing is shown and the stream that was joined does not come, though the sender goes on
- *    describing it (and it is not locked), the next one above is joined in its place, after the
- *    highest the lowest, each for MCC_ASSP_JOIN_TIMEOUT_LAST.
+ *    describing it (and it is not locked), those above are looked into one after the other, and it
+ *    is joined again between them, each time for MCC_ASSP_JOIN_TIMEOUT_LAST.
  *  - One sender: another one's description counts only once ours is gone.
  *  - Which stream: mccassplevel.h.
  * No allocation after _new().
@@ -35,7 +35,7 @@
 
 #define MCC_ASSP_JOIN_TIMEOUT (6 * MCC_SECOND) /* an encoder may have to start: within a round */
 #define MCC_ASSP_JOIN_TIMEOUT_ALONE (4 * MCC_SECOND)
-#define MCC_ASSP_JOIN_TIMEOUT_LAST (15 * MCC_SECOND) /* where there is nowhere to go back to */
+#define MCC_ASSP_JOIN_TIMEOUT_LAST (15 * MCC_SECOND) /* of the lowest, where nothing is shown */
 #define MCC_ASSP_SEARCH_AGAIN (60 * MCC_SECOND)
 #define MCC_ASSP_PICTURE_TIMEOUT (2500 * MCC_MSECOND) /* ... and from its first packet on */
 #define MCC_ASSP_LEAVE_LATENCY (2 * MCC_SECOND)       /* RFC 3376 8.8: last member query time */

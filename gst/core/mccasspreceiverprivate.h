@@ -69,6 +69,7 @@ struct MccAsspReceiver {
   bool overlap; /* `stream` is not left yet */
   bool arrived; /* a packet of `to` */
   bool waits;   /* there is nowhere to go back to from `to` */
+  bool looks;   /* into `to`, because the lowest does not come */
   bool asked;   /* for a key unit of it */
   /* `stream` is silent, and its sender is not. */
   bool searches;   /* the switch: does `to` come? */

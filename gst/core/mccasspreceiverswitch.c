@@ -167,6 +167,16 @@ mcc_assp_receiver_is_too_much (const MccAsspReceiver *self)
          && self->probe.carried_bps < PROBE_SHARE * self->probe.needed_bps;
 }
 
+/* When what was left last arrives no more, and its queue is gone; 0: nothing was. */
+static MccTime
+left_ends (const MccAsspReceiver *self)
+{
+  if (self->left == MCC_TIME_NONE)
+    return 0;
+  return self->left + self->config.leave_latency + DRAIN_TIME
+         + mcc_time_min (mcc_asmp_receiver_rtt (self->asmp), DRAIN_RTT_MAX);
+}
+
 void
 mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reason)
 {
@@ -200,8 +210,10 @@ mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reaso
   }
   join (self, to);
   /* Nowhere to go back to. */
-  self->waits
-      = alone && (to == mcc_assp_streams_lowest (&self->streams) || reason != MCC_ASSP_REASON_BACK);
+  self->looks = false;
+  self->waits = alone
+                && (to == mcc_assp_streams_lowest (&self->streams)
+                    || (reason != MCC_ASSP_REASON_BACK && reason != MCC_ASSP_REASON_LADDER));
   self->deadline = self->now
                    + (self->waits      ? MCC_ASSP_JOIN_TIMEOUT_LAST
                        : self->overlap ? MCC_ASSP_JOIN_TIMEOUT
@@ -209,21 +221,17 @@ mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reaso
   uint64_t claim_bps = enhanced_claim (self, to);
   follow (self, to, failed);
   mcc_asmp_receiver_claim (self->asmp, claim_bps);
-  mcc_asmp_receiver_hold (
-      self->asmp, self->left == MCC_TIME_NONE && alone ? 0 : MCC_TIME_NONE, self->now);
+  /* What it waits for is all that comes: if no picture of it is whole, its rate must fall. */
+  mcc_asmp_receiver_hold (self->asmp, self->waits ? left_ends (self) : MCC_TIME_NONE, self->now);
 }
 
 static void
 settle (MccAsspReceiver *self)
 {
   self->to = MCC_ASSP_NO_STREAM;
-  self->searches = false;
+  self->searches = self->looks = false;
   self->deadline = self->key_next = MCC_TIME_NONE;
-  self->settled = self->now;
-  if (self->left != MCC_TIME_NONE)
-    self->settled = mcc_time_max (
-        self->now, self->left + self->config.leave_latency + DRAIN_TIME
-                       + mcc_time_min (mcc_asmp_receiver_rtt (self->asmp), DRAIN_RTT_MAX));
+  self->settled = mcc_time_max (self->now, left_ends (self));
   mcc_asmp_receiver_hold (self->asmp, self->settled, self->now);
 }
 
@@ -263,13 +271,13 @@ mcc_assp_receiver_go_back (MccAsspReceiver *self)
   unsigned lowest = mcc_assp_streams_lowest (&self->streams);
   if (home >= self->streams.count || self->reason == MCC_ASSP_REASON_TROUBLE
       || (!still_there && !mcc_assp_streams_open (&self->streams, home))
-      || self->reason == MCC_ASSP_REASON_BACK)
+      || self->reason == MCC_ASSP_REASON_BACK || self->looks)
     home = lowest;
   if (mcc_assp_receiver_is_too_much (self))
     mcc_asmp_receiver_note_carried (self->asmp, (uint64_t)self->probe.carried_bps, self->now);
   self->probe.needed_bps = 0.0;
   self->stats.failed++;
-  if (!searched) /* a source that rests says nothing of the path */
+  if (!searched && !self->looks) /* a source that rests says nothing of the path */
     mcc_assp_level_failed (&self->level, &self->streams, self->home, failed, self->now);
   mcc_assp_receiver_push (self, &(MccAsspReceiverAction){ .type = MCC_ASSP_RECEIVER_FAILED,
                                     .stream = home,
@@ -294,16 +302,16 @@ void
 mcc_assp_receiver_give_up (MccAsspReceiver *self)
 {
   const MccAsspStreams *streams = &self->streams;
-  unsigned silent = self->to, next = mcc_assp_streams_above (streams, silent);
+  unsigned silent = self->to, at = self->looked != MCC_ASSP_NO_STREAM ? self->looked : silent;
   if (!self->waits) {
     mcc_assp_receiver_go_back (self);
     return;
   }
-  if (next == MCC_ASSP_NO_STREAM)
-    next = mcc_assp_streams_lowest (streams);
+  unsigned next = mcc_assp_streams_above (streams, at);
+  next = next != MCC_ASSP_NO_STREAM ? next : mcc_assp_streams_above (streams, silent);
   bool described = self->now - self->streams_time < MCC_ASMP_SOURCE_TIMEOUT;
   bool comes = self->arrived && self->now - self->heard < MCC_ASSP_JOIN_TIMEOUT_LAST;
-  if (comes || !described || next == silent || mcc_assp_receiver_locked (self)) {
+  if (comes || !described || next == MCC_ASSP_NO_STREAM || mcc_assp_receiver_locked (self)) {
     self->deadline = self->now + MCC_ASSP_JOIN_TIMEOUT_LAST;
     return;
   }
@@ -314,6 +322,8 @@ mcc_assp_receiver_give_up (MccAsspReceiver *self)
                                     .reason = self->reason });
   leave (self, silent, &self->to_group);
   mcc_assp_receiver_begin (self, next, MCC_ASSP_REASON_LADDER);
+  self->looked = next;
+  self->looks = true;
 }
 
 /* The next one to look into: those below, then those above; MCC_ASSP_NO_STREAM: that was all. */

@@ -62,7 +62,7 @@ mcc_elm_receiver_advance (MccElmReceiver *self, MccTime now)
     self->layers_time += away;
     if (self->join_deadline != MCC_TIME_NONE)
       self->join_deadline += away;
-    mcc_elm_sequence_restart (&self->sequence, -1, now);
+    mcc_elm_sequence_restart (&self->sequence, -1);
   }
   self->now = now;
 }
@@ -174,7 +174,7 @@ look_above (MccElmReceiver *self, unsigned layer, const uint16_t *c)
 {
   for (int k = (int)layer + 1; k <= self->wanted; k++) {
     MccTime since;
-    unsigned sent = mcc_elm_sequence_missing (&self->sequence, (unsigned)k, c, &since);
+    unsigned sent = mcc_elm_sequence_missing (&self->sequence, (unsigned)k, c, self->now, &since);
     if (k > self->level) {
       self->join_sent = sent;
     } else if (sent >= GONE_PACKETS && self->now - since >= MCC_ELM_JOIN_TIMEOUT) {
@@ -227,7 +227,7 @@ mcc_elm_receiver_handle_rtp (MccElmReceiver *self, unsigned layer, const MccRtpP
   if (!mcc_asmp_path_handle_packet (&self->path, &merged, now))
     return MCC_DROP_NONE;
   if (self->path.numbering.outage == now) /* it shows this layer's gap, and no other's */
-    mcc_elm_sequence_restart (&self->sequence, (int)layer, now);
+    mcc_elm_sequence_restart (&self->sequence, (int)layer);
   look_above (self, layer, c);
   note_queue (self);
   mcc_elm_receiver_note_link (self, packet->bytes);

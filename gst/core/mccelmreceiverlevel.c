@@ -93,7 +93,7 @@ mcc_elm_receiver_join (MccElmReceiver *self, MccElmReason reason)
   /* There is nowhere to go back to from the base layer. */
   self->join_deadline = layer > 0 ? self->now + MCC_ELM_JOIN_TIMEOUT : MCC_TIME_NONE;
   self->stats.joins++;
-  mcc_elm_sequence_join (&self->sequence, layer, self->now);
+  mcc_elm_sequence_join (&self->sequence, layer);
   self->join_sent = 0;
   self->join_received = mcc_loss_packets_received (self->path.loss);
   self->wants_join = self->new_round = false;

@@ -10,20 +10,21 @@ void
 mcc_elm_sequence_init (MccElmSequence *self)
 {
   memset (self, 0, sizeof *self);
+  mcc_elm_sequence_restart (self, -1);
 }
 
 void
-mcc_elm_sequence_join (MccElmSequence *self, unsigned layer, MccTime now)
+mcc_elm_sequence_join (MccElmSequence *self, unsigned layer)
 {
-  self->layer[layer] = (MccElmSequenceLayer){ .arrival = now };
+  self->layer[layer] = (MccElmSequenceLayer){ .missing_since = MCC_TIME_NONE };
 }
 
 void
-mcc_elm_sequence_restart (MccElmSequence *self, int but, MccTime now)
+mcc_elm_sequence_restart (MccElmSequence *self, int but)
 {
   for (int k = 0; k < MCC_ELM_LAYERS_MAX; k++)
     if (k != but)
-      mcc_elm_sequence_join (self, (unsigned)k, now);
+      mcc_elm_sequence_join (self, (unsigned)k);
 }
 
 /* Of a packet with @c, the number in its layer. */
@@ -34,7 +35,8 @@ own_number (const uint16_t *c, unsigned layer)
 }
 
 unsigned
-mcc_elm_sequence_missing (MccElmSequence *self, unsigned layer, const uint16_t *c, MccTime *since)
+mcc_elm_sequence_missing (
+    MccElmSequence *self, unsigned layer, const uint16_t *c, MccTime now, MccTime *since)
 {
   MccElmSequenceLayer *of = &self->layer[layer];
   uint16_t own = own_number (c, layer);
@@ -43,8 +45,10 @@ mcc_elm_sequence_missing (MccElmSequence *self, unsigned layer, const uint16_t *
     of->told_first = own;
   }
   uint16_t sent = (uint16_t)(own - (of->started ? of->highest : of->told_first));
-  *since = of->arrival;
-  return sent < 0x8000 ? sent : 0;
+  sent = sent < 0x8000 ? sent : 0;
+  of->missing_since = sent > 0 ? mcc_time_min (of->missing_since, now) : MCC_TIME_NONE;
+  *since = of->missing_since;
+  return sent;
 }
 
 /* Whether the packet before this one was as far off, and just before it. */
@@ -75,6 +79,7 @@ mcc_elm_sequence_number (MccElmSequence *self, unsigned layer, const uint16_t *c
   uint16_t own = own_number (c, layer);
   uint16_t ahead = (uint16_t)(own - of->highest), behind = (uint16_t)-ahead;
 
+  of->missing_since = MCC_TIME_NONE;
   if (of->started && behind < of->known) {
     *out = of->given[own % MCC_ELM_SEQUENCE_LATE];
     return true;

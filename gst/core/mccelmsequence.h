@@ -27,9 +27,10 @@ typedef struct {
   uint16_t highest;   /* of the layer's own numbers; the rest is of the packet that has it */
   bool stamped;
   uint32_t send_time;
-  MccTime arrival; /* before the first one: when it began */
-  bool told;       /* what was sent of it, of its own numbers: */
+  MccTime arrival;
+  bool told; /* before the first one: what was sent of it, of its own numbers: */
   uint16_t told_first;
+  MccTime missing_since; /* the first word of more than came; MCC_TIME_NONE: it comes */
   uint16_t given[MCC_ELM_SEQUENCE_LATE]; /* what the newest ones, by their own number, have here */
   unsigned known;                        /* ... as many */
 } MccElmSequenceLayer;
@@ -41,14 +42,14 @@ typedef struct {
 
 void mcc_elm_sequence_init (MccElmSequence *self);
 /* The layer begins anew with its next packet: what lies between is not missing. */
-void mcc_elm_sequence_join (MccElmSequence *self, unsigned layer, MccTime now);
+void mcc_elm_sequence_join (MccElmSequence *self, unsigned layer);
 /* All do, after an outage, but @but, of which a packet has come; -1: all. */
-void mcc_elm_sequence_restart (MccElmSequence *self, int but, MccTime now);
+void mcc_elm_sequence_restart (MccElmSequence *self, int but);
 /* How many packets of @layer > 0 were sent since its newest one came, or, where none has since it
- * began, since the first such word of it, as @c of a packet of a lower layer says. *since: when
- * that newest one came, or it began. */
+ * began, since the first such word of it, as @c of a packet of a lower layer says. *since: the
+ * first word of any, while none comes; MCC_TIME_NONE. */
 unsigned mcc_elm_sequence_missing (
-    MccElmSequence *self, unsigned layer, const uint16_t *c, MccTime *since);
+    MccElmSequence *self, unsigned layer, const uint16_t *c, MccTime now, MccTime *since);
 /* @c of @packet (mcclayerorder.h), whose layer is @layer. False: it is too late to have one, or far
  * off. */
 bool mcc_elm_sequence_number (MccElmSequence *self, unsigned layer, const uint16_t *c,

@@ -180,7 +180,7 @@ test_begins_in_the_dead (void)
     unsigned alive; /* bits */
     unsigned stream;
     MccTime within;
-  } table[] = { { -1, 4, 2, 31 * MCC_SECOND }, { -1, 2, 1, 16 * MCC_SECOND },
+  } table[] = { { -1, 4, 2, 35 * MCC_SECOND }, { -1, 2, 1, 16 * MCC_SECOND },
     { -1, 6, 1, 16 * MCC_SECOND }, { -1, 0, MCC_ASSP_NO_STREAM, 200 * MCC_SECOND },
     { 1, 5, MCC_ASSP_NO_STREAM, 200 * MCC_SECOND } };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
@@ -200,6 +200,31 @@ test_begins_in_the_dead (void)
       g_assert_cmpuint (stream_of (&self), ==, (guint)table[row].lock);
     mcc_assp_receiver_free (self.receiver);
   }
+}
+
+/* A source that begins while we look into a stream that our path does not carry: no picture of it
+ * is whole, and we are in the lowest again. */
+static void
+test_begins_while_it_looks (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, -1);
+  set_dead (&self, true);
+  run (&self, MCC_ASSP_JOIN_TIMEOUT_LAST + 2 * MCC_SECOND);
+  g_assert_cmpuint (self.to, ==, 1);
+  set_dead (&self, false);
+  self.cuts = false;
+  self.lossy = true;
+  run (&self, 3 * MCC_SECOND);
+  g_assert_cmpuint (self.to, ==, 0);
+  guint limits = self.limits;
+  run (&self, 30 * MCC_SECOND); /* nor is there one of the lowest: the sender hears of it */
+  g_assert_cmpuint (self.to, ==, 0);
+  g_assert_cmpuint (self.limits, >, limits);
+  self.cuts = true;
+  run (&self, 100 * MCC_MSECOND);
+  g_assert_cmpuint (stream_of (&self), ==, 0);
+  g_assert_cmpuint (self.receiver->level.stream[1].failures, ==, 0);
+  mcc_assp_receiver_free (self.receiver);
 }
 
 /* ... not where the whole sender is silent, or the path is out: it is no stream's fault. */
@@ -270,6 +295,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-receiver/silence/no-picture", test_no_picture);
   g_test_add_func ("/assp-receiver/silence/another-ladder", test_another_ladder);
   g_test_add_func ("/assp-receiver/silence/begins-in-the-dead", test_begins_in_the_dead);
+  g_test_add_func ("/assp-receiver/silence/begins-while-it-looks", test_begins_while_it_looks);
   g_test_add_func ("/assp-receiver/silence/begins-in-silence", test_begins_in_silence);
   g_test_add_func ("/assp-receiver/silence/goes-down-to-the-dead", test_goes_down_to_the_dead);
   g_test_add_func ("/assp-receiver/silence/host-drops-in-an-up", test_host_drops_in_an_up);

@@ -243,7 +243,7 @@ test_joined_again (void)
     uint16_t number = number_of (&world, &packet);
     for (guint i = 0; i < gap; i++)
       packet = send (&world, 2);
-    mcc_elm_sequence_join (&world.sequence, 2, world.now);
+    mcc_elm_sequence_join (&world.sequence, 2);
     g_assert_cmpuint (number_of (&world, &packet), ==, (uint16_t)(number + 1));
   }
 }
@@ -256,26 +256,32 @@ test_what_was_sent (void)
   World world;
   world_init (&world);
   MccLayerOrder packet;
-  MccTime since, begun = world.now;
+  MccTime since, first = 0;
   for (unsigned i = 0; i < 30000; i++) {
     packet = send (&world, 0);
-    g_assert_cmpuint (mcc_elm_sequence_missing (&world.sequence, 1, packet.c, &since), ==, i);
+    g_assert_cmpuint (
+        mcc_elm_sequence_missing (&world.sequence, 1, packet.c, world.now, &since), ==, i);
+    first = i == 1 ? world.now : first;
+    g_assert_cmpuint (since, ==, i == 0 ? MCC_TIME_NONE : first);
     send (&world, 1);
   }
-  g_assert_cmpuint (since, ==, begun);
   packet = send (&world, 1);
   number_of (&world, &packet);
-  MccTime came = world.now;
   packet = send (&world, 0);
-  g_assert_cmpuint (mcc_elm_sequence_missing (&world.sequence, 1, packet.c, &since), ==, 0);
+  g_assert_cmpuint (
+      mcc_elm_sequence_missing (&world.sequence, 1, packet.c, world.now, &since), ==, 0);
+  g_assert_cmpuint (since, ==, MCC_TIME_NONE);
+  world.now += 10 * MCC_SECOND; /* nothing was sent of it meanwhile: that is no absence */
   send (&world, 1);
   send (&world, 2);
   packet = send (&world, 0);
-  g_assert_cmpuint (mcc_elm_sequence_missing (&world.sequence, 1, packet.c, &since), ==, 1);
-  g_assert_cmpuint (since, ==, came);
-  mcc_elm_sequence_restart (&world.sequence, 0, world.now);
-  g_assert_cmpuint (mcc_elm_sequence_missing (&world.sequence, 1, packet.c, &since), ==, 0);
+  g_assert_cmpuint (
+      mcc_elm_sequence_missing (&world.sequence, 1, packet.c, world.now, &since), ==, 1);
   g_assert_cmpuint (since, ==, world.now);
+  mcc_elm_sequence_restart (&world.sequence, 0);
+  g_assert_cmpuint (
+      mcc_elm_sequence_missing (&world.sequence, 1, packet.c, world.now, &since), ==, 0);
+  g_assert_cmpuint (since, ==, MCC_TIME_NONE);
 }
 
 /* Any loss, any order among layers: the numbers left out are those missing, layer by layer. */

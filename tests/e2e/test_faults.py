@@ -228,7 +228,7 @@ def test_interface(play):
         texts = [line["text"] for line in node.of("warning")[before:]]
         play.check(len(texts) <= 3, f"{host}: warnings are few", f"{len(texts)}: {texts[:4]}")
         if node is sender:
-            routes = [text for text in texts if "route" in text]
+            routes = [text for text in texts if "cannot be sent" in text or "sent again" in text]
             play.check(
                 len(routes) == 2, f"{host}: one when it fails, one when it is back", str(routes)
             )

@@ -10,7 +10,7 @@
 #define STEP (50 * GST_MSECOND)
 
 typedef struct {
-  GstElement *pipeline;
+  GstElement *pipeline, *clocksync;
   GstPad *src; /* ours, upstream of clocksync */
 } Fixture;
 
@@ -35,14 +35,15 @@ push_segment (Fixture *self)
 }
 
 static void
-fixture_init (Fixture *self)
+fixture_init (Fixture *self, GstMccHold *hold)
 {
   GstElement *clocksync = gst_element_factory_make ("clocksync", NULL);
   GstElement *sink = gst_element_factory_make ("fakesink", NULL);
   GstPad *pad;
 
   self->pipeline = gst_pipeline_new (NULL);
-  gst_mcc_hold (clocksync);
+  gst_mcc_hold_add (hold, clocksync);
+  self->clocksync = clocksync;
   g_object_set (sink, "async", FALSE, "sync", FALSE, NULL);
   gst_bin_add_many (GST_BIN (self->pipeline), clocksync, sink, NULL);
   g_assert_true (gst_element_link (clocksync, sink));
@@ -104,11 +105,12 @@ test_late (void)
     { FALSE, FALSE, TRUE, 0 }, { TRUE, FALSE, FALSE, 1000 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (table); i++) {
+    GstMccHold *hold = gst_mcc_hold_new ();
     Fixture self;
     gdouble took_s;
 
     live = table[i].live;
-    fixture_init (&self);
+    fixture_init (&self, hold);
     g_usleep (table[i].late_ms * 1000);
     took_s = push_all (&self, table[i].lists);
     g_test_message ("row %u: %.2f s", i, took_s);
@@ -117,6 +119,7 @@ test_late (void)
     else
       g_assert_cmpfloat (took_s, <, whole_s / 2);
     fixture_clear (&self);
+    gst_mcc_hold_unref (hold);
   }
 }
 
@@ -125,10 +128,11 @@ test_late (void)
 static void
 test_flush (void)
 {
+  GstMccHold *hold = gst_mcc_hold_new ();
   Fixture self;
 
   live = FALSE;
-  fixture_init (&self);
+  fixture_init (&self, hold);
   g_usleep (G_USEC_PER_SEC / 2);
   for (guint i = 0; i < 4; i++) {
     gdouble took_s = push_all (&self, FALSE);
@@ -144,6 +148,63 @@ test_flush (void)
     push_segment (&self);
   }
   fixture_clear (&self);
+  gst_mcc_hold_unref (hold);
+}
+
+static gint64
+offset_of (Fixture *self)
+{
+  gint64 offset;
+
+  g_object_get (self->clocksync, "ts-offset", &offset, NULL);
+  return offset;
+}
+
+static void
+push_one (Fixture *self)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, 10, NULL);
+
+  GST_BUFFER_PTS (buffer) = 0;
+  g_assert_cmpint (gst_pad_push (self->src, buffer), ==, GST_FLOW_OK);
+}
+
+/* The layers of one sender stay together: all as late as the latest, until all have flushed; and a
+ * source that follows another one without a flush goes on so. */
+static void
+test_together (void)
+{
+  GstMccHold *hold = gst_mcc_hold_new ();
+  Fixture self[2];
+
+  live = FALSE;
+  for (guint i = 0; i < 2; i++)
+    fixture_init (&self[i], hold);
+  push_one (&self[0]);
+  g_assert_cmpint (offset_of (&self[0]), ==, 0);
+  g_usleep (2 * G_USEC_PER_SEC / 5);
+  push_one (&self[1]);
+  g_assert_cmpint (offset_of (&self[1]), >, 350 * (gint64)GST_MSECOND);
+  g_assert_cmpint (offset_of (&self[0]), ==, offset_of (&self[1]));
+  gst_pad_push_event (self[1].src, gst_event_new_stream_start ("next"));
+  push_segment (&self[1]);
+  push_one (&self[1]);
+  g_assert_cmpint (offset_of (&self[1]), >, 350 * (gint64)GST_MSECOND);
+  gst_pad_push_event (self[0].src, gst_event_new_flush_start ());
+  g_assert_cmpint (offset_of (&self[0]), ==, offset_of (&self[1]));
+  gst_pad_push_event (self[1].src, gst_event_new_flush_start ());
+  for (guint i = 0; i < 2; i++) {
+    g_assert_cmpint (offset_of (&self[i]), ==, 0);
+    gst_pad_push_event (self[i].src, gst_event_new_flush_stop (FALSE)); /* running time goes on */
+    push_segment (&self[i]);
+  }
+  push_one (&self[0]);
+  g_assert_cmpint (offset_of (&self[1]), >, 350 * (gint64)GST_MSECOND);
+  gst_mcc_hold_reset (hold);
+  g_assert_cmpint (offset_of (&self[1]), ==, 0);
+  gst_mcc_hold_unref (hold); /* its elements go on with it */
+  for (guint i = 0; i < 2; i++)
+    fixture_clear (&self[i]);
 }
 
 int
@@ -153,5 +214,6 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/hold/late", test_late);
   g_test_add_func ("/hold/flush", test_flush);
+  g_test_add_func ("/hold/together", test_together);
   return g_test_run ();
 }
