@@ -65,6 +65,21 @@ test_caps_change (void)
   gst_object_unref (src);
 }
 
+/* One that plays into *@sink, which counts. */
+static GstMccOutlet *
+start_outlet (const GstMccOutletFuncs *funcs, GstPad **sink)
+{
+  GstMccOutlet *outlet = gst_mcc_outlet_new (funcs, NULL, "stream", 0);
+
+  *sink = gst_object_ref_sink (gst_pad_new ("sink", GST_PAD_SINK));
+  GST_PAD_SET_ACCEPT_TEMPLATE (*sink);
+  gst_pad_set_chain_function (*sink, count);
+  gst_pad_set_active (*sink, TRUE);
+  gst_mcc_outlet_start (outlet);
+  g_assert_cmpint (gst_pad_link (gst_mcc_outlet_get_src (outlet), *sink), ==, GST_PAD_LINK_OK);
+  return outlet;
+}
+
 static void
 on_lost (gpointer owner, guint packets)
 {
@@ -98,14 +113,9 @@ static void
 test_lost_of_replaced (void)
 {
   static const GstMccOutletFuncs funcs = { .lost = on_lost };
-  GstMccOutlet *outlet = gst_mcc_outlet_new (&funcs, NULL, "stream", 0);
-  GstPad *sink = gst_object_ref_sink (gst_pad_new ("sink", GST_PAD_SINK)), *src[2];
+  GstPad *sink, *src[2];
+  GstMccOutlet *outlet = start_outlet (&funcs, &sink);
 
-  GST_PAD_SET_ACCEPT_TEMPLATE (sink);
-  gst_pad_set_chain_function (sink, count);
-  gst_pad_set_active (sink, TRUE);
-  gst_mcc_outlet_start (outlet);
-  g_assert_cmpint (gst_pad_link (gst_mcc_outlet_get_src (outlet), sink), ==, GST_PAD_LINK_OK);
   src[0] = add_source (outlet, 7);
   src[1] = add_source (outlet, 8);
   push_packet (src[0]);
@@ -130,15 +140,10 @@ test_lost_of_replaced (void)
 static void
 test_payload_type_comes_back (void)
 {
-  GstMccOutlet *outlet = gst_mcc_outlet_new (&no_funcs, NULL, "stream", 0);
-  GstPad *sink = gst_object_ref_sink (gst_pad_new ("sink", GST_PAD_SINK)), *src[3];
+  GstPad *sink, *src[3];
+  GstMccOutlet *outlet = start_outlet (&no_funcs, &sink);
 
   received = 0;
-  GST_PAD_SET_ACCEPT_TEMPLATE (sink);
-  gst_pad_set_chain_function (sink, count);
-  gst_pad_set_active (sink, TRUE);
-  gst_mcc_outlet_start (outlet);
-  g_assert_cmpint (gst_pad_link (gst_mcc_outlet_get_src (outlet), sink), ==, GST_PAD_LINK_OK);
   src[0] = add_source (outlet, 7);
   push_packet (src[0]);
   src[1] = add_source (outlet, 7);
