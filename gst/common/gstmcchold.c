@@ -18,7 +18,7 @@ typedef struct {
 } Entry;
 
 static void
-entry_clear (gpointer data)
+entry_free (gpointer data)
 {
   Entry *entry = data;
 
@@ -27,12 +27,7 @@ entry_clear (gpointer data)
   g_mutex_unlock (&entry->hold->lock);
   g_weak_ref_clear (&entry->clocksync);
   gst_mcc_hold_unref (entry->hold);
-}
-
-static void
-entry_unref (gpointer data)
-{
-  g_atomic_rc_box_release_full (data, entry_clear);
+  g_free (entry);
 }
 
 static GstClockTime
@@ -121,10 +116,9 @@ look_at_first (Entry *entry, GstPad *src, GstElement *clocksync, GstBuffer *buff
   g_clear_pointer (&moved, g_ptr_array_unref);
 }
 
-static GstPadProbeReturn
-on_left (GstPad *src, GstPadProbeInfo *info, gpointer data)
+static void
+handle_data (Entry *entry, GstPad *src, GstPadProbeInfo *info)
 {
-  Entry *entry = data;
   GstElement *clocksync;
   GstBuffer *buffer;
   gboolean begun;
@@ -133,7 +127,7 @@ on_left (GstPad *src, GstPadProbeInfo *info, gpointer data)
   begun = entry->begun;
   g_mutex_unlock (&entry->hold->lock);
   if (begun)
-    return GST_PAD_PROBE_OK;
+    return;
   buffer = info->type & GST_PAD_PROBE_TYPE_BUFFER_LIST
                ? gst_buffer_list_get (GST_PAD_PROBE_INFO_BUFFER_LIST (info), 0)
                : GST_PAD_PROBE_INFO_BUFFER (info);
@@ -141,19 +135,16 @@ on_left (GstPad *src, GstPadProbeInfo *info, gpointer data)
   if (buffer && clocksync)
     look_at_first (entry, src, clocksync, buffer);
   gst_clear_object (&clocksync);
-  return GST_PAD_PROBE_OK;
 }
 
-static GstPadProbeReturn
-on_event (GstPad *sink, GstPadProbeInfo *info, gpointer data)
+static void
+handle_event (Entry *entry, GstEventType type)
 {
-  Entry *entry = data;
-  GstEventType type = GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info));
   gboolean flushes = type == GST_EVENT_FLUSH_START || type == GST_EVENT_FLUSH_STOP;
   GPtrArray *moved = NULL;
 
   if (!flushes && type != GST_EVENT_STREAM_START)
-    return GST_PAD_PROBE_OK;
+    return;
   g_mutex_lock (&entry->hold->lock);
   entry->begun = FALSE;
   if (flushes) { /* running time may begin anew; else it goes on */
@@ -162,6 +153,15 @@ on_event (GstPad *sink, GstPadProbeInfo *info, gpointer data)
   }
   g_mutex_unlock (&entry->hold->lock);
   g_clear_pointer (&moved, g_ptr_array_unref);
+}
+
+static GstPadProbeReturn
+on_left (GstPad *src, GstPadProbeInfo *info, gpointer data)
+{
+  if (info->type & (GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST))
+    handle_data (data, src, info);
+  else
+    handle_event (data, GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)));
   return GST_PAD_PROBE_OK;
 }
 
@@ -190,9 +190,8 @@ gst_mcc_hold_unref (GstMccHold *self)
 void
 gst_mcc_hold_add (GstMccHold *self, GstElement *clocksync)
 {
-  GstPad *sink = gst_element_get_static_pad (clocksync, "sink");
   GstPad *src = gst_element_get_static_pad (clocksync, "src");
-  Entry *entry = g_atomic_rc_box_new0 (Entry);
+  Entry *entry = g_new0 (Entry, 1);
   GPtrArray *moved;
 
   g_atomic_ref_count_inc (&self->references);
@@ -203,11 +202,8 @@ gst_mcc_hold_add (GstMccHold *self, GstElement *clocksync)
   moved = apply_locked (self);
   g_mutex_unlock (&self->lock);
   g_ptr_array_unref (moved);
-  gst_pad_add_probe (sink, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM | GST_PAD_PROBE_TYPE_EVENT_FLUSH,
-      on_event, g_atomic_rc_box_acquire (entry), entry_unref);
-  gst_pad_add_probe (
-      src, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, on_left, entry, entry_unref);
-  gst_object_unref (sink);
+  gst_pad_add_probe (src, GST_PAD_PROBE_TYPE_DATA_DOWNSTREAM | GST_PAD_PROBE_TYPE_EVENT_FLUSH,
+      on_left, entry, entry_free);
   gst_object_unref (src);
 }
 

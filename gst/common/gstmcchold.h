@@ -15,7 +15,7 @@
 
 G_BEGIN_DECLS
 
-/* What a pacer can take; encoders that look ahead are late by that. */
+/* Less a pacer can take. */
 #define GST_MCC_HOLD_LATE (200 * GST_MSECOND)
 
 typedef struct _GstMccHold GstMccHold;
