@@ -8,8 +8,7 @@ typedef struct {
   GstPad *pad;  /* ours, sink */
   GstPad *peer; /* rtpbin's */
   guint32 ssrc;
-  guint64 id;
-  guint64 serial; /* its id, or that of the newest of its SSRC when it came back */
+  guint64 serial;
 } Stream;
 
 struct _GstMccOutlet {
@@ -24,9 +23,9 @@ struct _GstMccOutlet {
   /* The streaming lock: rtpbin's pads have threads of their own, downstream sees one. Held over
    * pushes, as a pad's stream lock is; nothing that stops takes it. */
   GMutex stream_lock;
-  guint64 active; /* serial of the newest stream that has delivered, and its SSRC */
+  guint64 newest; /* serial of the newest stream that has delivered ... */
+  guint64 active; /* ... and of the one that delivered last, and its SSRC; 0: none */
   guint32 active_ssrc;
-  guint64 newest; /* id of what delivered last; 0: nothing */
   gboolean started, eos;
   gboolean segmented; /* since the start or the last flush */
   GstCaps *caps;
@@ -53,12 +52,7 @@ stream_free (Stream *stream)
 static gboolean
 is_replaced (GstMccOutlet *self, Stream *stream)
 {
-  if (stream->serial >= self->active)
-    return FALSE;
-  if (stream->ssrc != self->active_ssrc)
-    return TRUE;
-  stream->serial = self->active; /* not above: another sender may have come meanwhile */
-  return FALSE;
+  return stream->serial < self->newest && stream->ssrc != self->active_ssrc;
 }
 
 /* Sends what must precede buffers. Called with the streaming lock. */
@@ -105,10 +99,10 @@ outlet_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   if (self->eos) {
     flow = GST_FLOW_EOS;
   } else if (!is_replaced (self, stream)) {
-    took_over = stream->id != self->newest;
+    took_over = stream->serial != self->active;
+    self->newest = MAX (self->newest, stream->serial);
     self->active = stream->serial;
     self->active_ssrc = stream->ssrc;
-    self->newest = stream->id;
     if (took_over || !self->segmented)
       push_start (self, stream);
     if (self->funcs.leaving)
@@ -136,7 +130,7 @@ outlet_event (GstPad *pad, GstObject *parent, GstEvent *event)
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS) {
     g_mutex_lock (&self->stream_lock);
-    if (stream->id == self->newest && self->started && !self->eos) {
+    if (stream->serial == self->active && self->started && !self->eos) {
       gst_pad_store_sticky_event (pad, event);
       push_start (self, stream);
     }
@@ -144,7 +138,7 @@ outlet_event (GstPad *pad, GstObject *parent, GstEvent *event)
   } else if (GST_EVENT_TYPE (event) == GST_EVENT_CUSTOM_DOWNSTREAM
              && gst_event_has_name (event, "GstRTPPacketLost")) {
     g_mutex_lock (&self->stream_lock);
-    if (stream->serial >= self->active && self->funcs.lost) /* else nobody misses it any more */
+    if (!is_replaced (self, stream) && self->funcs.lost) /* else nobody misses it any more */
       self->funcs.lost (self->owner, 1);
     g_mutex_unlock (&self->stream_lock);
   }
@@ -267,7 +261,7 @@ gst_mcc_outlet_add (GstMccOutlet *self, GstPad *pad, guint32 ssrc)
   /* Else only the first caps are taken: new parameter sets would end the stream. */
   GST_PAD_SET_ACCEPT_TEMPLATE (stream->pad);
   g_mutex_lock (&self->lock);
-  stream->id = stream->serial = ++self->serial;
+  stream->serial = ++self->serial;
   self->streams = g_list_prepend (self->streams, stream);
   g_mutex_unlock (&self->lock);
   gst_pad_set_active (stream->pad, TRUE);
