@@ -9,8 +9,8 @@
  *     rate, sampled each second, of up to 16 receivers without the weight that eq. 8 gives the
  *     first value, and these laws:
  *      - Two ups into one stream are MCC_ASSP_UP_SPACING apart, so that a rate at a bound changes
- *        streams at most once a minute. After the second up in a row that failed (down again, or
- * not arrived, within MCC_ASSP_UP_PROOF) that doubles, and so on to MCC_ASSP_UP_SPACING_MAX.
+ *        streams at most once a minute. From the second up in a row that failed on (down again, or
+ *        not arrived, within MCC_ASSP_UP_PROOF) that doubles, to MCC_ASSP_UP_SPACING_MAX.
  *      - Not within MCC_ASSP_UP_REST after a change; less the mean deviation: a rate that swings
  * says little.
  *      - Where few are in the next stream it need not lose more than we win: beta' = min (beta, (n

@@ -229,7 +229,7 @@ static void
 settle (MccAsspReceiver *self)
 {
   self->to = MCC_ASSP_NO_STREAM;
-  self->searches = self->looks = false;
+  self->searches = false;
   self->deadline = self->key_next = MCC_TIME_NONE;
   self->settled = mcc_time_max (self->now, left_ends (self));
   mcc_asmp_receiver_hold (self->asmp, self->settled, self->now);
@@ -262,10 +262,22 @@ mcc_assp_receiver_complete (MccAsspReceiver *self)
                                     .duration = self->now - self->begun });
 }
 
+/* What was joined is left: on to @next. */
+static void
+fail (MccAsspReceiver *self, unsigned next)
+{
+  self->stats.failed++;
+  mcc_assp_receiver_push (self, &(MccAsspReceiverAction){ .type = MCC_ASSP_RECEIVER_FAILED,
+                                    .stream = next,
+                                    .from = self->to,
+                                    .reason = self->reason });
+  leave (self, self->to, &self->to_group);
+}
+
 void
 mcc_assp_receiver_go_back (MccAsspReceiver *self)
 {
-  unsigned failed = self->to, home = self->home;
+  unsigned home = self->home;
   bool still_there = self->overlap && home < self->streams.count, searched = self->searches;
   /* There may be a new ladder by now. */
   unsigned lowest = mcc_assp_streams_lowest (&self->streams);
@@ -276,14 +288,9 @@ mcc_assp_receiver_go_back (MccAsspReceiver *self)
   if (mcc_assp_receiver_is_too_much (self))
     mcc_asmp_receiver_note_carried (self->asmp, (uint64_t)self->probe.carried_bps, self->now);
   self->probe.needed_bps = 0.0;
-  self->stats.failed++;
   if (!searched && !self->looks) /* a source that rests says nothing of the path */
-    mcc_assp_level_failed (&self->level, &self->streams, self->home, failed, self->now);
-  mcc_assp_receiver_push (self, &(MccAsspReceiverAction){ .type = MCC_ASSP_RECEIVER_FAILED,
-                                    .stream = home,
-                                    .from = failed,
-                                    .reason = self->reason });
-  leave (self, failed, &self->to_group);
+    mcc_assp_level_failed (&self->level, &self->streams, self->home, self->to, self->now);
+  fail (self, home);
   if (still_there) {
     self->overlap = false;
     follow (self, home, !searched);
@@ -315,12 +322,7 @@ mcc_assp_receiver_give_up (MccAsspReceiver *self)
     self->deadline = self->now + MCC_ASSP_JOIN_TIMEOUT_LAST;
     return;
   }
-  self->stats.failed++;
-  mcc_assp_receiver_push (self, &(MccAsspReceiverAction){ .type = MCC_ASSP_RECEIVER_FAILED,
-                                    .stream = next,
-                                    .from = silent,
-                                    .reason = self->reason });
-  leave (self, silent, &self->to_group);
+  fail (self, next);
   mcc_assp_receiver_begin (self, next, MCC_ASSP_REASON_LADDER);
   self->looked = next;
   self->looks = true;
