@@ -98,7 +98,9 @@ take_rtcp (AsmpPeer *self, const guint8 *data, gsize size)
     MccApp app;
 
     g_assert_cmpuint (length, <=, size);
-    if (data[1] == RTCP_BYE) {
+    if (data[1] == RTCP_SR) {
+      self->srs++;
+    } else if (data[1] == RTCP_BYE) {
       self->byes++;
       self->bye_us = g_get_monotonic_time ();
     } else if (data[1] == RTCP_APP) {

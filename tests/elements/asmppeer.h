@@ -29,7 +29,7 @@ typedef struct {
   guint32 send_time;    /* newest */
   gint64 send_time_us;  /* its arrival */
 
-  guint sessions, rtts, byes, reports_sent;
+  guint sessions, rtts, srs, byes, reports_sent;
   guint renames;         /* announcements of another SSRC than the one before */
   MccAppSession session; /* newest */
   MccAppRttList rtt;

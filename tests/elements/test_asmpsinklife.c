@@ -101,6 +101,36 @@ test_pause_resume (void)
   sink_teardown (&f);
 }
 
+/* A new run has other RTP times: none of them is told before its first packet. */
+static void
+test_new_run_reports_anew (void)
+{
+  SinkFixture f;
+  guint sessions;
+
+  if (!sink_setup (&f, "videotestsrc pattern=snow ! " VIDEO "@"))
+    return;
+  sink_play (&f);
+  sink_meet (&f);
+  for (guint i = 0; i < 50 && f.peer.srs == 0; i++)
+    asmp_peer_run (&f.peer, 100);
+  g_assert_cmpuint (f.peer.srs, >=, 1);
+  gst_element_set_state (f.pipeline, GST_STATE_READY);
+  asmp_peer_run (&f.peer, 200);
+  f.peer.srs = 0;
+  sessions = f.peer.sessions;
+  gst_element_set_state (f.pipeline, GST_STATE_PAUSED); /* what is not live waits */
+  for (guint i = 0; i < 50 && f.peer.sessions < sessions + 2; i++)
+    asmp_peer_run (&f.peer, 100);
+  g_assert_cmpuint (f.peer.sessions, >=, sessions + 2);
+  g_assert_cmpuint (f.peer.srs, ==, 0);
+  sink_play (&f);
+  for (guint i = 0; i < 50 && f.peer.srs == 0; i++)
+    asmp_peer_run (&f.peer, 100);
+  g_assert_cmpuint (f.peer.srs, >=, 1);
+  sink_teardown (&f);
+}
+
 static void
 test_flush (void)
 {
@@ -320,6 +350,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpsink/file-takes-its-time", test_file_takes_its_time);
   g_test_add_func ("/asmpsink/stop-says-bye", test_stop_says_bye);
   g_test_add_func ("/asmpsink/pause-resume", test_pause_resume);
+  g_test_add_func ("/asmpsink/new-run-reports-anew", test_new_run_reports_anew);
   g_test_add_func ("/asmpsink/flush", test_flush);
   g_test_add_func ("/asmpsink/preview-and-recording", test_preview_and_recording);
   g_test_add_func ("/asmpsink/two-in-one-process", test_two_in_one_process);

@@ -281,6 +281,34 @@ test_socket_error (void)
   world_stop (&world);
 }
 
+/* An old membership ends when its group has been joined anew: the new one is read on. */
+static void
+test_removes_its_own (void)
+{
+  GSocketAddress *to;
+  GSocket *in = make_socket (&to);
+  GstMccInput *input = gst_mcc_input_new (in, 0);
+  World world;
+
+  world_start (&world);
+  world_caps (&world);
+  gst_element_set_state (world.pipeline, GST_STATE_PLAYING);
+  gst_mcc_source_add (GST_MCC_SOURCE (world.source), input); /* instead */
+  gst_mcc_source_remove (GST_MCC_SOURCE (world.source), world.in);
+  g_object_unref (world.to);
+  world.to = g_object_ref (to);
+  send_packets (&world, 1, 1);
+  g_assert_true (reached (&world.buffers, 1));
+  gst_mcc_source_remove (GST_MCC_SOURCE (world.source), in);
+  send_packets (&world, 2, 1);
+  g_usleep (200000);
+  g_assert_cmpint (g_atomic_int_get (&world.buffers), ==, 1);
+  world_stop (&world);
+  gst_mcc_input_unref (input);
+  g_object_unref (in);
+  g_object_unref (to);
+}
+
 /* The two bits of each datagram, whatever its DSCP, of each of a batch by itself. */
 static void
 test_ecn (void)
@@ -362,6 +390,7 @@ main (int argc, char **argv)
   g_test_add_func ("/source/reads-only-in-playing", test_reads_only_in_playing);
   g_test_add_func ("/source/eos-from-its-thread", test_eos);
   g_test_add_func ("/source/socket-error-is-one-warning", test_socket_error);
+  g_test_add_func ("/source/removes-its-own-socket", test_removes_its_own);
   g_test_add_func ("/source/ecn", test_ecn);
   g_test_add_func ("/source/waited-in-the-socket", test_waited);
   return g_test_run ();
