@@ -601,6 +601,19 @@ def switch_time(run, a):
     return of_streams(run, a, one)
 
 
+@kind("time", groups=(SINK, EVENT))
+def moved(run, a):
+    """Time from `event` to a receiver's first decision to change the stream or layer that it went
+    through with."""
+
+    def one(sink):
+        made = [change for change in sink["switches"] if change[3] not in ("start", "failed")]
+        later = [t - took for t, *_, took in made if a["event"] <= t - took < a["to"]]
+        return min(later) - a["event"] if later else math.inf
+
+    return of_streams(run, a, one)
+
+
 @kind("number", groups=(SINK, SPAN))
 def level(run, a):
     """The stream that is shown, or the highest layer, from 1 on; mean over time. Numbers of a live

@@ -332,6 +332,10 @@ def test_streams():
     near(measured("switches", from_=11.5), 1)
     near(measured("switch_rate"), 3)
     near(measured("switch_time"), 1)
+    near(measured("moved"), 10)
+    near(measured("moved", event=4.0), 6)
+    assert measured("moved", event=10.5) == math.inf  # the next attempt failed
+    assert measured("moved", event=4.0, to=9.0) == math.inf
     near(measured("level"), (10 * 1 + 29 * 2) / 39)
     near(measured("unshown"), 1 / 40)
     near(measured("frame_loss"), 0.05)
