@@ -83,8 +83,8 @@ class BranchesRun:
         self.record.event(f"{group}: {rate(bits)}")
 
     def play(self, story, seconds, table):
-        """All of @story, (time, group, bit/s), in @seconds; returns at its end, or on Ctrl-C, with
-        everything stopped."""
+        """All of @story, (time, group, bit/s), in @seconds, everything stopped at its end; whether
+        the sender ran for all of it."""
         self.sampler.start()
         try:
             popen = self.lab.popen("sender")
@@ -94,9 +94,9 @@ class BranchesRun:
                 self.record.node(name, self.lab.popen(name), pipeline, env=self.env)
             for time_s, group, bits in story:
                 if not self._wait_until(time_s, table):
-                    return
+                    return False
                 self.set_capacity(group, bits)
-            self._wait_until(seconds, table)
+            return self._wait_until(seconds, table)
         finally:
             self.sampling = False
             self.sampler.join(1)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The demo of ELM: one x264 stream in three layers to three receivers behind one, two and four
-times the base layer's rate; the widest path changes (see pipelines/demo --elm)."""
+times what the base layer needs; the widest path changes (see pipelines/demo --elm)."""
 
 from .branches import BranchesLab, BranchesRun, Picture
 from .table import rate

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The demo: one sender, three receivers, and a bottleneck that changes (see pipelines/demo)."""
 
-import argparse
 import os
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -12,7 +12,7 @@ sys.path[:0] = [str(TOP / "pipelines"), str(TOP / "tests" / "testbed")]
 
 import netlab  # noqa: E402
 
-from demolib import layers, measure, plot, simulcast, steps  # noqa: E402
+from demolib import arguments, layers, measure, plot, simulcast, steps  # noqa: E402
 from demolib.record import Record  # noqa: E402
 from demolib.table import Table  # noqa: E402
 
@@ -43,14 +43,30 @@ def story(seconds):
     }
 
 
-def started(record, directory):
-    """Whether the sender ran; says why not."""
-    if "sender" in record.nodes and record.nodes["sender"].stats:
-        return True
+def log_directory(args, word):
+    """Where the logs go; theirs who called sudo."""
+    directory = args.record or tempfile.mkdtemp(prefix=f"adaptive-multicast-{word}-")
+    hand_over(directory)
+    return directory
+
+
+def hand_over(path):
+    """To the user behind sudo: what a demo leaves is theirs."""
+    if os.geteuid() == 0 and os.environ.get("SUDO_UID") and Path(path).exists():
+        os.chown(path, int(os.environ["SUDO_UID"]), int(os.environ["SUDO_GID"]))
+
+
+def sender_failed(record, directory, whole=True):
+    """Whether the sender did not run (to the end: @whole); says why."""
+    sender = record.nodes.get("sender")
+    if sender and sender.stats and whole:
+        return False
     log = Path(directory) / "sender.log"
-    why = log.read_text(errors="replace").splitlines()[-3:] if log.exists() else []
-    print("\n".join([f"demo: the sender did not start; its log: {log}", *why]), file=sys.stderr)
-    return False
+    why = [line["text"] for line in sender.of("error")] if sender else []
+    why += log.read_text(errors="replace").splitlines()[-3:] if log.exists() else []
+    how = "ended before the demo did" if sender and sender.stats else "did not start"
+    print("\n".join([f"demo: the sender {how}; its log: {log}", *why]), file=sys.stderr)
+    return True
 
 
 def run_demo(args):
@@ -66,17 +82,18 @@ def run_demo(args):
         if os.geteuid():
             print("As root, or with sudo, it can be: sudo pipelines/demo")
         lab = steps.UnicastLab(args.builddir, HIGH)
-    directory = args.record or tempfile.mkdtemp(prefix="adaptive-multicast-demo-")
+    directory = log_directory(args, "demo")
     with lab:
         record = Record(directory)
         print(f"Network: {lab.describe()}. Logs: {directory}\n")
         receivers = RECEIVERS[: lab.receivers]
         run = steps.Run(record, lab, env, receivers)
-        run.play(when, HIGH, LOW, table)
-    if not started(record, directory):
+        whole = run.play(when, HIGH, LOW, table)
+    if sender_failed(record, directory, whole):
         return 1
     capacity = [(0, HIGH), (when["down"], LOW), (when["up"], HIGH)]
     plot.draw(record, receivers, args.plot, lab.title, capacity)
+    hand_over(args.plot)
     figures = measure.step_figures(
         record, receivers, when["down"], when["up"], record.now(), LOW, HIGH
     )
@@ -98,15 +115,16 @@ def run_branches(args, word, demo, make_run):
             file=sys.stderr,
         )
         return 2
-    directory = args.record or tempfile.mkdtemp(prefix="adaptive-multicast-demo-")
+    directory = log_directory(args, "demo")
     with demo.make_lab(args.builddir) as lab:
         record = Record(directory)
         print(f"Network: {lab.describe()}. Logs: {directory}\n")
         run = make_run(record, lab, environment(args.builddir))
-        run.play(demo.story(args.seconds), args.seconds, Table())
-    if not started(record, directory):
+        whole = run.play(demo.story(args.seconds), args.seconds, Table())
+    if sender_failed(record, directory, whole):
         return 1
     demo.draw(run, args.plot)
+    hand_over(args.plot)
     print()
     print(run.words())
     print(f"Plot: {args.plot}")
@@ -119,39 +137,27 @@ def run_camera(args):
     if args.iface:
         sink += f" multicast-iface={args.iface}"
     pipeline = (
-        f"v4l2src device={args.camera} ! videoconvert ! video/x-raw,format=I420 "
+        f'v4l2src device="{args.camera}" ! videoconvert ! video/x-raw,format=I420 '
         f"! x264enc tune=zerolatency speed-preset=superfast ! rtph264pay ! {sink}"
     )
-    record = Record(tempfile.mkdtemp(prefix="adaptive-multicast-camera-"))
+    directory = log_directory(args, "camera")
+    record = Record(directory)
     run = steps.Run(record, steps.Here(), environment(args.builddir), [])
     group = f"[{args.address}]" if ":" in args.address else args.address
-    print(f"Receive with: gst-play-1.0 'asmp://{group}:{args.port}'     (Ctrl-C ends)")
-    return run.stream(pipeline, Table())
+    print(
+        f"Receive with: gst-play-1.0 'asmp://{group}:{args.port}'     (Ctrl-C ends)\n"
+        f"Logs: {directory}"
+    )
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # the camera, too
+    signal.signal(signal.SIGHUP, lambda *_: sys.exit(128 + signal.SIGHUP))
+    status = run.stream(pipeline, Table())
+    if status:
+        sender_failed(record, directory, False)
+    return status
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="pipelines/demo", description=__doc__)
-    parser.add_argument("--builddir", default=str(TOP / "_build"), help=argparse.SUPPRESS)
-    parser.add_argument("--assp", action="store_true", help="simulcast: three groups of receivers")
-    parser.add_argument(
-        "--elm", action="store_true", help="layers: each receiver takes what it can"
-    )
-    parser.add_argument("--seconds", type=int, help="length of the run (60; --assp, --elm: 90)")
-    parser.add_argument("--plot", default="demo.png", help="where the picture goes")
-    parser.add_argument("--record", help="directory for the logs")
-    parser.add_argument("--camera", help="stream this device to a real group instead")
-    parser.add_argument("--address", default="239.255.12.42")
-    parser.add_argument("--port", type=int, default=5004)
-    parser.add_argument("--iface", help="network interface for --camera")
-    args = parser.parse_args()
-    if args.seconds is None:
-        args.seconds = 90 if args.assp or args.elm else 60
-    least = 15 if args.elm else 30
-    if args.seconds < least:
-        parser.error(f"--seconds must be {least} or more: the rate needs time to come back")
-    if not args.camera and not os.access(Path(args.plot).absolute().parent, os.W_OK):
-        print(f"demo: cannot write {args.plot}; give another place by --plot.", file=sys.stderr)
-        return 2
+    args = arguments.parse()
     try:
         if args.camera:
             return run_camera(args)

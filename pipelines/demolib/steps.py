@@ -92,7 +92,8 @@ class Run:
         return True
 
     def play(self, when, high, low, table):
-        """The demo's whole story; returns at its end, or on Ctrl-C, with everything stopped."""
+        """The demo's whole story, everything stopped at its end; whether the sender ran for all of
+        it."""
         late = self.receivers[-1] if len(self.receivers) > 2 else None
         todo = [(when["down"], self.set_capacity, low), (when["up"], self.set_capacity, high)]
         if late:
@@ -106,23 +107,27 @@ class Run:
                     self.start_receiver(name)
             for time_s, what, arg in sorted(todo, key=lambda row: row[0]):
                 if not self.wait_until(time_s, table):
-                    return
+                    return False
                 what(arg)
-            self.wait_until(when["end"], table)
+            return self.wait_until(when["end"], table)
         finally:
             self.stop()
 
     def stream(self, pipeline, table):
-        """One sender until Ctrl-C."""
+        """One sender until Ctrl-C, and what it warns of."""
         node = self.record.node("sender", self.lab.popen("sender"), pipeline, env=self.env)
+        told = 0
         try:
             while node.process.poll() is None:
+                for line in node.of("warning")[told:]:
+                    told += 1
+                    self.record.event(line["text"])
+                    if not table.live:
+                        print(line["text"], flush=True)
                 self._show(table)
                 time.sleep(0.25)
         finally:
             self.record.stop()
-        for line in node.of("error"):
-            print(f"demo: {line['text']}")
         return node.process.returncode or 0
 
     def join(self, name):

@@ -14,6 +14,8 @@
 #include <glib-unix.h>
 #include <gst/gst.h>
 
+static int status;
+
 /* A GValueArray of int. */
 static void
 set_integers (GstElement *encoder, const gchar *property, const gint *values, guint n)
@@ -91,6 +93,7 @@ on_message (GstBus *bus, GstMessage *message, gpointer loop)
   } else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
     gst_message_parse_error (message, &error, NULL);
     g_printerr ("error: %s\n", error->message);
+    status = 1;
     g_main_loop_quit (loop);
   } else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS) {
     g_main_loop_quit (loop);
@@ -147,5 +150,5 @@ main (int argc, char **argv)
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (pipeline);
   g_main_loop_unref (loop);
-  return 0;
+  return status;
 }

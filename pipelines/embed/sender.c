@@ -5,9 +5,13 @@
  *   cc sender.c -o sender $(pkg-config --cflags --libs gstreamer-1.0)
  *   ./sender 239.255.12.42 5004 [seconds]
  */
+#include <signal.h>
 #include <stdlib.h>
 
+#include <glib-unix.h>
 #include <gst/gst.h>
+
+static int status;
 
 static void
 on_target (GObject *sink, GParamSpec *pspec, gpointer user_data)
@@ -38,6 +42,7 @@ on_message (GstBus *bus, GstMessage *message, gpointer loop)
       gst_message_parse_error (message, &error, NULL);
       g_printerr ("error: %s\n", error->message);
       g_clear_error (&error);
+      status = 1;
       g_main_loop_quit (loop);
       break;
     case GST_MESSAGE_EOS:
@@ -81,6 +86,7 @@ main (int argc, char **argv)
   g_signal_connect (sink, "notify::target-bitrate", G_CALLBACK (on_target), NULL);
   bus = gst_element_get_bus (pipeline);
   gst_bus_add_watch (bus, on_message, loop);
+  g_unix_signal_add (SIGINT, on_time, pipeline); /* receivers are told */
   if (argc > 3)
     g_timeout_add_seconds ((guint)atoi (argv[3]), on_time, pipeline);
 
@@ -93,5 +99,5 @@ main (int argc, char **argv)
   gst_object_unref (sink);
   gst_object_unref (pipeline);
   g_main_loop_unref (loop);
-  return 0;
+  return status;
 }
