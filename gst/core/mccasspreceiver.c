@@ -210,7 +210,16 @@ ladder_differs (const MccAsspStreams *a, const MccAsspStreams *b)
   return false;
 }
 
+/* A stream that has another SSRC by now, in its place. */
 static void
+rename_group (const MccAsspReceiver *self, unsigned stream, MccAsspStream *group)
+{
+  if (stream < self->streams.count && mcc_assp_same_group (&self->streams.stream[stream], group))
+    group->ssrc = self->streams.stream[stream].ssrc;
+}
+
+/* Whether anything is different. */
+static bool
 adopt (MccAsspReceiver *self, const MccAsspStreams *streams)
 {
   bool changed = !self->has_streams || ladder_differs (&self->streams, streams);
@@ -218,6 +227,7 @@ adopt (MccAsspReceiver *self, const MccAsspStreams *streams)
     mcc_assp_level_ladder (&self->level, &self->streams, streams);
     self->ladder_moved = self->config.asmp.variant == MCC_VARIANT_ENHANCED;
     self->ladder_time = self->now;
+    self->lock_again = 0;
     mcc_assp_receiver_end_search (self);
   }
   unsigned current = mcc_assp_receiver_current (self);
@@ -227,6 +237,8 @@ adopt (MccAsspReceiver *self, const MccAsspStreams *streams)
   self->streams_time = self->now;
   self->has_streams = true;
   self->bye = false;
+  rename_group (self, self->stream, &self->group);
+  rename_group (self, self->to, &self->to_group);
   if (renamed) { /* the sender's SSRC met another one's (RFC 3550 8.2) */
     self->has_session[current] = false;
     mcc_asmp_receiver_follow (self->asmp, streams->stream[current].ssrc, NULL, false, self->now);
@@ -236,6 +248,7 @@ adopt (MccAsspReceiver *self, const MccAsspStreams *streams)
     mcc_assp_receiver_push (self,
         &(MccAsspReceiverAction){
             .type = MCC_ASSP_RECEIVER_STREAMS, .stream = self->stream, .from = self->stream });
+  return changed;
 }
 
 static MccDrop
@@ -255,7 +268,8 @@ handle_streams (MccAsspReceiver *self, uint32_t ssrc, const MccAsspStreams *stre
     return drop (self, MCC_DROP_STALE);
   }
   bool first = !self->has_streams;
-  adopt (self, streams);
+  if (adopt (self, streams) && !first)
+    mcc_assp_receiver_wait_anew (self);
   if (first)
     mcc_assp_receiver_begin (self,
         mcc_assp_receiver_locked (self) ? mcc_assp_receiver_locked_stream (self)
@@ -394,8 +408,11 @@ mcc_assp_receiver_set_lock (MccAsspReceiver *self, int stream, MccTime now)
 {
   advance (self, now);
   self->config.lock_stream = stream;
-  if (self->has_streams)
-    mcc_assp_receiver_reconcile (self);
+  self->lock_again = 0;
+  if (!self->has_streams)
+    return;
+  mcc_assp_receiver_wait_anew (self);
+  mcc_assp_receiver_reconcile (self);
 }
 
 void

@@ -68,7 +68,7 @@ struct MccAsspReceiver {
   MccAsspReason reason;
   bool overlap; /* `stream` is not left yet */
   bool arrived; /* a packet of `to` */
-  bool waits;   /* there is nowhere to go back to from `to` */
+  bool waits;   /* there is nowhere else to go from `to` */
   bool looks;   /* into `to`, because the lowest does not come */
   bool asked;   /* for a key unit of it */
   /* `stream` is silent, and its sender is not. */
@@ -88,8 +88,9 @@ struct MccAsspReceiver {
   } probe;
   MccTime heard; /* newest packet, of `stream` while it is kept, or of `to` */
   MccTime begun, deadline, key_next;
-  MccTime left;    /* newest leave; MCC_TIME_NONE: none */
-  MccTime settled; /* no switch before */
+  MccTime left;       /* newest leave; MCC_TIME_NONE: none */
+  MccTime settled;    /* no switch before */
+  MccTime lock_again; /* the stream that the user wants did not come: not before; 0: at once */
   MccAsspReceiverAction action[MCC_ASSP_ACTIONS];
   unsigned action_head, action_count;
   MccAsspReceiverStats stats;
@@ -145,6 +146,8 @@ void mcc_assp_receiver_restart_probe (MccAsspReceiver *self);
 bool mcc_assp_receiver_is_too_much (const MccAsspReceiver *self);
 /* Its time is over. */
 void mcc_assp_receiver_give_up (MccAsspReceiver *self);
+/* The user, or the ladder, may want another stream than the one that is waited for. */
+void mcc_assp_receiver_wait_anew (MccAsspReceiver *self);
 /* The stream that was joined does not come. */
 void mcc_assp_receiver_go_back (MccAsspReceiver *self);
 /* Ours is silent: another one is better than none. */

@@ -177,6 +177,16 @@ left_ends (const MccAsspReceiver *self)
          + mcc_time_min (mcc_asmp_receiver_rtt (self->asmp), DRAIN_RTT_MAX);
 }
 
+/* There is nowhere to go back to from @to. */
+static bool
+nowhere_else (const MccAsspReceiver *self, bool alone, unsigned to)
+{
+  bool lowest = to == mcc_assp_streams_lowest (&self->streams);
+  if (!alone)
+    return lowest && self->reason == MCC_ASSP_REASON_TROUBLE;
+  return lowest || (self->reason != MCC_ASSP_REASON_BACK && self->reason != MCC_ASSP_REASON_LADDER);
+}
+
 void
 mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reason)
 {
@@ -209,11 +219,8 @@ mcc_assp_receiver_begin (MccAsspReceiver *self, unsigned to, MccAsspReason reaso
     self->stream = MCC_ASSP_NO_STREAM;
   }
   join (self, to);
-  /* Nowhere to go back to. */
   self->looks = false;
-  self->waits = alone
-                && (to == mcc_assp_streams_lowest (&self->streams)
-                    || (reason != MCC_ASSP_REASON_BACK && reason != MCC_ASSP_REASON_LADDER));
+  self->waits = nowhere_else (self, alone, to);
   self->deadline = self->now
                    + (self->waits      ? MCC_ASSP_JOIN_TIMEOUT_LAST
                        : self->overlap ? MCC_ASSP_JOIN_TIMEOUT
@@ -288,6 +295,8 @@ mcc_assp_receiver_go_back (MccAsspReceiver *self)
   if (mcc_assp_receiver_is_too_much (self))
     mcc_asmp_receiver_note_carried (self->asmp, (uint64_t)self->probe.carried_bps, self->now);
   self->probe.needed_bps = 0.0;
+  if (self->reason == MCC_ASSP_REASON_LOCK)
+    self->lock_again = self->now + MCC_ASSP_SEARCH_AGAIN;
   if (!searched && !self->looks) /* a source that rests says nothing of the path */
     mcc_assp_level_failed (&self->level, &self->streams, self->home, self->to, self->now);
   fail (self, home);
@@ -328,6 +337,22 @@ mcc_assp_receiver_give_up (MccAsspReceiver *self)
   self->looks = true;
 }
 
+void
+mcc_assp_receiver_wait_anew (MccAsspReceiver *self)
+{
+  bool locked = mcc_assp_receiver_locked (self), waits = self->waits || self->looks;
+  if (!waits || self->to == MCC_ASSP_NO_STREAM || self->stream != MCC_ASSP_NO_STREAM)
+    return;
+  unsigned wanted
+      = locked ? mcc_assp_receiver_locked_stream (self) : mcc_assp_streams_lowest (&self->streams);
+  bool comes = self->arrived && self->now - self->heard < MCC_ASMP_SOURCE_TIMEOUT;
+  if (self->to == wanted || (comes && !locked))
+    return;
+  fail (self, wanted);
+  mcc_assp_receiver_end_search (self);
+  mcc_assp_receiver_begin (self, wanted, locked ? MCC_ASSP_REASON_LOCK : MCC_ASSP_REASON_LADDER);
+}
+
 /* The next one to look into: those below, then those above; MCC_ASSP_NO_STREAM: that was all. */
 static unsigned
 next_to_search (const MccAsspReceiver *self)
@@ -347,11 +372,13 @@ mcc_assp_receiver_end_search (MccAsspReceiver *self)
 }
 
 /* An encoder that died, or a source that rests: all streams that are silent take no room, and the
- * first frame of ours shall be seen. */
+ * first frame of ours shall be seen. One that is followed anew, and of which nothing has come
+ * since, is never lost. */
 void
 mcc_assp_receiver_search (MccAsspReceiver *self)
 {
-  if (!self->lost || !mcc_assp_receiver_steady (self) || mcc_assp_receiver_locked (self)
+  bool silent = self->lost || self->now - self->heard >= MCC_ASMP_SOURCE_TIMEOUT;
+  if (!silent || !mcc_assp_receiver_steady (self) || mcc_assp_receiver_locked (self)
       || self->now < self->look)
     return;
   self->looked = next_to_search (self);
@@ -425,7 +452,7 @@ mcc_assp_receiver_reconcile (MccAsspReceiver *self)
     mcc_assp_receiver_begin (self, self->streams.count - 1, MCC_ASSP_REASON_LADDER);
   else if (!mcc_assp_same_group (&self->streams.stream[self->stream], &self->group))
     mcc_assp_receiver_begin (self, self->stream, MCC_ASSP_REASON_LADDER);
-  else if (mcc_assp_receiver_locked (self)
+  else if (mcc_assp_receiver_locked (self) && self->now >= self->lock_again
            && self->stream != mcc_assp_receiver_locked_stream (self))
     mcc_assp_receiver_begin (self, mcc_assp_receiver_locked_stream (self), MCC_ASSP_REASON_LOCK);
   else if (!mcc_assp_receiver_locked (self)

@@ -426,6 +426,9 @@ test_slump (gconstpointer data)
   g_assert_cmpuint (self.key_units, ==, asked + 1);
   run (&self, 600 * MCC_MSECOND); /* nothing whole has come */
   g_assert_cmpuint (self.key_units, ==, asked + 2);
+  run (&self, 2500 * MCC_MSECOND); /* there is nowhere else to go, and no news but bad ones */
+  g_assert_true (self.failed == 0 && self.joined[0]);
+  g_assert_false (self.report.flags & MCC_REPORT_NO_LIMIT);
   mcc_assp_receiver_free (self.receiver);
 }
 

@@ -256,6 +256,109 @@ test_goes_down_to_the_dead (void)
   mcc_assp_receiver_free (self.receiver);
 }
 
+/* The stream that we were in dies while we wait for another one that does not come either: back in
+ * it, one that lives is found. */
+static void
+test_dies_behind_us (void)
+{
+  Fixture self = fixture_in (1, 20 * MCC_SECOND);
+  self.dead[2] = true;
+  lock (&self, 2);
+  lock (&self, -1);
+  run (&self, 3 * MCC_SECOND);
+  g_assert_true (self.joined[1] && self.joined[2]);
+  self.dead[1] = true;
+  run (&self, 30 * MCC_SECOND);
+  g_assert_cmpuint (stream_of (&self), ==, 0);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* Who waits for a dead stream goes where the user, or another ladder, wants it. */
+static void
+test_wants_another (void)
+{
+  static const struct {
+    int lock, then;
+    unsigned dead, stream;
+    MccTime waits;
+  } table[] = { { -1, 2, 0, 2, 5 * MCC_SECOND }, { -1, 2, 0, 2, 17 * MCC_SECOND },
+    { 2, -1, 2, 0, 5 * MCC_SECOND }, { 2, 1, 2, 1, 40 * MCC_SECOND } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, table[row].lock);
+    g_test_message ("row %u", row);
+    self.dead[table[row].dead] = true;
+    self.dead[1] = table[row].stream != 1;
+    run (&self, table[row].waits);
+    g_assert_cmpuint (stream_of (&self), ==, MCC_ASSP_NO_STREAM);
+    lock (&self, table[row].then);
+    run (&self, MCC_SECOND);
+    g_assert_cmpuint (stream_of (&self), ==, table[row].stream);
+    g_assert_cmpuint (self.joins - self.leaves, ==, 1);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
+static void
+test_ladder_turned_round (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, -1);
+  self.dead[0] = true;
+  run (&self, 5 * MCC_SECOND);
+  set_streams (&self, 3);
+  for (unsigned j = 0; j < 3; j++) {
+    self.streams.stream[j].low_bps = 1000000 * (3 - j);
+    self.streams.stream[j].high_bps = 1000000 * (4 - j);
+  }
+  run (&self, MCC_SECOND);
+  g_assert_cmpuint (stream_of (&self), ==, 2);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* The user wants a dead stream, and there is no room for two: the one that lives is seen. */
+static void
+test_wants_the_dead (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+  run (&self, MCC_SECOND);
+  self.dead[2] = true;
+  lock (&self, 2);
+  run (&self, 60 * MCC_SECOND);
+  g_assert_cmpuint (self.joins, <=, 4);
+  g_assert_cmpuint (stream_of (&self), ==, 0);
+  self.dead[2] = false;
+  run (&self, 65 * MCC_SECOND);
+  g_assert_cmpuint (stream_of (&self), ==, 2);
+  lock (&self, 0); /* another wish counts at once */
+  run (&self, 5 * MCC_SECOND);
+  g_assert_cmpuint (stream_of (&self), ==, 0);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* The stream that we are in got another SSRC before the move: it is ours still. */
+static void
+test_renamed_before_a_move (void)
+{
+  Fixture self = fixture_in (0, 20 * MCC_SECOND);
+  self.ssrc += 0x100;
+  for (unsigned j = 0; j < 3; j++)
+    self.streams.stream[j].ssrc = self.ssrc + j;
+  MccAsspApp app = { .ssrc = self.ssrc - 0x100 + 1, .subtype = MCC_ASSP_STREAMS };
+  self.streams.stream[1].ssrc = app.ssrc;
+  self.streams.number++;
+  app.streams = self.streams;
+  g_assert_cmpint (mcc_assp_receiver_handle_app (self.receiver, &app, self.now), ==, MCC_DROP_NONE);
+  self.streams.stream[1].ssrc = self.ssrc + 1;
+  run (&self, 5 * MCC_SECOND);
+  self.cuts = false;
+  lock (&self, 1);
+  run (&self, 100 * MCC_MSECOND);
+  g_assert_true (self.joined[0] && self.joined[1]);
+  MccRtpPacket packet = { .ssrc = self.ssrc, .seq = ++self.seq[0], .bytes = 1250 };
+  g_assert_cmpint (
+      mcc_assp_receiver_handle_rtp (self.receiver, 0, &packet, NULL, self.now), ==, MCC_DROP_NONE);
+  mcc_assp_receiver_free (self.receiver);
+}
+
 /* Packets that our own host dropped while we go up say nothing of the path; others do. */
 static void
 test_host_drops_in_an_up (void)
@@ -299,5 +402,10 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-receiver/silence/begins-in-silence", test_begins_in_silence);
   g_test_add_func ("/assp-receiver/silence/goes-down-to-the-dead", test_goes_down_to_the_dead);
   g_test_add_func ("/assp-receiver/silence/host-drops-in-an-up", test_host_drops_in_an_up);
+  g_test_add_func ("/assp-receiver/silence/dies-behind-us", test_dies_behind_us);
+  g_test_add_func ("/assp-receiver/silence/wants-another", test_wants_another);
+  g_test_add_func ("/assp-receiver/silence/ladder-turned-round", test_ladder_turned_round);
+  g_test_add_func ("/assp-receiver/silence/wants-the-dead", test_wants_the_dead);
+  g_test_add_func ("/assp-receiver/silence/renamed-before-a-move", test_renamed_before_a_move);
   return g_test_run ();
 }
