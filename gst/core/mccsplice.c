@@ -175,7 +175,8 @@ set_times (MccSplice *self, MccSpliceLine *line, uint32_t interval)
   line->key = self->held[0].packet.rtp_time + line->time_offset;
   line->shown = self->out_time;
   line->gap = interval;
-  line->mapped = apart < MCC_SPLICE_BASE && behind (line->key, line->shown) <= 0;
+  /* Behind a silence there is nothing to catch up with. */
+  line->mapped = (!later || apart < MCC_SPLICE_BASE) && behind (line->key, line->shown) <= 0;
 }
 
 static void

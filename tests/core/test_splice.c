@@ -525,6 +525,35 @@ test_random_cuts (gconstpointer data)
   }
 }
 
+/* A key unit that takes seconds to come, while the old stream is shown: time does not go back. */
+static void
+test_slow_key_unit (void)
+{
+  static const MccTime key_at[] = { 2 * MCC_SECOND };
+  Source a = { 0, 30, 6, 20, 0, 5, 10, 20 * MS, MS, true };
+  Source b = { 1, 30, 1, 50, 0, 5, 900, 20 * MS, 50 * MS, true };
+  Stage stage = stage_new ();
+  unsigned at = 0;
+  make (&stage, &a, 0, 8 * MCC_SECOND, key_first, 1);
+  make (&stage, &b, 2 * MCC_SECOND, 8 * MCC_SECOND, key_at, 1);
+  g_ptr_array_sort (stage.packets, by_arrival);
+  join (&stage, 0);
+  run (&stage, &at, EPOCH + MCC_SECOND);
+  join (&stage, 1);
+  run (&stage, &at, EPOCH + 7 * MCC_SECOND);
+  g_assert_cmpuint (stage.cuts, ==, 2);
+  g_assert_cmpuint (stage.cut_at - EPOCH, >, 4400 * MS);
+  uint32_t shown = 0;
+  for (guint i = 0; i < stage.out->len; i++) {
+    const Out *out = &g_array_index (stage.out, Out, i);
+    if (out->packet->stream == 0)
+      shown = out->time;
+    else
+      g_assert_cmpint ((int32_t)(out->time - shown), >, 0);
+  }
+  stage_free (&stage);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -548,5 +577,6 @@ main (int argc, char **argv)
   g_test_add_data_func ("/splice/hundred-random-cuts", GUINT_TO_POINTER (0), test_random_cuts);
   g_test_add_data_func (
       "/splice/hundred-random-cuts-with-loss", GUINT_TO_POINTER (5), test_random_cuts);
+  g_test_add_func ("/splice/slow-key-unit", test_slow_key_unit);
   return g_test_run ();
 }
