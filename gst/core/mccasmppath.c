@@ -211,8 +211,8 @@ mcc_asmp_path_splice (MccAsmpPath *self)
 void
 mcc_asmp_path_forget_losses (MccAsmpPath *self)
 {
-  mcc_loss_reset (self->loss);
-  self->lost_before = self->marked_before = self->events = self->seed_after = 0;
+  mcc_loss_forget (self->loss);
+  self->events = self->seed_after = 0;
   self->seeded = false;
 }
 

@@ -74,7 +74,7 @@ mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc, const MccA
   if (enhanced && fresh) {
     mcc_asmp_path_forget_losses (&self->path);
     self->loss_ratio = 0.0;
-    self->lost_reported = 0;
+    self->lost_reported = mcc_loss_packets_lost (self->path.loss);
   }
   self->event = self->next_decision = self->free_since = self->others_since = MCC_TIME_NONE;
   self->short_since = self->full_since = self->idle_since = MCC_TIME_NONE;

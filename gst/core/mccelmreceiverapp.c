@@ -198,7 +198,7 @@ note_trial (MccElmReceiver *self, uint32_t ssrc, unsigned layer)
       || !mcc_elm_patience_hear (patience, PATIENCE + self->config.leave_latency, self->now))
     return;
   if (!ready) {
-    self->trial_skipped = self->path.numbering.skipped;
+    self->trial_explained = self->path.numbering.explained;
     self->trial_received = mcc_loss_packets_received (self->path.loss);
   }
   /* Of several the one whose failure would be ours. */
@@ -215,7 +215,7 @@ mcc_elm_receiver_be_patient (MccElmReceiver *self, MccTime passed)
 {
   MccTime until = self->patience.until;
   bool troubled
-      = self->path.numbering.skipped > self->trial_skipped
+      = self->path.numbering.explained > self->trial_explained
         || (self->queue_least != MCC_TIME_NONE && self->queue_least >= MCC_ELM_CLEAR_QUEUE);
   bool patient = mcc_elm_patience_look (&self->patience, passed, troubled, self->now);
   if (self->patience.until == 0 && self->path.excuse_until == until)
@@ -228,7 +228,7 @@ mcc_elm_receiver_be_patient (MccElmReceiver *self, MccTime passed)
 static bool
 has_suffered (const MccElmReceiver *self)
 {
-  uint64_t lost = self->path.numbering.skipped - self->trial_skipped;
+  uint64_t lost = self->path.numbering.explained - self->trial_explained;
   uint64_t received = mcc_loss_packets_received (self->path.loss);
   return received >= self->trial_received
          && mcc_elm_trial_is_unusual (&self->trial, lost, received - self->trial_received + lost);
@@ -265,7 +265,7 @@ handle_other (MccElmReceiver *self, const MccElmApp *app)
   if (self->report_early != MCC_TIME_NONE && app->wanted == self->note_layer
       && (app->flags & self->note_flags) == self->note_flags
       && self->layers.feedback_interval > 2 * MCC_SECOND)
-    self->report_early = MCC_TIME_NONE;
+    mcc_elm_receiver_take_back (self);
   return MCC_DROP_NONE;
 }
 

@@ -221,10 +221,10 @@ mcc_elm_receiver_drop_layer (MccElmReceiver *self, MccElmReason reason)
                                    .level = self->level,
                                    .group = self->group[layer],
                                    .reason = reason });
+  settle_down (self); /* of one that has not come yet, too: it may be on its way */
   if (!arrived)
     return;
   splice (self);
-  settle_down (self);
   self->clear_since = MCC_TIME_NONE;
   self->draining = true;
   self->queue_rose = false;

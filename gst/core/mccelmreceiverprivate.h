@@ -96,7 +96,7 @@ struct MccElmReceiver {
   uint32_t round;
   double calm_loss; /* loss ratio before our newest join, or another's */
   MccElmPatience patience;
-  uint64_t trial_skipped, trial_received; /* numbers, packets when another's trial began */
+  uint64_t trial_explained, trial_received; /* packets when another's trial began */
   unsigned trial_layer;
   uint32_t trial_ssrc; /* who it is */
   /* Reports. */
@@ -193,6 +193,8 @@ void mcc_elm_receiver_plan_first (MccElmReceiver *self);
 void mcc_elm_receiver_plan_without_media (MccElmReceiver *self);
 /* Something happened with @layer: enhanced says so early. */
 void mcc_elm_receiver_note (MccElmReceiver *self, unsigned layer, uint32_t flags);
+/* ... which is not worth a report any more, and is too old for the next one. */
+void mcc_elm_receiver_take_back (MccElmReceiver *self);
 /* t_fb may be another one. */
 void mcc_elm_receiver_replan (MccElmReceiver *self);
 void mcc_elm_receiver_report_timeout (MccElmReceiver *self);

@@ -78,6 +78,13 @@ mcc_elm_receiver_note (MccElmReceiver *self, unsigned layer, uint32_t flags)
   self->report_early = self->now + within (self, 0, most);
 }
 
+void
+mcc_elm_receiver_take_back (MccElmReceiver *self)
+{
+  self->report_early = MCC_TIME_NONE;
+  self->note_flags = 0;
+}
+
 static bool
 is_limited (const MccElmReceiver *self)
 {
@@ -186,6 +193,7 @@ waits_for_crowd (MccElmReceiver *self)
   self->report_early = MCC_TIME_NONE;
   if (self->report_last != MCC_TIME_NONE && self->now - self->report_last >= interval)
     return false;
+  mcc_elm_receiver_take_back (self);
   self->report_next = self->now + within (self, interval / 2, interval + interval / 2);
   return true;
 }

@@ -74,6 +74,20 @@ mcc_loss_reset (MccLoss *self)
 }
 
 void
+mcc_loss_forget (MccLoss *self)
+{
+  uint64_t received = self->received, lost = self->lost, marked = self->marked;
+  uint64_t duplicates = self->duplicates, reordered = self->reordered, resyncs = self->resyncs;
+  mcc_loss_reset (self);
+  self->received = received;
+  self->lost = lost;
+  self->marked = marked;
+  self->duplicates = duplicates;
+  self->reordered = reordered;
+  self->resyncs = resyncs;
+}
+
+void
 mcc_loss_free (MccLoss *self)
 {
   free (self);

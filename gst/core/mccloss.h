@@ -82,6 +82,8 @@ MccLoss *mcc_loss_new (const MccLossMeasure *measure, const MccLossConfig *confi
 void mcc_loss_free (MccLoss *self);
 /* As new, counts included: another stream. */
 void mcc_loss_reset (MccLoss *self);
+/* As new, but for the counts of packets: what was measured of the same stream holds no more. */
+void mcc_loss_forget (MccLoss *self);
 
 /* From now on the newest @history intervals count (1..MCC_LOSS_HISTORY_MAX; not interval loss).
  * More of them are remembered: a longer history has its older ones at once. */

@@ -116,6 +116,7 @@ number_packet (MccNumbering *self, const MccNumberingInput *input, uint64_t *out
       note_newest (self, input, number == highest + 1);
     uint64_t explained = behind ? 0 : explain (self, input, number - highest - 1, outage);
     self->skipped += explained;
+    self->explained += explained;
     self->first = explained > 0 ? number : self->first;
   }
   *out = number - self->skipped;

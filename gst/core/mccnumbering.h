@@ -29,9 +29,10 @@
 
 typedef struct {
   MccSeq seq;
-  uint64_t skipped; /* numbers that the loss measure does not see */
-  uint64_t first;   /* from which on just so many are skipped */
-  uint64_t absorb;  /* host drops that the next gaps explain */
+  uint64_t skipped;   /* numbers that the loss measure does not see */
+  uint64_t first;     /* from which on just so many are skipped */
+  uint64_t explained; /* ever: packets that were missing, and not lost by the network */
+  uint64_t absorb;    /* host drops that the next gaps explain */
   MccTime absorb_until;
   MccTime last; /* newest packet; MCC_TIME_NONE before the first */
   bool splice;  /* the next packet is of another stream of the same sender */

@@ -158,10 +158,45 @@ test_one_window (void)
   g_assert_true (leaves (BURST));
 }
 
+/* A layer that is too much is left, and what its trial measured is forgotten; what was counted is
+ * not. */
+static void
+test_counters (void)
+{
+  MccElmReceiverConfig config = { .variant = MCC_VARIANT_ENHANCED,
+    .ssrc = 7,
+    .seed = 1,
+    .hears_group = true,
+    .leave_latency = 1,
+    .max_level = -1 };
+  World world = { .now = EPOCH, .receiver = mcc_elm_receiver_new (&config, EPOCH) };
+  MccElmReceiverStats stats = { 0 }, before;
+  world.layers = (MccElmLayers){
+    .count = COUNT, .round_interval = 2 * MCC_SECOND, .feedback_interval = MCC_SECOND
+  };
+  for (unsigned k = 0; k < COUNT; k++)
+    world.layers.layer[k] = (MccElmLayer){ .cumulative_bps = 200000u << k,
+      .address_offset = (uint16_t)k,
+      .port_offset = (uint16_t)(2 * k),
+      .ssrc = SENDER + k };
+  for (guint i = 0; i < 6000; i++) {
+    if (world.joined == 7 && stats.failed == 0)
+      world.lose = world.n % 3 == 0; /* a third of what comes */
+    step (&world);
+    before = stats;
+    mcc_elm_receiver_get_stats (world.receiver, world.now, &stats);
+    g_assert_cmpuint (stats.packets_received, >=, before.packets_received);
+    g_assert_cmpuint (stats.packets_lost, >=, before.packets_lost);
+  }
+  g_assert_cmpuint (stats.failed, >=, 1);
+  mcc_elm_receiver_free (world.receiver);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/elm/beside/one-window-is-not-ours", test_one_window);
+  g_test_add_func ("/elm/beside/counters-never-fall", test_counters);
   return g_test_run ();
 }

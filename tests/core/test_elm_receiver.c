@@ -432,6 +432,60 @@ test_trial_of_another (void)
   }
 }
 
+/* After a turn of the packets' numbers, too: a change of our own level while another one tries is
+ * no loss, and its failure is not ours. */
+static void
+test_trial_after_a_turn (void)
+{
+  MccElmReceiverConfig config = config_of (MCC_VARIANT_ENHANCED);
+  MccElmApp app
+      = { .ssrc = 1000, .subtype = MCC_APP_REPORT, .flags = MCC_ELM_JOINING, .wanted = 2 };
+  World world;
+  app.asmp.report.rate_bps = 1000;
+  config.max_level = 0;
+  world_init_with (&world, &config);
+  run (&world, 66000 / 12.5);
+  mcc_elm_receiver_set_max_level (world.receiver, 1, world.now);
+  for (guint i = 0; i < 1000 && stats_of (&world).level < 1; i++) {
+    if (i % 5 == 0)
+      mcc_elm_receiver_handle_app (world.receiver, &app, NULL, world.now);
+    run (&world, 0.2);
+  }
+  g_assert_cmpint (stats_of (&world).level, ==, 1);
+  run (&world, 0.2);
+  app.flags = MCC_ELM_DROPPED | MCC_ELM_FAILED;
+  mcc_elm_receiver_handle_app (world.receiver, &app, NULL, world.now);
+  g_assert_cmpuint (stats_of (&world).learned, ==, 0);
+  mcc_elm_receiver_free (world.receiver);
+}
+
+/* Who need not say any more that it has joined, for another one has said so, does not say it long
+ * after: others would take it for a trial that begins then. */
+static void
+test_old_news (void)
+{
+  World world;
+  world_init (&world, MCC_VARIANT_ENHANCED);
+  world.layers.feedback_interval = 30 * MCC_SECOND;
+  guint kept = 0;
+  while (!(world.joined >> 1 & 1))
+    run (&world, 0.02);
+  guint reports = world.reports;
+  MccElmApp app
+      = { .ssrc = 1000, .subtype = MCC_APP_REPORT, .flags = MCC_ELM_JOINING, .wanted = 1 };
+  app.asmp.report.rate_bps = 1000;
+  mcc_elm_receiver_set_max_level (world.receiver, 1, world.now);
+  mcc_elm_receiver_handle_app (world.receiver, &app, NULL, world.now);
+  drain (&world);
+  for (guint i = 0; i < 100; i++) {
+    run (&world, 1.0);
+    kept += world.reports > reports && (world.report.flags & MCC_ELM_JOINING);
+  }
+  g_assert_cmpuint (world.reports, >, reports);
+  g_assert_cmpuint (kept, ==, 0);
+  mcc_elm_receiver_free (world.receiver);
+}
+
 /* It is described before it sends: a sender may wait for its first receiver. */
 static void
 test_reports_before_media (void)
@@ -648,5 +702,7 @@ main (int argc, char **argv)
   g_test_add_func ("/elm/receiver/pictures", test_pictures);
   g_test_add_func ("/elm/receiver/lost-and-found", test_lost);
   g_test_add_func ("/elm/receiver/names", test_names);
+  g_test_add_func ("/elm/receiver/trial-after-a-turn", test_trial_after_a_turn);
+  g_test_add_func ("/elm/receiver/old-news", test_old_news);
   return g_test_run ();
 }

@@ -116,6 +116,29 @@ test_layer_never_comes (gconstpointer data)
   mcc_elm_receiver_free (world.receiver);
 }
 
+/* ... and may be on its way then: what it does to the path until its leave is seen is no loss of
+ * the level that we keep. */
+static void
+test_layer_comes_too_late (void)
+{
+  World world;
+  MccElmReceiverConfig config = config_of (MCC_VARIANT_ENHANCED);
+  config.leave_latency = 2 * MCC_SECOND;
+  world_init_with (&world, &config);
+  world.cut = 1u << 1;
+  while (!(world.joined >> 1 & 1))
+    run (&world, 0.1);
+  run (&world, mcc_time_to_seconds (MCC_ELM_JOIN_TIMEOUT) + 0.1);
+  g_assert_cmpuint (world.joined, ==, 1);
+  world.lose = 3;
+  run (&world, 1.5);
+  world.lose = 0;
+  run (&world, 1.0);
+  g_assert_cmpuint (stats_of (&world).packets_lost, ==, 0);
+  g_assert_cmpint (stats_of (&world).level, ==, 0);
+  mcc_elm_receiver_free (world.receiver);
+}
+
 /* A source that rests while a layer is joined says nothing of the layer. */
 static void
 test_source_rests (gconstpointer data)
@@ -180,5 +203,6 @@ main (int argc, char **argv)
     g_test_add_data_func (path, GUINT_TO_POINTER (variant), table[i / 2].func);
     g_free (path);
   }
+  g_test_add_func ("/elm/silence/a-layer-comes-too-late", test_layer_comes_too_late);
   return g_test_run ();
 }
