@@ -7,7 +7,7 @@
  *  - It begins in the lowest stream (or in `lock_stream`), and is never outside the streams.
  *  - One switch at a time, and none before the leave latency of the last one is over and the queue
  *    has drained (one RTT and 500 ms): what the network still sends of the old stream is no sign of
- * what the new one needs.
+ *    what the new one needs.
  *  - From the begin of a switch until then nothing is measured, no average moves, and reports say
  *    NO_LIMIT. The first report in the new stream leaves at once (small groups) and asks for a key
  *    unit; the last one in the old stream says LEAVING.
@@ -16,14 +16,16 @@
  *  - A stream that has not come, or was not cut over to, by MCC_ASSP_JOIN_TIMEOUT (..._ALONE when
  *    nothing else is received; then also MCC_ASSP_PICTURE_TIMEOUT after its first packet): back
  *    to where it was, and then to the lowest; to that at once when it was trouble that it came
- *    from.
+ *    from. What the user wanted is tried again after MCC_ASSP_SEARCH_AGAIN. There is nowhere to go
+ *    back to from the lowest that is gone down to in trouble.
  *  - While a stream is silent that its sender goes on describing, and is not locked, the next one
  *    below, then those above, are joined beside it, and all again after MCC_ASSP_SEARCH_AGAIN.
  *    It is left for the first that is shown; its own first packet ends that, and nothing is
  *    learned of those that did not come.
  *  - Where nothing is shown and the stream that was joined does not come, though the sender goes on
  *    describing it (and it is not locked), those above are looked into one after the other, and it
- *    is joined again between them, each time for MCC_ASSP_JOIN_TIMEOUT_LAST.
+ *    is joined again between them, each time for MCC_ASSP_JOIN_TIMEOUT_LAST. Another lock, or
+ *    another ladder, counts at once.
  *  - One sender: another one's description counts only once ours is gone.
  *  - Which stream: mccassplevel.h.
  * No allocation after _new().
