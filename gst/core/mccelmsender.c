@@ -63,6 +63,7 @@ new_asmp (const MccElmSender *self, uint64_t seed)
     .keeps_slow = true,
     .one_of_many = true,
     .wants_block = self->config.wants_block,
+    .idles = true, /* the host stops the media while nobody reports (no-feedback=stop) */
     .ssrc = self->layers.layer[0].ssrc,
     .seed = seed,
     .min_bps = mcc_elm_sender_base_bps (self),

@@ -16,7 +16,7 @@ typedef struct {
   double own_bps[COUNT]; /* sent of each layer */
   guint32 seq[COUNT];
   guint64 whole_bps; /* newest T */
-  unsigned announced, key_units, levels, joined, left, lost;
+  unsigned announced, key_units, levels, joined, left, lost, found;
   MccTime last_announced, longest; /* between two of them */
   MccElmLayers layers;
   MccAppRttList rtt;
@@ -80,6 +80,9 @@ drain (World *world)
       case MCC_ELM_SENDER_FEEDBACK_LOST:
         world->lost++;
         break;
+      case MCC_ELM_SENDER_FEEDBACK_FOUND:
+        world->found++;
+        break;
       default:
         break;
     }
@@ -109,6 +112,14 @@ run (World *world, double seconds)
   }
 }
 
+/* a host each of many */
+static MccAddress
+host_of (guint32 ssrc)
+{
+  uint8_t host = ssrc >= 1000 ? (uint8_t)ssrc : 0;
+  return (MccAddress){ .family = 4, .port = 5005, .bytes = { 10, (uint8_t)(ssrc >> 8), host, 1 } };
+}
+
 static MccDrop
 report (World *world, guint32 ssrc, guint32 number, unsigned level, guint64 rate_bps)
 {
@@ -119,9 +130,7 @@ report (World *world, guint32 ssrc, guint32 number, unsigned level, guint64 rate
     .rate_bps = rate_bps,
     .rtt = 50 * MCC_MSECOND,
     .echo = mcc_abs_send_time (world->now - 50 * MCC_MSECOND) };
-  /* a host each of many */
-  uint8_t host = ssrc >= 1000 ? (uint8_t)ssrc : 0;
-  MccAddress from = { .family = 4, .port = 5005, .bytes = { 10, (uint8_t)(ssrc >> 8), host, 1 } };
+  MccAddress from = host_of (ssrc);
   MccDrop drop = mcc_elm_sender_handle_report (world->sender, &app, &from, world->now);
   drain (world);
   return drop;
@@ -320,6 +329,30 @@ test_members (void)
   mcc_elm_sender_free (world.sender);
 }
 
+/* no-feedback=stop: nobody has reported, and the host has stopped the media. Who comes then hears
+ * descriptions alone: no block of his can name the media, and it has to begin for him. */
+static void
+test_first_viewer_of_silence (void)
+{
+  MccElmSenderConfig config = config_of (MCC_VARIANT_ENHANCED);
+  World world;
+  config.wants_block = true;
+  world_init (&world, &config);
+  run (&world, 1.0);
+  g_assert_cmpint (report (&world, 7, 1, 0, 0), ==, MCC_DROP_PROBATION);
+  g_assert_cmpint (report (&world, 7, 2, 0, 0), ==, MCC_DROP_PROBATION); /* it is sent */
+  for (unsigned k = 0; k < COUNT; k++)
+    world.own_bps[k] = 0.0;
+  run (&world, 30.0);
+  g_assert_cmpuint (world.lost, ==, 1);
+  g_assert_cmpint (report (&world, 8, 1, 0, 0), ==, MCC_DROP_PROBATION);
+  run (&world, 1.0);
+  g_assert_cmpint (report (&world, 8, 2, 0, 0), ==, MCC_DROP_NONE);
+  g_assert_cmpuint (world.joined, ==, 1);
+  g_assert_cmpuint (world.found, ==, 1);
+  mcc_elm_sender_free (world.sender);
+}
+
 static void
 nine_and (World *world, unsigned seconds, unsigned level, guint64 rate_bps, guint64 *least_bps)
 {
@@ -464,6 +497,7 @@ main (int argc, char **argv)
   g_test_add_func ("/elm/sender/budget", test_budget);
   g_test_add_func ("/elm/sender/low-base-is-announced", test_low_base);
   g_test_add_func ("/elm/sender/members", test_members);
+  g_test_add_func ("/elm/sender/first-viewer-of-silence", test_first_viewer_of_silence);
   g_test_add_func ("/elm/sender/liar-for-30-s", test_liar);
   g_test_add_func ("/elm/sender/another-encoder", test_another_encoder);
   g_test_add_func ("/elm/sender/life", test_life);
