@@ -19,9 +19,10 @@
  *  - enhanced: a receiver's rate counts as at most 10 x what the TCP equation gives for its loss
  * and RTT (RFC 8083 4.3).
  *  - Expiry = max (3 expected report intervals, 10 RTT, 2 s); expected: its own smoothed spacing,
- *    at least what the RTCP budget gives it (twice that where suppression may skip one). The
- *    limiting receiver: <= 8 s from its last report or from when it was first named. published: 5
- *    intervals (RFC 3550 6.3.5). Plain players: 25 s.
+ *    at least what the RTCP budget gives it (twice that where suppression may skip one), as it is
+ *    when the time is over: the target may have fallen since. The limiting receiver: <= 8 s from
+ *    its last report or from when it was first named. published: 5 intervals (RFC 3550 6.3.5).
+ *    Plain players: 25 s.
  *  - Time in which the host did not call although it was due (MCC_TIME_ABSENCE) makes nobody
  * expire, is no lack of feedback, and reports that waited meanwhile measure no RTT.
  *  - A full table never drops an active receiver for a newcomer, and stops rises for 8 s.

@@ -65,7 +65,7 @@ mcc_asmp_sender_interval (const MccAsmpSender *self, const MccReceiver *receiver
   if (own > 0 && !mcc_asmp_sender_enhanced (self))
     return mcc_time_max (own, self->report_interval);
   if (receiver == mcc_asmp_sender_limiting (self) && mcc_asmp_sender_enhanced (self))
-    budget = limiting_budget (self);
+    budget = mcc_time_max (limiting_budget (self), self->report_interval);
   else
     budget = mcc_asmp_sender_group_interval (self);
   return mcc_time_max (own, budget);
@@ -322,7 +322,13 @@ mcc_asmp_sender_expire (MccAsmpSender *self)
     mcc_asmp_sender_remove (self, mcc_asmp_sender_limiting (self), MCC_RECEIVER_TIMED_OUT);
   MccReceiver *first;
   while ((first = mcc_receivers_first (&self->receivers, MCC_ORDER_EXPIRY)) != NULL
-         && first->key[MCC_ORDER_EXPIRY] <= self->now)
-    mcc_asmp_sender_remove (
-        self, first, first->leaving ? MCC_RECEIVER_LEFT : MCC_RECEIVER_TIMED_OUT);
+         && first->key[MCC_ORDER_EXPIRY] <= self->now) {
+    /* Since it reported all may have to wait for longer. */
+    MccTime expires = first->last_report + life (self, first);
+    if (expires > self->now && !first->leaving)
+      mcc_receivers_set_key (&self->receivers, first, MCC_ORDER_EXPIRY, expires);
+    else
+      mcc_asmp_sender_remove (
+          self, first, first->leaving ? MCC_RECEIVER_LEFT : MCC_RECEIVER_TIMED_OUT);
+  }
 }

@@ -249,7 +249,8 @@ void mcc_asmp_sender_push_receiver (MccAsmpSender *self, const MccReceiver *rece
 MccTime mcc_asmp_sender_receiver_rtt (const MccReceiver *receiver); /* 0 = unknown */
 MccTime mcc_asmp_sender_rtt_max (const MccAsmpSender *self);        /* 0 = none known */
 MccTime mcc_asmp_sender_group_interval (const MccAsmpSender *self);
-/* How often @receiver reports, about: its own spacing, and what the budget gives it. */
+/* How often @receiver reports, about: its own spacing, and what the budget gives it, or all are
+ * asked for. */
 MccTime mcc_asmp_sender_interval (const MccAsmpSender *self, const MccReceiver *receiver);
 /* @receiver is one. */
 void mcc_asmp_sender_prove (MccAsmpSender *self, MccReceiver *receiver);
