@@ -229,6 +229,9 @@ uint64_t mcc_asmp_sender_target_bps (const MccAsmpSender *self);
 bool mcc_asmp_sender_ect (const MccAsmpSender *self);
 /* Receivers, those on probation included. */
 uint32_t mcc_asmp_sender_members (const MccAsmpSender *self);
+/* ... that count in intervals and laws of large groups: whoever forges reports without hearing us
+ * must not make a group large. */
+uint32_t mcc_asmp_sender_group (const MccAsmpSender *self);
 void mcc_asmp_sender_get_stats (const MccAsmpSender *self, MccTime now, MccAsmpSenderStats *out);
 /* The receiver number @i < members, each once, in no useful sequence, as long as nothing else is
  * called. O(1). */

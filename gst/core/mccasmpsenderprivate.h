@@ -221,14 +221,6 @@ mcc_asmp_sender_limiting (const MccAsmpSender *self)
   return self->limiting != MCC_RECEIVERS_NONE ? &self->receivers.slot[self->limiting] : NULL;
 }
 
-/* Who counts in intervals and laws of large groups: whoever forges reports without hearing us must
- * not make a group large. */
-static inline uint32_t
-mcc_asmp_sender_group (const MccAsmpSender *self)
-{
-  return self->receivers.count - self->unproven;
-}
-
 /* Whose rate the target is (or would be, were it not below min): who is told of as limiting. */
 static inline const MccReceiver *
 mcc_asmp_sender_named (const MccAsmpSender *self)

@@ -51,6 +51,12 @@ mcc_asmp_sender_members (const MccAsmpSender *self)
   return self->receivers.count;
 }
 
+uint32_t
+mcc_asmp_sender_group (const MccAsmpSender *self)
+{
+  return self->receivers.count - self->unproven;
+}
+
 static void
 fill_info (const MccReceiver *receiver, MccTime now, MccReceiverInfo *out)
 {

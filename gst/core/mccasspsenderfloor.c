@@ -61,8 +61,8 @@ is_too_much (const MccAsspSender *self, unsigned j)
   const MccAsmpSender *asmp = self->stream[j].asmp;
   uint32_t members = mcc_asmp_sender_members (asmp);
   double low_bps = (double)self->streams.stream[j].low_bps;
-  if (self->config.variant != MCC_VARIANT_ENHANCED || members == 0
-      || members > MCC_ASMP_FEW_RECEIVERS)
+  if (self->config.variant != MCC_VARIANT_ENHANCED
+      || mcc_asmp_sender_group (asmp) > MCC_ASMP_FEW_RECEIVERS)
     return false;
   MccTime tried = self->stream[j].tried;
   if (tried != MCC_TIME_NONE && self->now - tried < TRIAL_TIME)

@@ -88,7 +88,7 @@ may_have_followed (const MccAsspSender *self, unsigned j, const MccReceiverInfo 
   MccTime moved = self->stream[j].moved;
   return moved != MCC_TIME_NONE && self->now - moved < MCC_ASMP_MANY_TIME
          && info->age > self->now - moved
-         && mcc_asmp_sender_members (self->stream[j].asmp) > MCC_ASMP_FEW_RECEIVERS;
+         && mcc_asmp_sender_group (self->stream[j].asmp) > MCC_ASMP_FEW_RECEIVERS;
 }
 
 /* What a receiver of stream @j could take, as it says, or said. */

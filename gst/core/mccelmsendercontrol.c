@@ -35,7 +35,7 @@ mcc_elm_sender_apply_interval (MccElmSender *self)
   if (self->config.variant == MCC_VARIANT_ENHANCED)
     interval = mcc_time_max (interval,
         mcc_rtcp_interval (mcc_elm_sender_base_bps (self), session_bps (self), RECEIVERS_SHARE,
-            mcc_asmp_sender_members (self->asmp), REPORT_BYTES + self->config.srtcp_bytes));
+            mcc_asmp_sender_group (self->asmp), REPORT_BYTES + self->config.srtcp_bytes));
   interval = mcc_time_clamp (interval, MCC_ELM_FEEDBACK_MIN, MCC_ELM_FEEDBACK_MAX);
   MccTime before = self->layers.feedback_interval;
   self->layers.feedback_interval = interval;

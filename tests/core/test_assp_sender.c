@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "assp_sender_fixture.h"
+#include "mccasmpschedule.h"
 
 static void
 report_queueless (Fixture *self, unsigned host, unsigned stream, uint64_t bps)
@@ -444,6 +445,25 @@ test_sinks (void)
   mcc_assp_sender_free (self.sender);
 }
 
+/* It sinks for few, who all speak: names that nobody has vouched for make no large group of them.
+ */
+static void
+test_sinks_beside_names (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED);
+  self.live = true;
+  stay (&self, 1, 0, 400000, MCC_SECOND);
+  for (unsigned i = 0; i < 4; i++) {
+    report (&self, 2, 2, 6000000);
+    run (&self, 500 * MCC_MSECOND);
+  }
+  for (unsigned name = 0; name <= MCC_ASMP_FEW_RECEIVERS; name++)
+    report (&self, 100 + name, 2, 9000000);
+  report (&self, 2, 2, 1500000);
+  g_assert_cmpuint (self.target[2], ==, 1500000);
+  mcc_assp_sender_free (self.sender);
+}
+
 /* One of the stream has gone up: what is left of it does not make room for the trial. */
 static void
 test_sinks_for_no_trial (void)
@@ -640,6 +660,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-sender/caps-ssrc-and-key-units-of-each", test_each_its_own);
   g_test_add_func ("/assp-sender/feedback-of-any-stream", test_feedback);
   g_test_add_func ("/assp-sender/sinks-where-nobody-bears-the-bound", test_sinks);
+  g_test_add_func ("/assp-sender/sinks-beside-names", test_sinks_beside_names);
   g_test_add_func ("/assp-sender/sinks-for-no-trial", test_sinks_for_no_trial);
   g_test_add_func ("/assp-sender/silence-makes-no-stream-quiet", test_sinks_not);
   g_test_add_func ("/assp-sender/live-ladder", test_live);

@@ -249,6 +249,30 @@ test_budget (void)
   }
 }
 
+/* ... but names of which none has named the media are no crowd: the one that is there has its own
+ * interval. */
+static void
+test_names_are_no_crowd (void)
+{
+  MccElmSenderConfig config = config_of (MCC_VARIANT_ENHANCED);
+  World world;
+  config.wants_block = true;
+  world_init (&world, &config);
+  run (&world, 1.0);
+  guint32 number = 0, name = 1000;
+  for (unsigned second = 0; second < 30; second++) {
+    MccAddress from = host_of (7);
+    mcc_elm_sender_handle_block (world.sender, 7, &from, world.now);
+    report (&world, 7, ++number, 0, 0);
+    for (unsigned i = 0; i < 10; i++)
+      g_assert_cmpint (report (&world, name++, 1, 0, 0), ==, MCC_DROP_PROBATION);
+    run (&world, 1.0);
+    g_assert_cmpuint (world.layers.feedback_interval, <=, 2 * MCC_SECOND);
+  }
+  g_assert_cmpuint (world.joined, ==, 1);
+  mcc_elm_sender_free (world.sender);
+}
+
 /* A base layer that is hardly there, as of a picture that stands still: who comes must hear of the
  * layers all the same. */
 static void
@@ -495,6 +519,7 @@ main (int argc, char **argv)
   g_test_add_func ("/elm/sender/feedback-interval", test_feedback_interval);
   g_test_add_func ("/elm/sender/one-reports-without-end", test_reports_without_end);
   g_test_add_func ("/elm/sender/budget", test_budget);
+  g_test_add_func ("/elm/sender/names-are-no-crowd", test_names_are_no_crowd);
   g_test_add_func ("/elm/sender/low-base-is-announced", test_low_base);
   g_test_add_func ("/elm/sender/members", test_members);
   g_test_add_func ("/elm/sender/first-viewer-of-silence", test_first_viewer_of_silence);
