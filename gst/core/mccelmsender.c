@@ -153,6 +153,7 @@ mcc_elm_sender_set_layers (MccElmSender *self, const MccElmLayers *layers, MccTi
   if (renamed)
     mcc_asmp_sender_set_ssrc (self->asmp, changed.layer[0].ssrc, now);
   mcc_elm_sender_share_rtcp (self);
+  mcc_elm_sender_apply_interval (self);
   mcc_asmp_sender_announce (self->asmp, now);
   return true;
 }

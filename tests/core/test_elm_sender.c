@@ -249,6 +249,28 @@ test_budget (void)
   }
 }
 
+/* ... other layers change nothing of that: all replan by the description that tells of them. */
+static void
+test_budget_of_other_layers (void)
+{
+  MccElmSenderConfig config = config_of (MCC_VARIANT_ENHANCED);
+  World world;
+  world_init (&world, &config);
+  run (&world, 3.0);
+  for (guint32 ssrc = 1000; ssrc < 1400; ssrc++)
+    report (&world, ssrc, 1, 0, 0);
+  run (&world, 10.0);
+  MccElmLayers layers = *mcc_elm_sender_layers (world.sender);
+  unsigned announced = world.announced;
+  uint16_t set = layers.set;
+  g_assert_true (mcc_elm_sender_set_layers (world.sender, &layers, world.now));
+  while (world.announced == announced)
+    run (&world, 0.01);
+  g_assert_cmpuint (world.layers.set, ==, set + 1);
+  g_assert_cmpfloat_with_epsilon (mcc_time_to_seconds (world.layers.feedback_interval), 60.0, 0.6);
+  mcc_elm_sender_free (world.sender);
+}
+
 /* ... but names of which none has named the media are no crowd: the one that is there has its own
  * interval. */
 static void
@@ -519,6 +541,7 @@ main (int argc, char **argv)
   g_test_add_func ("/elm/sender/feedback-interval", test_feedback_interval);
   g_test_add_func ("/elm/sender/one-reports-without-end", test_reports_without_end);
   g_test_add_func ("/elm/sender/budget", test_budget);
+  g_test_add_func ("/elm/sender/budget-of-other-layers", test_budget_of_other_layers);
   g_test_add_func ("/elm/sender/names-are-no-crowd", test_names_are_no_crowd);
   g_test_add_func ("/elm/sender/low-base-is-announced", test_low_base);
   g_test_add_func ("/elm/sender/members", test_members);
