@@ -295,7 +295,9 @@ no_feedback_period (const MccAsmpSender *self)
   const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
   MccTime interval
       = limiting != NULL ? mcc_asmp_sender_interval (self, limiting) : self->feedback_interval;
-  interval = mcc_time_min (interval, MCC_SENDER_NO_FEEDBACK_INTERVAL_MAX);
+  /* A receiver's own spacing is bounded; what all are asked for (ELM) is not its fault. */
+  interval = mcc_time_min (
+      interval, mcc_time_max (MCC_SENDER_NO_FEEDBACK_INTERVAL_MAX, self->report_interval));
   return mcc_time_max (MCC_SENDER_NO_FEEDBACK_INTERVALS * interval, MCC_SENDER_NO_FEEDBACK_MIN);
 }
 

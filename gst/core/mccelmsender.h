@@ -9,8 +9,8 @@
  *    off, at the next announcement, and always rise strictly.
  *  - t_fb (thesis 6.2.3, ratio inverted): every MCC_ELM_FEEDBACK_PERIOD the arrival rate of reports
  *    is compared with `feedback_target_hz`; above it t_fb grows by the ratio, 10 % at most; below
- * it shrinks by 10 %; within MCC_ELM_FEEDBACK_MIN..MAX. enhanced: never less than what all
- * receivers together may send within the RTCP budget.
+ *    it shrinks by 10 %, as long as there are receivers; within MCC_ELM_FEEDBACK_MIN..MAX.
+ *    enhanced: never less than what all receivers together may send within the RTCP budget.
  *  - Round r begins at its time (mccelmlayers.h), whether or not it is announced.
  *  - A report of a level that does not exist is BAD_VALUE.
  *  - With `whole` (enhanced; the host says that its encoder can move it) the rate of the encoder

@@ -44,16 +44,23 @@ mcc_elm_sender_apply_interval (MccElmSender *self)
     mcc_asmp_sender_announce (self->asmp, self->now);
 }
 
+static uint32_t
+all_members (const MccElmSender *self)
+{
+  uint32_t members = 0;
+  for (unsigned k = 0; k < MCC_ELM_LAYERS_MAX; k++)
+    members += self->members[k];
+  return members;
+}
+
 /* Reports of the period that so many receivers have reason for (enhanced): who reports without end
  * must not make all others wait. */
 static double
 counted_reports (const MccElmSender *self, double length_s)
 {
-  double members = 0.0, reports = (double)self->period_reports;
+  double members = all_members (self), reports = (double)self->period_reports;
   if (self->config.variant != MCC_VARIANT_ENHANCED)
     return reports;
-  for (unsigned k = 0; k < MCC_ELM_LAYERS_MAX; k++)
-    members += self->members[k];
   double each = fmax (
       1.0, length_s / (REPORT_SOONEST * mcc_time_to_seconds (self->layers.feedback_interval)));
   return fmin (reports, ceil (members * each));
@@ -67,7 +74,7 @@ control_feedback (MccElmSender *self)
   self->feedback_hz = counted_reports (self, length_s) / length_s;
   double ratio = self->feedback_hz / self->config.feedback_target_hz;
   double factor = ratio > 1.0 ? fmin (ratio, 1.0 + FEEDBACK_STEP) : 1.0 - FEEDBACK_STEP;
-  if (self->period_reports > 0) /* nobody: nothing to hear sooner */
+  if (all_members (self) > 0) /* nobody: nothing to hear sooner */
     self->interval
         = mcc_time_clamp (mcc_time_from_seconds (factor * mcc_time_to_seconds (self->interval)),
             MCC_ELM_FEEDBACK_MIN, MCC_ELM_FEEDBACK_MAX);

@@ -193,6 +193,52 @@ test_feedback_interval (void)
   mcc_elm_sender_free (world.sender);
 }
 
+#define CROWD 100
+
+/* Each of the first @count reports by the announced t_fb: x 1.25 the first, x 0.75 the last. */
+static void
+run_crowd (World *world, unsigned count, unsigned seconds, MccTime *last)
+{
+  static guint32 number;
+  for (MccTime end = world->now + seconds * MCC_SECOND; world->now < end;) {
+    for (unsigned i = 0; i < count; i++)
+      if (world->now - last[i]
+          >= world->layers.feedback_interval * (5 * CROWD - 2 * i) / (4 * CROWD)) {
+        report (world, 1000 + i, ++number, 0, 0);
+        last[i] = world->now;
+      }
+    run (world, 0.1);
+  }
+}
+
+/* A crowd has brought t_fb to most of a minute. Who stays when it goes may report as seldom as that
+ * for a while: it is there, and is asked for more soon. */
+static void
+test_crowd_goes (void)
+{
+  static const MccVariant variants[] = { MCC_VARIANT_PUBLISHED, MCC_VARIANT_ENHANCED };
+  for (unsigned i = 0; i < G_N_ELEMENTS (variants); i++) {
+    MccElmSenderConfig config = config_of (variants[i]);
+    World world;
+    MccTime last[CROWD] = { 0 };
+    world_init (&world, &config);
+    run (&world, 1.0);
+    run_crowd (&world, CROWD, 300, last);
+    g_assert_cmpuint (world.joined, ==, CROWD);
+    g_assert_cmpuint (world.layers.feedback_interval, >, 30 * MCC_SECOND);
+    for (unsigned k = 1; k < CROWD; k++) {
+      MccAddress from = host_of (1000 + k);
+      mcc_elm_sender_handle_bye (world.sender, 1000 + k, &from, world.now);
+      drain (&world);
+    }
+    run_crowd (&world, 1, 120, last);
+    g_assert_cmpuint (world.left, ==, CROWD - 1);
+    g_assert_cmpuint (world.layers.feedback_interval, <=, 10 * MCC_SECOND);
+    g_assert_cmpuint (world.lost, ==, 0);
+    mcc_elm_sender_free (world.sender);
+  }
+}
+
 /* enhanced: one that reports without end makes nobody wait for long. */
 static void
 test_reports_without_end (void)
@@ -539,6 +585,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/elm/sender/rates-are-measured", test_rates);
   g_test_add_func ("/elm/sender/feedback-interval", test_feedback_interval);
+  g_test_add_func ("/elm/sender/crowd-goes", test_crowd_goes);
   g_test_add_func ("/elm/sender/one-reports-without-end", test_reports_without_end);
   g_test_add_func ("/elm/sender/budget", test_budget);
   g_test_add_func ("/elm/sender/budget-of-other-layers", test_budget_of_other_layers);
