@@ -267,7 +267,7 @@ void mcc_asmp_sender_note_progress (
     MccAsmpSender *self, MccReceiver *receiver, uint32_t highest_seq);
 /* @receiver reports again: was what it said until now credible? Before the new report is taken. */
 void mcc_asmp_sender_judge (MccAsmpSender *self, MccReceiver *receiver);
-/* @receiver becomes active. */
+/* @receiver becomes active, or is no plain player any more. */
 void mcc_asmp_sender_inherit (MccAsmpSender *self, MccReceiver *receiver);
 /* ... and goes: what counts against it is kept. */
 void mcc_asmp_sender_remember (MccAsmpSender *self, MccReceiver *receiver);

@@ -55,8 +55,14 @@ seq_plausible (const MccAsmpSender *self, uint32_t highest_seq)
 static void
 take_report (MccAsmpSender *self, MccReceiver *receiver, const MccAppReport *report)
 {
-  self->active_plain -= receiver->plain && receiver->state == MCC_RECEIVER_ACTIVE;
+  bool was_plain = receiver->plain && receiver->state == MCC_RECEIVER_ACTIVE;
+  self->active_plain -= was_plain;
   receiver->plain = false;
+  if (was_plain) { /* what is known of its host counts from now on */
+    mcc_asmp_sender_inherit (self, receiver);
+    if (receiver->quarantine != MCC_QUARANTINE_NONE)
+      mcc_asmp_sender_push_receiver (self, receiver);
+  }
   receiver->number = report->number;
   receiver->no_limit = (report->flags & MCC_REPORT_NO_LIMIT) != 0;
   receiver->rate_bps = report->rate_bps;

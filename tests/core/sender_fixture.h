@@ -25,7 +25,7 @@ typedef struct {
   uint32_t target_ssrc;
   uint64_t sum_change;
   unsigned targets, sessions, lost, found, stops, resumes, key_units;
-  unsigned active, left, timed_out;
+  unsigned active, left, timed_out, quarantined;
   MccTime last_session, session_gap_min, session_gap_max;
   double session_bytes; /* IP bytes of all announcements, RTT lists included */
   unsigned whole;       /* announcements with the caps' strings */
@@ -114,6 +114,7 @@ drain (Fixture *self)
         self->active += action.state == MCC_RECEIVER_ACTIVE;
         self->left += action.state == MCC_RECEIVER_LEFT;
         self->timed_out += action.state == MCC_RECEIVER_TIMED_OUT;
+        self->quarantined += action.state == MCC_RECEIVER_QUARANTINED;
         break;
       case MCC_SENDER_FEEDBACK_LOST:
         self->lost++;

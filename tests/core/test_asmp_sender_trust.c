@@ -169,17 +169,25 @@ test_deaf_alone (void)
   fixture_clear (&self);
 }
 
-/* Another name does not help: its host is known. */
+/* Another name does not help: its host is known, also if it passed for a plain player first. */
 static void
-test_new_name (void)
+test_new_name (gconstpointer data)
 {
+  const unsigned plain = *(const unsigned *)data;
   Scene self;
   scene_init (&self, MCC_VARIANT_ENHANCED, &tiny_claim);
   scene_seconds_below (&self, HONEST_BPS, 60);
+  MccAddress from = address_of (self.peers[TENTH].host);
   for (unsigned i = 0; i < 5; i++) {
     self.peers[TENTH].ssrc++;
+    for (unsigned k = 0; k < plain; k++)
+      mcc_asmp_sender_handle_plain_report (self.sender.sender, self.peers[TENTH].ssrc,
+          &(MccPlainReport){ .rtt = 40 * MCC_MSECOND }, &from, self.sender.now);
+    drain (&self.sender);
     double held = scene_seconds_below (&self, HONEST_BPS, 10);
     g_assert_cmpfloat (held, ==, 0.0);
+    g_assert_cmpint (scene_state (&self), ==, MCC_RECEIVER_QUARANTINED);
+    g_assert_cmpuint (self.sender.quarantined, ==, 2 + i);
   }
   scene_clear (&self);
 }
@@ -478,7 +486,12 @@ main (int argc, char **argv)
   }
   g_test_add_func ("/asmp-sender-trust/who-does-not-hear-is-nobody", test_deaf);
   g_test_add_func ("/asmp-sender-trust/who-does-not-hear-delays-nothing", test_deaf_alone);
-  g_test_add_func ("/asmp-sender-trust/new-name-of-a-known-host", test_new_name);
+  static const unsigned plain[] = { 0, 1, 2 }; /* reports without APP before */
+  for (unsigned i = 0; i < G_N_ELEMENTS (plain); i++) {
+    char *path = g_strdup_printf ("/asmp-sender-trust/new-name-of-a-known-host/%u", plain[i]);
+    g_test_add_data_func (path, &plain[i], test_new_name);
+    g_free (path);
+  }
   static const unsigned stays[] = { 1000, 2000, 5000, 15000, 19000 };
   for (unsigned i = 0; i < G_N_ELEMENTS (stays); i++) {
     char *path = g_strdup_printf ("/asmp-sender-trust/comes-and-goes/%u-ms", stays[i]);
