@@ -99,10 +99,10 @@ life (const MccAsmpSender *self, const MccReceiver *receiver)
       receiver, MCC_SENDER_EXPIRY_INTERVALS * mcc_time_min (expected, MCC_SENDER_INTERVAL_MAX));
 }
 
-/* Whoever does not hear the media cannot know its SSRC: a plain report is about it, ours comes with
- * a block about it. Where the media is stopped, or waits for a receiver, nobody can hear it. */
-static bool
-hears (const MccAsmpSender *self, const MccReceiver *receiver)
+/* A plain report is about the media's SSRC, ours comes with a block about it. Where the media is
+ * stopped, or waits for a receiver, nobody can hear it. */
+bool
+mcc_asmp_sender_hears (const MccAsmpSender *self, const MccReceiver *receiver)
 {
   bool silent
       = self->stopped || (self->config.idles && mcc_asmp_sender_sent_lately_bps (self) == 0);
@@ -131,8 +131,9 @@ mcc_asmp_sender_touch (MccAsmpSender *self, MccReceiver *receiver)
   mcc_receivers_set_key (
       &self->receivers, receiver, MCC_ORDER_EXPIRY, self->now + life (self, receiver));
   /* Who is not believed slows nobody either, nor who hears nothing. */
-  bool believed = receiver->quarantine == MCC_QUARANTINE_NONE
-                  && (receiver->state == MCC_RECEIVER_ACTIVE || hears (self, receiver));
+  bool believed
+      = receiver->quarantine == MCC_QUARANTINE_NONE
+        && (receiver->state == MCC_RECEIVER_ACTIVE || mcc_asmp_sender_hears (self, receiver));
   MccTime rtt = believed ? mcc_asmp_sender_receiver_rtt (receiver) : 0;
   mcc_receivers_set_key (&self->receivers, receiver, MCC_ORDER_RTT, UINT64_MAX - rtt);
 }
@@ -198,7 +199,7 @@ mcc_asmp_sender_admit (MccAsmpSender *self, uint32_t ssrc, const MccAddress *fro
 void
 mcc_asmp_sender_prove (MccAsmpSender *self, MccReceiver *receiver)
 {
-  if (!hears (self, receiver))
+  if (!mcc_asmp_sender_hears (self, receiver))
     return;
   self->unproven -= !receiver->proven;
   receiver->proven = true;
@@ -239,7 +240,7 @@ mcc_asmp_sender_settle (MccAsmpSender *self, MccReceiver *receiver)
     return MCC_DROP_NONE;
   if (contended (self, receiver))
     return MCC_DROP_ADDRESS;
-  if (receiver->reports < MCC_SENDER_PROBATION_REPORTS || !hears (self, receiver))
+  if (receiver->reports < MCC_SENDER_PROBATION_REPORTS || !mcc_asmp_sender_hears (self, receiver))
     return MCC_DROP_PROBATION;
   activate (self, receiver);
   return MCC_DROP_NONE;

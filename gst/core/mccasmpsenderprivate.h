@@ -244,6 +244,8 @@ MccTime mcc_asmp_sender_group_interval (const MccAsmpSender *self);
 /* How often @receiver reports, about: its own spacing, and what the budget gives it, or all are
  * asked for. */
 MccTime mcc_asmp_sender_interval (const MccAsmpSender *self, const MccReceiver *receiver);
+/* Whether @receiver may hear the media: who does not cannot know its SSRC (wants_block). */
+bool mcc_asmp_sender_hears (const MccAsmpSender *self, const MccReceiver *receiver);
 /* @receiver is one. */
 void mcc_asmp_sender_prove (MccAsmpSender *self, MccReceiver *receiver);
 /* A valid report of @receiver came: spacing, expiry, probation. */

@@ -19,7 +19,8 @@
  * goes while it limits or is contradicted, and each of its stays counts MCC_SENDER_LEFT_AGAIN at
  * least.
  *  - A receiver whose highest sequence number stands still over five reports while media is sent,
- * or who is in quarantine, gives no feedback (RFC 8083 4.2): if nobody else does, there is none.
+ *    who has never named that media (wants_block), or who is in quarantine, gives no feedback (RFC
+ *    8083 4.2): if nobody else does, there is none.
  */
 #include <math.h>
 
@@ -327,5 +328,6 @@ mcc_asmp_sender_is_feedback (const MccAsmpSender *self, const MccReceiver *recei
 {
   bool stuck = receiver->stuck >= MCC_SENDER_STUCK_REPORTS
                && self->now - receiver->progress >= MCC_SENDER_STUCK_TIME;
-  return receiver->quarantine == MCC_QUARANTINE_NONE && !(stuck && mcc_asmp_sender_enhanced (self));
+  return receiver->quarantine == MCC_QUARANTINE_NONE && mcc_asmp_sender_hears (self, receiver)
+         && !(stuck && mcc_asmp_sender_enhanced (self));
 }

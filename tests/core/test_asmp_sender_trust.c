@@ -457,6 +457,41 @@ test_no_media (void)
   fixture_clear (&self);
 }
 
+/* no-feedback=stop: one that RTCP reaches, but no media. While nothing is sent it is believed,
+ * since nobody could hear any; once it is sent, who cannot name it gives no feedback. */
+static void
+test_no_media_after_stop (void)
+{
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Fixture self;
+  Peer peer = {
+    .ssrc = 5, .host = 5, .rate_bps = 2000000, .flags = MCC_REPORT_NO_LIMIT, .rtt = 40 * MCC_MSECOND
+  };
+  MccAddress from = address_of (peer.host);
+  config.wants_block = true;
+  config.no_feedback = MCC_NO_FEEDBACK_STOP;
+  fixture_init (&self, &config);
+  while (self.stops == 0)
+    run_for (&self, 100 * MCC_MSECOND);
+  g_assert_cmpuint (self.lost, ==, 1);
+  for (unsigned i = 0; i < 120; i++) {
+    self.sends = self.stops > self.resumes ? 0.0 : 1.0;
+    run_peers (&self, &peer, 1, 500 * MCC_MSECOND, 500 * MCC_MSECOND);
+  }
+  g_assert_cmpuint (self.resumes, >=, 1);
+  g_assert_cmpuint (self.lost, >=, 2);
+  /* it hears the media again */
+  for (unsigned i = 0; i < 20; i++) {
+    mcc_asmp_sender_handle_block (self.sender, peer.ssrc, &from, self.now);
+    run_peers (&self, &peer, 1, 500 * MCC_MSECOND, 500 * MCC_MSECOND);
+  }
+  unsigned lost = self.lost;
+  run_peers (&self, &peer, 1, 500 * MCC_MSECOND, 60 * MCC_SECOND);
+  g_assert_cmpuint (self.lost, ==, lost);
+  g_assert_cmpuint (self.resumes, ==, self.stops);
+  fixture_clear (&self);
+}
+
 static void
 test_names (void)
 {
@@ -508,6 +543,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender-trust/not-asked-where-nobody-could-have-more", test_not_asked);
   g_test_add_func ("/asmp-sender-trust/published-believes", test_published);
   g_test_add_func ("/asmp-sender-trust/no-media-no-feedback", test_no_media);
+  g_test_add_func ("/asmp-sender-trust/no-media-after-stop", test_no_media_after_stop);
   g_test_add_func ("/asmp-sender-trust/names", test_names);
   return g_test_run ();
 }
