@@ -57,7 +57,8 @@ mcc_asmp_sender_new (const MccAsmpSenderConfig *config, MccTime now)
   self->config = *config;
   self->now = now;
   apply_bounds (self, config->min_bps, config->max_bps);
-  if (self->config.session_bandwidth_bps == 0)
+  self->session_is_max = config->session_bandwidth_bps == 0;
+  if (self->session_is_max)
     self->config.session_bandwidth_bps = config->max_bps;
   if (self->config.session_bandwidth_bps > MCC_APP_RATE_MAX)
     self->config.session_bandwidth_bps = MCC_APP_RATE_MAX;
@@ -112,9 +113,8 @@ void
 mcc_asmp_sender_set_bounds (MccAsmpSender *self, uint64_t min_bps, uint64_t max_bps, MccTime now)
 {
   mcc_asmp_sender_advance (self, now);
-  bool follows = self->config.session_bandwidth_bps == self->config.max_bps;
   apply_bounds (self, min_bps, max_bps);
-  if (follows)
+  if (self->session_is_max)
     self->config.session_bandwidth_bps = max_bps;
   self->start_bps = within_bounds (self, self->config.start_bps);
   uint64_t previous_bps = self->target_bps;
@@ -132,6 +132,7 @@ mcc_asmp_sender_set_session_bandwidth (
 {
   assert (session_bandwidth_bps > 0 && session_bandwidth_bps <= MCC_APP_RATE_MAX);
   mcc_asmp_sender_advance (self, now);
+  self->session_is_max = false;
   self->config.session_bandwidth_bps = session_bandwidth_bps;
 }
 

@@ -181,6 +181,7 @@ struct MccAsmpSender {
   MccSeq sent_seq; /* of the newest packet */
 
   /* Announcement. */
+  bool session_is_max;     /* the session's bandwidth is max_bps: nobody said otherwise */
   MccTime session_last;    /* MCC_TIME_NONE: none yet */
   MccTime session_told;    /* the newest one, or another stream's that carried it */
   double session_bytes;    /* size of the newest one */

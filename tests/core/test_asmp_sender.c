@@ -524,6 +524,29 @@ test_bounds_change (void)
   fixture_clear (&f);
 }
 
+/* What RTCP is 5 % of is the larger bound only where nothing else was said; also if that is the
+ * same at the start. */
+static void
+test_session_bandwidth (void)
+{
+  static const struct {
+    uint64_t at_start, set, announced; /* 0: not */
+  } table[] = { { 0, 0, 5000000 }, { 10000000, 0, 10000000 }, { 2000000, 0, 2000000 },
+    { 0, 10000000, 10000000 }, { 0, 2000000, 2000000 } };
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+    config.session_bandwidth_bps = table[row].at_start;
+    fixture_init (&f, &config);
+    if (table[row].set > 0)
+      mcc_asmp_sender_set_session_bandwidth (f.sender, table[row].set, f.now);
+    mcc_asmp_sender_set_bounds (f.sender, config.min_bps, 5000000, f.now);
+    run_for (&f, 5 * MCC_SECOND);
+    g_assert_cmpuint (f.session.session_bandwidth_bps, ==, table[row].announced);
+    fixture_clear (&f);
+  }
+}
+
 /* The host that does not poll loses steps, never the newest target. */
 static void
 test_queue_is_bounded (void)
@@ -711,6 +734,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/target/twice-what-was-sent", test_app_limited);
   g_test_add_func ("/asmp-sender/target/filled-doubles", test_filled_target_doubles);
   g_test_add_func ("/asmp-sender/target/bounds-change", test_bounds_change);
+  g_test_add_func ("/asmp-sender/session-bandwidth", test_session_bandwidth);
   g_test_add_func ("/asmp-sender/feedback/none-at-start-halves", test_no_feedback_at_start);
   g_test_add_func ("/asmp-sender/feedback/lost-and-back", test_feedback_lost_and_back);
   g_test_add_func ("/asmp-sender/feedback/hold", test_no_feedback_hold);
