@@ -35,8 +35,8 @@
  *  - No feedback (from the first packet on), or none any more: halve per max (4 report intervals,
  *    2 s) down to min; a message; or hold, or stop after one more period at min. Feedback that
  *    returns doubles the rate per max (RTT, 250 ms) at most, up to what is reported.
- *  - The largest RTT, which rounds, announcements and key units wait for, counts up to 2 s: one
- *    receiver's claim must not slow all.
+ *  - The largest RTT, which rounds, announcements and key units wait for, and the limiting
+ *    receiver's, which paces a rise, count up to 2 s: one receiver's claim must not slow all.
  *  - Key-unit requests: at most one per max (0.7 s, 2 x the largest RTT); see mcckeyunit.h.
  *  - ECN (enhanced, config.ecn): ECT(0) while there are receivers, and all of them say that they
  *    heed marks (RFC 6679 7.2: not before all are known to). One that does not, be it a plain

@@ -34,7 +34,7 @@ pacing_rtt (const MccAsmpSender *self)
     rtt = mcc_asmp_sender_rtt_max (self);
   if (rtt == 0)
     rtt = MCC_SENDER_RTT_FALLBACK;
-  return mcc_time_max (rtt, MCC_SENDER_RISE_PERIOD);
+  return mcc_time_clamp (rtt, MCC_SENDER_RISE_PERIOD, MCC_SENDER_RTT_COUNTED);
 }
 
 /* One packet per @rtt, in bit/s. */

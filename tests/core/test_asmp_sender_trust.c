@@ -353,6 +353,24 @@ test_rise (void)
   scene_clear (&self);
 }
 
+/* Two of one mind: one is just the lowest and claims an RTT of 10 s, which is to pace the rise; the
+ * other brings the target down for a moment and is silent. */
+static void
+test_rise_at_its_pace (void)
+{
+  Scene self;
+  scene_init (&self, MCC_VARIANT_ENHANCED, &tiny_claim);
+  self.peers[0].rtt = 10 * MCC_SECOND;
+  scene_run (&self, 1);
+  g_assert_cmpuint (self.sender.target, ==, 100000);
+  self.peers[TENTH].rate_bps = 0;
+  double held = scene_seconds_below (&self, HONEST_BPS * 95 / 100, 1200);
+  g_test_message ("held down for %.1f s", held);
+  /* one packet per 2 s each 2 s */
+  g_assert_cmpfloat (held, <=, 30.0 + 2.0 * (1900000 - 100000) / (8.0 * PACKET_BYTES / 2.0));
+  scene_clear (&self);
+}
+
 /* An honest receiver on a path that does not bear the minimum is asked to leave, and its claim
  * counts until it had the time to. */
 static void
@@ -539,6 +557,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender-trust/release", test_release);
   g_test_add_func ("/asmp-sender-trust/alone-raises-nothing", test_alone);
   g_test_add_func ("/asmp-sender-trust/rise-as-after-a-leave", test_rise);
+  g_test_add_func ("/asmp-sender-trust/rise-at-its-pace", test_rise_at_its_pace);
   g_test_add_func ("/asmp-sender-trust/asked-to-leave", test_asked_to_leave);
   g_test_add_func ("/asmp-sender-trust/not-asked-where-nobody-could-have-more", test_not_asked);
   g_test_add_func ("/asmp-sender-trust/published-believes", test_published);
