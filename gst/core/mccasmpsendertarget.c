@@ -267,12 +267,14 @@ mcc_asmp_sender_update_target (MccAsmpSender *self)
   self->rising = self->target_bps < allowed;
 }
 
-/* A plain player's interval without loss, while nobody limits: one packet per RTT more (ASMP eq.
- * 13), by an eighth and once a second at most, since players report seldom. */
+/* A plain player's interval without loss, while nobody limits, and all that are believed are plain:
+ * one packet per RTT more (ASMP eq. 13), by an eighth and once a second at most, since players
+ * report seldom. */
 void
 mcc_asmp_sender_plain_rise (MccAsmpSender *self, const MccReceiver *receiver)
 {
-  if (self->lost || self->limiting != MCC_RECEIVERS_NONE || self->active_plain < self->active
+  bool others = self->active_plain + self->quarantined < self->active;
+  if (self->lost || self->limiting != MCC_RECEIVERS_NONE || others
       || self->now < self->plain_rise_next || self->now < self->full_until)
     return;
   MccTime rtt = mcc_asmp_sender_receiver_rtt (receiver);

@@ -122,6 +122,29 @@ test_plain_players_alone (void)
   fixture_clear (&f);
 }
 
+/* ... also beside one of ours whose claim its own figures contradict: what is not believed is no
+ * limit, nor one more that has to raise it. */
+static void
+test_plain_player_and_a_liar (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer liar = { .ssrc = 666, .host = 66, .rate_bps = 1000, .rtt = 20 * MCC_MSECOND };
+  MccAddress from = address_of (9);
+  fixture_init (&f, &config);
+  f.sends = -8000000;
+  for (unsigned i = 0; i < 24; i++) {
+    if (i == 3)
+      g_assert_cmpuint (f.target, ==, config.min_bps);
+    mcc_asmp_sender_handle_plain_report (
+        f.sender, 9, &(MccPlainReport){ .rtt = 20 * MCC_MSECOND }, &from, f.now);
+    run_peers (&f, &liar, 1, 500 * MCC_MSECOND, 5 * MCC_SECOND);
+  }
+  g_assert_cmpuint (f.quarantined, ==, 1);
+  g_assert_cmpuint (f.target, >, 2 * config.min_bps);
+  fixture_clear (&f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -130,5 +153,6 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/plain/few-packets", test_plain_few_packets);
   g_test_add_func ("/asmp-sender/plain/first-report", test_plain_first_report);
   g_test_add_func ("/asmp-sender/plain/alone", test_plain_players_alone);
+  g_test_add_func ("/asmp-sender/plain/beside-a-liar", test_plain_player_and_a_liar);
   return g_test_run ();
 }
