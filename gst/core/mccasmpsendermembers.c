@@ -188,9 +188,6 @@ mcc_asmp_sender_admit (MccAsmpSender *self, uint32_t ssrc, const MccAddress *fro
     return NULL;
   }
   receiver->state = MCC_RECEIVER_PROBATION;
-  self->joined[1] = self->joined[0];
-  self->joined[0].ssrc = ssrc;
-  self->joined[0].time = self->now;
   self->unproven++;
   mcc_receivers_append (&self->receivers, receiver, MCC_LIST_PROBATION);
   return receiver;
@@ -199,10 +196,13 @@ mcc_asmp_sender_admit (MccAsmpSender *self, uint32_t ssrc, const MccAddress *fro
 void
 mcc_asmp_sender_prove (MccAsmpSender *self, MccReceiver *receiver)
 {
-  if (!mcc_asmp_sender_hears (self, receiver))
+  if (receiver->proven || !mcc_asmp_sender_hears (self, receiver))
     return;
-  self->unproven -= !receiver->proven;
   receiver->proven = true;
+  self->unproven--;
+  self->joined[1] = self->joined[0];
+  self->joined[0].ssrc = receiver->ssrc;
+  self->joined[0].time = self->now;
 }
 
 static void
@@ -272,7 +272,7 @@ mcc_asmp_sender_remove (MccAsmpSender *self, MccReceiver *receiver, MccReceiverS
     mcc_asmp_sender_remember (self, receiver);
   if (receiver == mcc_asmp_sender_limiting (self))
     mcc_asmp_sender_limit_gone (self, state == MCC_RECEIVER_LEFT);
-  if (ssrc == self->joined[0].ssrc)
+  if (receiver->proven && ssrc == self->joined[0].ssrc)
     self->joined[0] = self->joined[1];
   self->unproven -= !receiver->proven;
   receiver->state = (uint8_t)state;

@@ -138,7 +138,7 @@ struct MccAsmpSender {
   struct {
     uint32_t ssrc;
     MccTime time;
-  } joined[2];          /* who came last, and before */
+  } joined[2];          /* who came last, and before, of those who are members */
   uint32_t unproven;    /* nobody has seen that they hear us: no members yet */
   uint32_t active_deaf; /* ... that do not heed ECN marks */
 
