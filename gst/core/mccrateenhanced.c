@@ -50,7 +50,8 @@
 #define DRAIN_MAX 0.7 /* ... but the rate falls no further than this at once */
 #define RESTORE 0.97  /* of the capacity seen, once the queue has drained */
 #define RECEIVED_CAP 2.0
-#define SHALLOW_S 0.2 /* a buffer below this */
+#define REGROW_SHARE 0.5 /* of the losses, a full queue's */
+#define SHALLOW_S 0.2    /* a buffer below this */
 #define RESTORE_SHALLOW 0.03
 #define TCP_FALL 0.6         /* of the received rate, at once */
 #define TCP_RISE_PER_S 0.7   /* a few losses say little about a rate far from where they were met */
@@ -245,7 +246,12 @@ grow (MccRateEnhanced *self, const MccRateInput *input, MccTime target, MccTime 
   if (self->capacity_bps > 0.0 && *rate >= restore_bps) {
     bool disproved = (double)input->received_bps > NEAR * self->capacity_bps
                      || self->beyond_s > fmax (BEYOND_S, self->buffer_s) + self->cycles.spread_s;
-    if (!disproved && (*rate < NEAR * self->capacity_bps || calm < NEAR_TIME))
+    bool near = *rate < NEAR * self->capacity_bps;
+    if (near)
+      self->near_until = input->now;
+    /* What comes of a rate shows a round trip later. */
+    bool shown = calm >= NEAR_TIME && input->now - self->near_until >= input->rtt;
+    if (!disproved && (near || !shown))
       growth = GROWTH_NEAR * fmin (1.0, depth * fmax (1.0, mcc_time_to_seconds (calm) / 2.0));
     else
       self->capacity_bps = self->longest_s = 0.0;
@@ -327,6 +333,20 @@ decide_tcp (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
   }
 }
 
+/* What the equation gives is a mean over many losses. TCP that has halved at the newest one would
+ * by now be here; where losses are a full queue's, and the queue is empty, none is due before. */
+static double
+regrown_bps (const MccRateEnhanced *self, const MccRateInput *input)
+{
+  if (self->base.mode != MCC_RATE_DELAY || self->loss_seen == MCC_TIME_NONE
+      || input->overflow_share < REGROW_SHARE
+      || input->queue_delay > mcc_rate_enhanced_empty_queue (self, input))
+    return 0.0;
+  double rtt_s = mcc_time_to_seconds (input->rtt);
+  double since_s = mcc_time_to_seconds (input->now - self->loss_seen);
+  return self->loss_bps / 2.0 + 8.0 * input->packet_bytes * since_s / (rtt_s * rtt_s);
+}
+
 /* The bounds that hold in every mode. */
 static void
 bound (MccRateEnhanced *self, const MccRateInput *input, double previous_bps)
@@ -335,6 +355,7 @@ bound (MccRateEnhanced *self, const MccRateInput *input, double previous_bps)
   double received_now = (double)input->received_now_bps;
   double allowed
       = self->base.mode == MCC_RATE_TCP ? INFINITY : mcc_rate_enhanced_equation_bps (input);
+  allowed = fmax (allowed, regrown_bps (self, input));
   /* The received rate is what the path bears, however long a queue makes the RTT just now. */
   if (*rate > allowed)
     *rate = fmax (allowed, fmin (fmin (*rate, previous_bps), DRAIN_MAX * received_now));
@@ -382,8 +403,10 @@ enhanced_decide (MccRate *base, const MccRateInput *input)
     self->decisions++;
   bool new_loss = input->last_loss_event != MCC_TIME_NONE
                   && (self->loss_seen == MCC_TIME_NONE || input->last_loss_event > self->loss_seen);
-  if (new_loss && self->decisions >= START_DECISIONS)
+  if (new_loss && self->decisions >= START_DECISIONS) {
     self->loss_seen = input->last_loss_event;
+    self->loss_bps = (double)input->received_now_bps;
+  }
 
   self->longest_s *= 1.0 - LONGEST_FADE * mcc_time_to_seconds (dt);
   self->longest_s = fmax (self->longest_s, mcc_time_to_seconds (input->queue_peak));

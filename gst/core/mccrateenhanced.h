@@ -78,9 +78,11 @@ typedef struct {
   double target_limit_s; /* a shallow buffer overflows above; INFINITY: none known */
   double longest_s;      /* queue that something came out of, fading */
   MccTime calm_since;    /* no sign of congestion since */
-  MccTime loss_seen;     /* the newest loss event that was acted upon */
+  MccTime loss_seen;     /* the newest loss event that was acted upon ... */
+  double loss_bps;       /* ... and what arrived then */
   double capacity_bps;   /* received while the queue stood; 0 = none seen */
   bool restore;          /* ... and the rate was cut below it since */
+  MccTime near_until;    /* the rate was below what would disprove it, newest */
   double beyond_s;       /* what arrived beyond that capacity and left no queue: in its time */
   bool built;            /* the queue that slow start left has not gone yet */
   /* Who fills the queue? */

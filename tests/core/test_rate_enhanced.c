@@ -271,6 +271,76 @@ one_reaction (void)
   mcc_rate_free (rate);
 }
 
+/* ... and no rate above what the link was seen to carry is believed before it can have shown. */
+static void
+waits_for_the_round_trip (void)
+{
+  static const MccTime rtts[] = { 40 * MCC_MSECOND, 600 * MCC_MSECOND };
+  guint steps[2] = { 0 };
+  for (guint i = 0; i < 2; i++) {
+    MccRateInput input;
+    MccRate *rate = in_delay_mode (&input);
+    input.rtt = rtts[i];
+    for (guint n = 0; n < 20; n++)
+      step (rate, &input);
+    input.queue_delay = input.queue_peak = 200 * MCC_MSECOND;
+    step (rate, &input);
+    input.queue_delay = input.queue_peak = 0;
+    while (mcc_rate_get_bps (rate) < 1050000)
+      step (rate, &input);
+    for (guint64 before = 1; steps[i] < 20; steps[i]++) { /* until it grows faster again */
+      before = mcc_rate_get_bps (rate);
+      step (rate, &input);
+      if ((double)mcc_rate_get_bps (rate) > 1.01 * (double)before)
+        break;
+    }
+    mcc_rate_free (rate);
+  }
+  g_assert_cmpuint (steps[0], <=, 1);
+  g_assert_cmpuint (steps[1], >=, 5);
+  g_assert_cmpuint (steps[1], <, 20);
+}
+
+/* Alone on a long path, after an overflow: no less than a TCP that halved then has by now, while
+ * the queue is empty. Losses by chance are not over because none came lately. */
+static void
+grows_as_tcp_would (void)
+{
+  static const struct {
+    double overflow_share;
+    guint queue_ms;
+    gboolean grows;
+  } table[] = { { 1.0, 0, TRUE }, { 0.0, 0, FALSE }, { 1.0, 30, FALSE } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    MccRateInput input;
+    MccRate *rate = in_delay_mode (&input);
+    input.rtt = 600 * MCC_MSECOND;
+    for (guint i = 0; i < 20; i++)
+      step (rate, &input);
+    input.queue_delay = 10 * MCC_MSECOND;
+    input.queue_peak = 70 * MCC_MSECOND;
+    input.last_loss_event = input.now + STEP;
+    input.overflow_share = table[row].overflow_share;
+    input.loss_ratio = 8e-4;
+    double allowed = mcc_tcp_rate_bps (&mcc_tcp_model_default, 1200.0, 0.6, input.loss_ratio);
+    g_assert_cmpfloat (allowed, <, 700000.0);
+    step (rate, &input);
+    input.queue_delay = input.queue_peak = table[row].queue_ms * MCC_MSECOND;
+    guint64 early = 0;
+    for (guint i = 1; i <= 300; i++) {
+      input.received_bps = input.received_now_bps = MIN (mcc_rate_get_bps (rate), 1000000);
+      step (rate, &input);
+      early = i == 50 ? mcc_rate_get_bps (rate) : early;
+    }
+    g_test_message ("row %u: %.0f, %" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT, row, allowed, early,
+        mcc_rate_get_bps (rate));
+    g_assert_cmpfloat ((double)early, <=, allowed + 1.0); /* TCP is at 0.63 Mb/s */
+    g_assert_cmpint ((double)mcc_rate_get_bps (rate) > 950000.0, ==, table[row].grows);
+    g_assert_cmpint ((double)mcc_rate_get_bps (rate) > allowed + 1.0, ==, table[row].grows);
+    mcc_rate_free (rate);
+  }
+}
+
 /* What the link carried while the queue stood is taken again when it has drained. */
 static void
 restores (void)
@@ -431,6 +501,8 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-enhanced/bounded-whatever-comes", bounds);
   g_test_add_func ("/rate-enhanced/remembers-what-was-carried", remembers_what_was_carried);
   g_test_add_func ("/rate-enhanced/one-episode-one-reaction", one_reaction);
+  g_test_add_func ("/rate-enhanced/waits-for-the-round-trip", waits_for_the_round_trip);
+  g_test_add_func ("/rate-enhanced/grows-as-tcp-would", grows_as_tcp_would);
   g_test_add_func ("/rate-enhanced/takes-the-capacity-again", restores);
   g_test_add_func ("/rate-enhanced/the-equation-bounds", equation_rules);
   g_test_add_func ("/rate-enhanced/grows-only-on-proof", unproven);
