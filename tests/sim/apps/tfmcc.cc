@@ -5,7 +5,8 @@
  * A media packet is packet_bytes IP bytes, as everybody's: IP and UDP 28, the TFMCC header 28, the
  * rest media. A report is 48 IP bytes: IP and UDP 28, TFMCC 20. Reports go to the sender by
  * unicast; option `overhear` sends them to the group (RFC 4654 4.5, ASM). Other options:
- * `discounting` (5.5), `rfc_start`: one packet per R_max at first (3.1), not the flow's start rate,
+ * `discounting` (5.5), `samples` (4.3.2), `rfc_start`: one packet per R_max at first (3.1), not the
+ * flow's start rate,
  * `rise`: by a packet per R_max in each `rmax`, or with each `report` of the CLR (3.3).
  */
 #include <algorithm>
@@ -143,6 +144,7 @@ public:
     config.packet_bytes = m_config.packet_bytes;
     config.seed = m_config.seed + m_starts++;
     config.discounting = m_config.options.value ("discounting", false);
+    config.sample_each = m_config.options.value ("samples", "report") == "echo";
     if (m_overhear)
       config.round_rtts = ROUND_RTTS_HEARD;
     m_receiver.emplace (config, m_port.Now ());

@@ -140,6 +140,7 @@ OPTIONS = {
         Word("rmax", "report"),
         ("tfmcc",),
     ),  # by a packet per R_max in each, RFC 4654 3.3 (rmax)
+    "samples": (Word("report", "echo"), ("tfmcc",)),  # of the RTT, each echo's too, RFC 4654 4.3.2
     "rtt": (Word("timestamps", "packets"), ("pgmcc",)),  # the acker is elected by; draft 2.5
     "model": (Word("full", "simple"), ("pgmcc",)),  # draft 2.4; RTT sqrt(p), as in ASMP 2009
     "nak_backoff": (SPAN, ("pgmcc",)),  # a NAK waits up to that (50 ms)

@@ -33,6 +33,9 @@ public:
       : machine ({ ID, S, seed, discounting, 6 }, START)
   {
   }
+  explicit Receiver (const TfmccReceiver::Config &config) : machine (config, START)
+  {
+  }
   /* A packet that took @delay s to come, at @at s; a report if one goes out. */
   bool Data (double at, double delay, const TfmccData &fields, TfmccReport *out)
   {
@@ -247,6 +250,40 @@ first_interval_is_of_the_last_rtt ()
     receiver.Plain (at += 0.01);
   double l0 = std::pow (49.0 / 50 * 800e3 * MAX_RTT / (std::sqrt (1.5) * 8 * S), 2);
   check_near (1 / receiver.machine.History ().LossEventRate (), l0, 1e-3);
+}
+
+/* 5.6: ... also where the first gap is so long that it is several events. */
+void
+first_interval_before_a_long_gap ()
+{
+  Receiver receiver;
+  double at = 0;
+
+  for (; at < 2; at += 0.02)
+    receiver.Plain (at);
+  receiver.seq += 50;
+  at += 1; /* two R_max */
+  for (int i = 0; i < 4; i++, at += 0.02)
+    receiver.Plain (at);
+  g_assert_cmpuint (receiver.machine.History ().Events (), >=, 2);
+  /* Of an interval of one packet the mean would be below those of the gap, 25 packets. */
+  g_assert_cmpfloat (1 / receiver.machine.History ().LossEventRate (), >, 25);
+}
+
+/* 4.3.2, read so that each echo is a sample. */
+void
+samples_each_echo ()
+{
+  TfmccReceiver::Config config{ ID, S, 1, false, 6 };
+  TfmccReport report;
+  config.sample_each = true;
+  Receiver receiver (config);
+
+  receiver.Begin ();
+  receiver.Expire ();
+  receiver.Echo (3.0, 0.1, true, &report);
+  receiver.Echo (3.1, 0.2, true, &report);
+  check_near (receiver.machine.Rtt (), 0.9 * 0.1 + 0.1 * 0.2);
 }
 
 /* 4.5: P (wait <= t) = N^(t/T - 1), T = 6 R_max, N = 10 000. */
@@ -466,6 +503,9 @@ main (int argc, char **argv)
       "/tfmcc/receiver/rescales-by-the-max-rtt-of-the-loss", rescales_by_the_max_rtt_of_the_loss);
   g_test_add_func (
       "/tfmcc/receiver/first-interval-is-of-the-last-rtt", first_interval_is_of_the_last_rtt);
+  g_test_add_func (
+      "/tfmcc/receiver/first-interval-before-a-long-gap", first_interval_before_a_long_gap);
+  g_test_add_func ("/tfmcc/receiver/samples-each-echo", samples_each_echo);
   g_test_add_func ("/tfmcc/receiver/timers-are-exponential", timers_are_exponential);
   g_test_add_func ("/tfmcc/receiver/cancel-rule", cancel_rule);
   g_test_add_func ("/tfmcc/receiver/new-round-starts-a-new-timer", new_round_starts_a_new_timer);

@@ -166,6 +166,8 @@ public:
     double round_rtts = 6;    /* as the sender's */
     /* Of R' in R, each packet. 1: R' stands for R until the next sample, 4.3.3. */
     double one_way_gain = 1;
+    /* Each packet that echoes a report is a sample of the RTT (4.3.2), not only the first one. */
+    bool sample_each = false;
   };
 
   TfmccReceiver (const Config &config, MccTime now);

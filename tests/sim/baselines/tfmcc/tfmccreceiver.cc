@@ -65,7 +65,7 @@ TfmccReceiver::UpdateRtt (const TfmccData &data, MccTime now)
 {
   std::uint32_t now_us = Microseconds (now);
 
-  if (data.echo_receiver == m_config.id && m_sample_due) {
+  if (data.echo_receiver == m_config.id && (m_sample_due || m_config.sample_each)) {
     double sample = std::max (Seconds (now_us - data.echo_us), RTT_MIN);
     double q = m_is_clr ? SMOOTH_CLR : SMOOTH;
 
@@ -153,9 +153,10 @@ TfmccReceiver::HandleData (const TfmccData &data, std::uint32_t ip_bytes, bool c
 
   MccTime rtt = mcc_time_from_seconds (Rtt ());
   m_meter.Add (ip_bytes, now, mcc_time_from_seconds (2 * RECEIVE_RTTS * Rtt ()));
+  bool first = m_history.Events () == 0;
   if (m_history.HandlePacket (data.seq, ce, now, rtt)) {
     m_have_loss = true;
-    if (m_history.Events () == 1) {
+    if (first) { /* a gap may be several events */
       /* 5.6: l_0 = (X_recv R / (sqrt (3/2) 8 s))^2, X_recv of the last RTT */
       double packets
           = m_meter.Between (rtt, now) * Rtt () / (std::sqrt (1.5) * 8 * m_config.packet_bytes);

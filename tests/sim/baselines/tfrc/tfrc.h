@@ -44,7 +44,7 @@ public:
   struct Config {
     std::uint32_t packet_bytes;       /* s, IP bytes */
     double min_bps = 0, max_bps = 0;  /* the application's limits; max 0 = none */
-    bool reduce_oscillations = false; /* 4.5, optional */
+    bool reduce_oscillations = false; /* 4.5, RECOMMENDED beside few others */
   };
 
   TfrcSender (const Config &config, MccTime now);

@@ -62,8 +62,9 @@ TfrcReceiver::HandleData (const TfrcData &data, std::uint32_t ip_bytes, bool ce,
   double rtt = m_rtt > 0 ? m_rtt : EVENT_RTT_UNKNOWN;
   m_meter.Add (ip_bytes, now, std::max (mcc_time_from_seconds (2 * rtt), MEMORY_MIN));
   m_timer = std::min (m_timer, now + mcc_time_from_seconds (rtt)); /* R may have shrunk */
+  bool none = m_history.Events () == 0;
   bool event = m_history.HandlePacket (data.seq, ce, now, mcc_time_from_seconds (rtt));
-  if (event && m_history.Events () == 1)
+  if (event && none) /* a gap may be several events */
     Seed (now);
   /* 6.3: at once on the first; 6.1: and when p rises. */
   if (first || m_rtt <= 0 || m_history.LossEventRate () > before)
