@@ -82,12 +82,10 @@ gst_asmp_sink_start (GstMccSender *sender)
     return FALSE;
   g_mutex_lock (&sender->network.lock);
   config.variant = sender->network.variant;
-  config.session_bandwidth_bps = sender->network.settings.session_bandwidth;
-  inet = g_inet_address_new_from_string (
-      sender->network.settings.address ? sender->network.settings.address : "");
-  config.ttl
-      = (uint8_t)(inet && g_inet_address_get_is_multicast (inet) ? sender->network.settings.ttl_mc
-                                                                 : sender->network.settings.ttl);
+  config.session_bandwidth_bps = sender->network.opened.session_bandwidth;
+  inet = g_inet_address_new_from_string (sender->network.opened.address);
+  config.ttl = (uint8_t)(g_inet_address_get_is_multicast (inet) ? sender->network.opened.ttl_mc
+                                                                : sender->network.opened.ttl);
   g_mutex_unlock (&sender->network.lock);
   g_clear_object (&inet);
   gst_mcc_session_get_feedback (sender->session, &config.feedback);

@@ -263,8 +263,8 @@ gst_assp_simulcast_bin_start (GstMccSender *sender)
 
   g_mutex_lock (&sender->network.lock);
   config.variant = sender->network.variant;
-  config.session_bandwidth_bps = sender->network.settings.session_bandwidth;
-  config.ttl = (uint8_t)sender->network.settings.ttl_mc;
+  config.session_bandwidth_bps = sender->network.opened.session_bandwidth;
+  config.ttl = (uint8_t)sender->network.opened.ttl_mc;
   g_mutex_unlock (&sender->network.lock);
   gst_mcc_session_get_feedback (sender->session, &config.feedback);
   config.srtcp_bytes = gst_mcc_session_get_srtcp_bytes (sender->session);

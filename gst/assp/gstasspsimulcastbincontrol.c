@@ -468,7 +468,7 @@ get_stream_network (GstAsspSimulcastBin *self, guint i, GstMccSessionSettings *o
   gchar *address;
   guint port;
 
-  gst_mcc_properties_get_settings (&sender->network, out);
+  gst_mcc_properties_get_opened (&sender->network, out);
   if (!gst_mcc_session_settings_place (
           out, gst_assp_streams_place (&self->bounds, i), &address, &port, NULL))
     return FALSE;

@@ -191,6 +191,7 @@ void
 gst_mcc_properties_clear (GstMccProperties *self)
 {
   gst_mcc_properties_settings_clear (&self->settings);
+  gst_mcc_properties_settings_clear (&self->opened);
   g_mutex_clear (&self->lock);
 }
 
@@ -379,11 +380,10 @@ gst_mcc_properties_get (GstMccProperties *self, GObject *object, guint id, GValu
   return known;
 }
 
-void
-gst_mcc_properties_get_settings (GstMccProperties *self, GstMccSessionSettings *out)
+static void
+copy_settings (GstMccSessionSettings *out, const GstMccSessionSettings *settings)
 {
-  g_mutex_lock (&self->lock);
-  *out = self->settings;
+  *out = *settings;
   out->bad_uri = g_strdup (out->bad_uri);
   out->address = g_strdup (out->address);
   out->multicast_iface = g_strdup (out->multicast_iface);
@@ -392,6 +392,13 @@ gst_mcc_properties_get_settings (GstMccProperties *self, GstMccSessionSettings *
   out->cname = g_strdup (out->cname);
   out->srtp_key = g_strdup (out->srtp_key);
   out->srtp_key_file = g_strdup (out->srtp_key_file);
+}
+
+void
+gst_mcc_properties_get_opened (GstMccProperties *self, GstMccSessionSettings *out)
+{
+  g_mutex_lock (&self->lock);
+  copy_settings (out, &self->opened);
   g_mutex_unlock (&self->lock);
 }
 
@@ -421,7 +428,7 @@ gst_mcc_properties_get_ssrc_seed (GstMccProperties *self)
 
   g_mutex_lock (&self->lock);
   /* the same SSRC and numbers under the same key were the same key stream */
-  seed = self->settings.encrypted ? 0 : self->seed;
+  seed = self->opened.encrypted ? 0 : self->seed;
   g_mutex_unlock (&self->lock);
   return or_any (seed);
 }
@@ -443,15 +450,28 @@ gst_mcc_properties_install_signals (GType type)
       "request-srtp-key", type, G_SIGNAL_RUN_LAST, 0, take_first, NULL, NULL, G_TYPE_STRING, 0);
 }
 
-void
-gst_mcc_properties_request_key (
-    GstMccProperties *self, GObject *object, GstMccSessionSettings *settings)
+static void
+get_settings (GstMccProperties *self, GstMccSessionSettings *out)
 {
-  if (!settings->srtp_key && !settings->srtp_key_file)
-    g_signal_emit_by_name (object, "request-srtp-key", &settings->srtp_key);
-  settings->encrypted = settings->srtp_key || settings->srtp_key_file;
   g_mutex_lock (&self->lock);
-  self->settings.encrypted = settings->encrypted;
+  copy_settings (out, &self->settings);
+  g_mutex_unlock (&self->lock);
+}
+
+void
+gst_mcc_properties_open (GstMccProperties *self, GObject *object, GstMccSessionSettings *out)
+{
+  GstMccSessionSettings kept;
+
+  get_settings (self, out);
+  if (!out->srtp_key && !out->srtp_key_file)
+    g_signal_emit_by_name (object, "request-srtp-key", &out->srtp_key);
+  out->encrypted = out->srtp_key || out->srtp_key_file;
+  kept = *out;
+  kept.srtp_key = NULL;
+  g_mutex_lock (&self->lock);
+  gst_mcc_properties_settings_clear (&self->opened);
+  copy_settings (&self->opened, &kept);
   g_mutex_unlock (&self->lock);
 }
 
@@ -464,7 +484,7 @@ gst_mcc_properties_apply_key (
 
   if (id != GST_MCC_PROPERTY_SRTP_KEY && id != GST_MCC_PROPERTY_SRTP_KEY_FILE)
     return;
-  gst_mcc_properties_get_settings (self, &settings);
+  get_settings (self, &settings);
   if (!gst_mcc_session_set_keys (session, &settings, &error)
       && GST_STATE (element) > GST_STATE_NULL)
     GST_ELEMENT_WARNING (element, LIBRARY, SETTINGS,

@@ -42,9 +42,10 @@ enum {
 };
 
 typedef struct {
-  const gchar *scheme; /* of the URI, static */
-  GMutex lock;         /* guards all below; properties may be set from any thread */
-  GstMccSessionSettings settings;
+  const gchar *scheme;            /* of the URI, static */
+  GMutex lock;                    /* guards all below; properties may be set from any thread */
+  GstMccSessionSettings settings; /* as they were set last */
+  GstMccSessionSettings opened;   /* as the session has them, without the key */
   MccVariant variant;
   guint64 seed; /* 0 = from the operating system */
   guint stats_interval_ms;
@@ -66,22 +67,22 @@ void gst_mcc_properties_clear (GstMccProperties *self);
 gboolean gst_mcc_properties_set (
     GstMccProperties *self, GObject *object, guint id, const GValue *value);
 gboolean gst_mcc_properties_get (GstMccProperties *self, GObject *object, guint id, GValue *value);
-/* A copy of the network settings, to be cleared by _settings_clear(). */
-void gst_mcc_properties_get_settings (GstMccProperties *self, GstMccSessionSettings *out);
+/* NULL->READY: a copy of the network settings for the session that is to be opened, to be cleared
+ * by _settings_clear(). Where no property has a key it has what the application says
+ * (request-srtp-key). */
+void gst_mcc_properties_open (GstMccProperties *self, GObject *object, GstMccSessionSettings *out);
+/* Another one of what the last _open() gave, without the key: a later change waits for the next. */
+void gst_mcc_properties_get_opened (GstMccProperties *self, GstMccSessionSettings *out);
 void gst_mcc_properties_settings_clear (GstMccSessionSettings *settings);
 /* From a base class's class_init: the signal request-srtp-key of @type. */
 void gst_mcc_properties_install_signals (GType type);
-/* NULL->READY: asks the application (request-srtp-key) where no property has a key, and puts what
- * it says into @settings, a copy. */
-void gst_mcc_properties_request_key (
-    GstMccProperties *self, GObject *object, GstMccSessionSettings *settings);
 /* Behind _set() of @id while @session may be open: new keys are taken over; what is wrong with them
  * is a warning of @element. */
 void gst_mcc_properties_apply_key (
     GstMccProperties *self, GstElement *element, guint id, GstMccSession *session);
 /* The seed to use: the property's, or one from the operating system. */
 guint64 gst_mcc_properties_get_seed (GstMccProperties *self);
-/* The same for SSRCs, which never come twice under one key: behind _request_key(). */
+/* The same for SSRCs, which never come twice under one key: behind _open(). */
 guint64 gst_mcc_properties_get_ssrc_seed (GstMccProperties *self);
 
 G_END_DECLS

@@ -74,7 +74,7 @@ apply_feedback (GstMccReceiver *self, const MccAppSession *session, const MccAdd
   gboolean good = mcc_app_session_feedback (session, announcer, &address), set, told;
 
   g_mutex_lock (&self->properties.lock);
-  set = self->properties.settings.feedback_address != NULL;
+  set = self->properties.opened.feedback_address != NULL;
   g_mutex_unlock (&self->properties.lock);
   if (set)
     memset (&address, 0, sizeof address);
@@ -536,8 +536,7 @@ open_session (GstMccReceiver *self)
   GError *error = NULL;
   gboolean good;
 
-  gst_mcc_properties_get_settings (&self->properties, &settings);
-  gst_mcc_properties_request_key (&self->properties, G_OBJECT (self), &settings);
+  gst_mcc_properties_open (&self->properties, G_OBJECT (self), &settings);
   good = check_latency (&settings, &error) && get_user_caps (self, &self->user_caps, &error)
          && gst_mcc_session_open (self->session, &settings, &error);
   gst_mcc_properties_settings_clear (&settings);

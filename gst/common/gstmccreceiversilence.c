@@ -89,7 +89,7 @@ gst_mcc_receiver_tell_silence (GstMccReceiver *self, GstMccReceiverSilence silen
 
   if (silence == GST_MCC_RECEIVER_SILENCE_NONE)
     return;
-  gst_mcc_properties_get_settings (&self->properties, &settings);
+  gst_mcc_properties_get_opened (&self->properties, &settings);
   switch (silence) {
     case GST_MCC_RECEIVER_SILENCE_KEY:
       GST_ELEMENT_WARNING (self, STREAM, DECRYPT,

@@ -411,7 +411,7 @@ gst_mcc_sender_write_sdp (GstMccSender *self, GstMccSendStream *stream, GstCaps 
   GST_OBJECT_UNLOCK (self);
   if (!location)
     return;
-  gst_mcc_properties_get_settings (&self->network, &network);
+  gst_mcc_properties_get_opened (&self->network, &network);
   gst_mcc_send_stream_write_sdp (stream, location, &network, max_bps, caps);
   g_free (location);
 }
@@ -478,10 +478,9 @@ gst_mcc_sender_open_session (
   GError *error = NULL;
   gboolean good;
 
-  gst_mcc_properties_get_settings (&self->network, &network);
+  gst_mcc_properties_open (&self->network, G_OBJECT (self), &network);
   if (network.session_bandwidth == 0)
     network.session_bandwidth = bandwidth_bps;
-  gst_mcc_properties_request_key (&self->network, G_OBJECT (self), &network);
   good = gst_mcc_session_open_streams (self->session, &network, places, n, &error);
   gst_mcc_properties_settings_clear (&network);
   if (!good) {
@@ -521,7 +520,7 @@ tell_plain (GstMccSender *self)
   gboolean encrypted;
 
   g_mutex_lock (&self->network.lock);
-  encrypted = self->network.settings.encrypted;
+  encrypted = self->network.opened.encrypted;
   g_mutex_unlock (&self->network.lock);
   if (!encrypted && !self->told_plain)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,

@@ -207,24 +207,64 @@ test_two_in_one_process (void)
   sink_teardown (&b);
 }
 
+/* What is written to @path by then; the caller's. */
+static gchar *
+take_file (SinkFixture *f, const gchar *path)
+{
+  gchar *text = NULL;
+
+  for (guint i = 0; i < 500 && (!text || !*text); i++) {
+    g_free (text);
+    asmp_peer_run (&f->peer, 10);
+    g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  }
+  g_assert_true (g_file_set_contents (path, "", 0, NULL));
+  return text;
+}
+
 static void
 test_sdp (void)
 {
   SinkFixture f;
-  gchar *path = g_build_filename (g_get_tmp_dir (), "mcc-asmpsink-XXXXXX", NULL), *text = NULL;
+  gchar *path = g_build_filename (g_get_tmp_dir (), "mcc-asmpsink-XXXXXX", NULL), *text;
 
   g_close (g_mkstemp (path), NULL);
   if (sink_setup (&f, LIVE "@")) {
     g_object_set (f.sink, "sdp-location", path, NULL);
     sink_play (&f);
     sink_meet (&f);
-    for (guint i = 0; i < 500 && (!text || !*text); i++) {
-      g_free (text);
-      asmp_peer_run (&f.peer, 10);
-      g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
-    }
+    text = take_file (&f, path);
     g_assert_nonnull (strstr (text, "a=rtpmap:96 H264/90000"));
     g_free (text);
+    sink_teardown (&f);
+  }
+  g_unlink (path);
+  g_free (path);
+}
+
+/* The sockets stay as they were made from NULL to READY: so does what others are told of them. */
+static void
+test_network_of_the_start (void)
+{
+  static const gchar *const addresses[] = { "239.255.1.1", "", NULL };
+  SinkFixture f;
+  gchar *path = g_build_filename (g_get_tmp_dir (), "mcc-asmpsink-XXXXXX", NULL), *text;
+
+  g_close (g_mkstemp (path), NULL);
+  if (sink_setup (&f, LIVE "@ ttl=7 session-bandwidth=600000")) {
+    for (guint i = 0; i < G_N_ELEMENTS (addresses); i++) {
+      gst_element_set_state (f.pipeline, GST_STATE_READY);
+      g_object_set (f.sink, "address", addresses[i], "sdp-location", path, "ttl", 8, "ttl-mc", 9,
+          "session-bandwidth", G_GUINT64_CONSTANT (900000), NULL);
+      f.peer.sessions = 0;
+      sink_play (&f);
+      sink_meet (&f);
+      g_assert_cmpuint (f.peer.session.ttl, ==, 7);
+      g_assert_cmpuint (f.peer.session.session_bandwidth_bps, ==, 600000);
+      text = take_file (&f, path);
+      g_assert_nonnull (strstr (text, "c=IN IP4 127.0.0.1"));
+      g_free (text);
+    }
     sink_teardown (&f);
   }
   g_unlink (path);
@@ -355,6 +395,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpsink/preview-and-recording", test_preview_and_recording);
   g_test_add_func ("/asmpsink/two-in-one-process", test_two_in_one_process);
   g_test_add_func ("/asmpsink/sdp", test_sdp);
+  g_test_add_func ("/asmpsink/network-of-the-start", test_network_of_the_start);
   g_test_add_func ("/asmpsink/warns-once/no-feedback", test_no_feedback_warns_once);
   g_test_add_func ("/asmpsink/warns-once/pre-encoded", test_pre_encoded_warns_once);
   g_test_add_func ("/asmpsink/caps-in-two-steps", test_caps_in_two_steps);

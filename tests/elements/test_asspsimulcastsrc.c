@@ -485,24 +485,33 @@ comes (GSocket *socket)
   return g_socket_condition_timed_wait (socket, G_IO_IN, 3 * G_USEC_PER_SEC, NULL, NULL);
 }
 
-/* Reports go where our sender wants them, whoever else announces between its word and a switch. */
-static void
-test_feedback_of_ours (void)
+/* @peer asks for reports at the socket that is returned. */
+static GSocket *
+start_with_feedback (AsspSource *peer)
 {
   GSocket *feedback
       = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
   GSocketAddress *place = g_inet_socket_address_new_from_string ("127.0.0.1", 0);
-  AsspSource peer, other;
-  World world;
 
   g_assert_true (g_socket_bind (feedback, place, FALSE, NULL));
   g_socket_set_blocking (feedback, FALSE);
   g_object_unref (place);
   place = g_socket_get_local_address (feedback, NULL);
-  assp_source_init (&peer, group, port, 0xd00);
-  peer.feedback_port = g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (place));
+  assp_source_init (peer, group, port, 0xd00);
+  peer->feedback_port = g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (place));
   g_object_unref (place);
-  assp_source_start (&peer);
+  assp_source_start (peer);
+  return feedback;
+}
+
+/* Reports go where our sender wants them, whoever else announces between its word and a switch. */
+static void
+test_feedback_of_ours (void)
+{
+  AsspSource peer, other;
+  GSocket *feedback = start_with_feedback (&peer);
+  World world;
+
   world_start (&world, &peer, "lock-stream=0");
   g_assert_true (world_comes_to (&world, 0, 5));
   g_assert_true (comes (feedback));
@@ -518,6 +527,25 @@ test_feedback_of_ours (void)
   g_usleep (100000); /* what is said of the switch */
   g_assert_cmpuint (world.warnings, ==, 1);
   g_assert_nonnull (strstr (world.warning, "Another sender"));
+  g_assert_true (comes (feedback));
+  world_stop (&world);
+  assp_source_stop (&peer, FALSE);
+  g_object_unref (feedback);
+}
+
+/* feedback-address waits for the next start: until then reports go where the sender wants them. */
+static void
+test_feedback_of_the_start (void)
+{
+  AsspSource peer;
+  GSocket *feedback = start_with_feedback (&peer);
+  World world;
+
+  world_start (&world, &peer, "lock-stream=0");
+  g_assert_true (world_comes_to (&world, 0, 5));
+  g_object_set (world.src, "feedback-address", "127.0.0.9", "lock-stream", 1, NULL);
+  g_assert_true (world_comes_to (&world, 1, 8));
+  g_usleep (1200000); /* an announcement of it */
   g_assert_true (comes (feedback));
   world_stop (&world);
   assp_source_stop (&peer, FALSE);
@@ -610,6 +638,7 @@ main (int argc, char **argv)
       "/asspsimulcastsrc/sender-restarts-after-bye", GINT_TO_POINTER (TRUE), test_sender_restarts);
   g_test_add_func ("/asspsimulcastsrc/forged-description", test_forged);
   g_test_add_func ("/asspsimulcastsrc/feedback-of-ours", test_feedback_of_ours);
+  g_test_add_func ("/asspsimulcastsrc/feedback-of-the-start", test_feedback_of_the_start);
   g_test_add_func ("/asspsimulcastsrc/wanted-sender", test_wanted_sender);
   g_test_add_func ("/asspsimulcastsrc/flush-and-eos", test_flush_and_eos);
   return g_test_run ();
