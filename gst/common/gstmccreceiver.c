@@ -702,12 +702,25 @@ gst_mcc_receiver_change_state (GstElement *element, GstStateChange transition)
 /* ---- class ---- */
 
 static void
+gst_mcc_receiver_dispose (GObject *object)
+{
+  GstMccReceiver *self = GST_MCC_RECEIVER (object);
+
+  /* Whoever let go may not have stopped it: while the children are still here. */
+  if (self->session) {
+    stop_machine (self);
+    close_session (self);
+  }
+  g_clear_pointer (&self->session, gst_mcc_session_free);
+  g_clear_pointer (&self->pump, gst_mcc_pump_free);
+  G_OBJECT_CLASS (gst_mcc_receiver_parent_class)->dispose (object);
+}
+
+static void
 gst_mcc_receiver_finalize (GObject *object)
 {
   GstMccReceiver *self = GST_MCC_RECEIVER (object);
 
-  gst_mcc_session_free (self->session);
-  gst_mcc_pump_free (self->pump);
   gst_mcc_messages_free (self->messages);
   gst_mcc_properties_clear (&self->properties);
   gst_clear_caps (&self->user_caps);
@@ -725,6 +738,7 @@ gst_mcc_receiver_class_init (GstMccReceiverClass *klass)
   GObjectClass *object = G_OBJECT_CLASS (klass);
 
   GST_DEBUG_CATEGORY_INIT (gst_mcc_receiver_debug, "mccreceiver", 0, "adaptive multicast receiver");
+  object->dispose = gst_mcc_receiver_dispose;
   object->finalize = gst_mcc_receiver_finalize;
   GST_ELEMENT_CLASS (klass)->change_state = gst_mcc_receiver_change_state;
   gst_mcc_properties_install_signals (GST_TYPE_MCC_RECEIVER);
