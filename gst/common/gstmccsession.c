@@ -598,7 +598,7 @@ begin_locked (GstMccStream *stream)
   stream->bye_sent = stream->app_sent = FALSE;
   if (!stream->session->sender)
     return;
-  stream->media_ssrc = stream->told_ssrc = 0;
+  stream->media_ssrc = stream->told_ssrc = stream->refused = 0;
   stream->rtp_running_time = GST_CLOCK_TIME_NONE; /* of the run before */
 }
 

@@ -45,6 +45,8 @@ typedef struct {
   guint32 rtp_time;
   GstClockTime rtp_running_time;
   guint64 packets, octets;
+  guint32 refused;       /* SSRC of RTP that cannot be encrypted, since the last one that can */
+  MccTime ssrc_asked_at; /* another one of rtpsession */
 } GstMccStream;
 
 struct _GstMccSession {
@@ -119,8 +121,9 @@ gboolean gst_mcc_session_get_sender_info_locked (
 gboolean gst_mcc_session_open_srtp (
     GstMccSession *self, const GstMccSessionSettings *settings, GError **error);
 void gst_mcc_session_close_srtp (GstMccSession *self);
-/* Sender: what arrives at @pad leaves it encrypted. */
-void gst_mcc_session_protect_rtp (GstMccSession *self, GstPad *pad);
+/* Sender: what arrives at @pad leaves it encrypted. A payloader that begins anew at numbers which
+ * were used under its SSRC gets another one. */
+void gst_mcc_session_protect_rtp (GstMccStream *stream, GstPad *pad);
 /* FALSE: it is dropped and counted. Without keys all is as it comes. */
 gboolean gst_mcc_session_unprotect (GstMccSession *self, gboolean rtcp, guint8 *data, gsize *size);
 /* Of the sender's streams, from SRTCP. */

@@ -182,7 +182,7 @@ link_rtp (GstMccStream *stream)
   GstPad *out = gst_element_get_static_pad (stream->udp, "sink");
   gboolean good;
 
-  gst_mcc_session_protect_rtp (self, out);
+  gst_mcc_session_protect_rtp (stream, out);
   gst_object_unref (out);
   stream->rtp_pad = gst_element_request_pad_simple (self->rtpbin, sink);
   good = stream->rtp_pad && gst_element_link_pads (self->rtpbin, src, stream->udp, "sink");

@@ -10,6 +10,8 @@
 
 /* Of files; more is no key. */
 #define FILE_MAX 65536
+/* Between two SSRCs for one stream: what is queued under the old one has left by then. */
+#define SSRC_INTERVAL MCC_SECOND
 
 static void
 wipe (gchar *text)
@@ -127,16 +129,35 @@ gst_mcc_session_set_keys (
 
 /* ---- RTP on its way out ---- */
 
+/* Payloaders take rtpsession's. */
 static void
-tell_unprotected (GstMccSession *self)
+renew_ssrc (GstMccStream *stream)
 {
-  gboolean first;
+  if (stream->rtp_session)
+    g_object_set (stream->rtp_session, "internal-ssrc", g_random_int (), NULL);
+}
+
+/* A packet of @ssrc cannot be encrypted: another SSRC is asked for. That is no help, and said, if
+ * packets come under the old one for long, or those under the new one fail as well. */
+static void
+handle_refused (GstMccStream *stream, guint32 ssrc)
+{
+  GstMccSession *self = stream->session;
+  gboolean numbers_on = self->handler.elm_app != NULL, waits, helpless, first;
+  MccTime now = gst_mcc_session_clock ();
 
   g_mutex_lock (&self->lock);
-  first = !self->told_unprotected;
-  self->told_unprotected = TRUE;
+  waits = now - stream->ssrc_asked_at < SSRC_INTERVAL;
+  helpless = numbers_on || (stream->refused ? ssrc != stream->refused || !waits : waits);
+  stream->refused = ssrc;
+  if (!waits)
+    stream->ssrc_asked_at = now;
+  first = helpless && !self->told_unprotected;
+  self->told_unprotected |= helpless;
   g_mutex_unlock (&self->lock);
-  GST_LOG_OBJECT (self->bin, "a packet cannot be encrypted; it is dropped");
+  GST_LOG_OBJECT (self->bin, "a packet of %08x cannot be encrypted; it is dropped", ssrc);
+  if (!waits && !numbers_on)
+    renew_ssrc (stream);
   if (first)
     GST_ELEMENT_WARNING (self->bin, RESOURCE, WRITE,
         ("Packets cannot be encrypted and are dropped: their SSRC and sequence numbers were used "
@@ -146,23 +167,29 @@ tell_unprotected (GstMccSession *self)
 
 /* An encrypted copy; NULL: it cannot leave. */
 static GstBuffer *
-protect (GstMccSession *self, GstBuffer *in)
+protect (GstMccStream *stream, GstBuffer *in)
 {
+  GstMccSession *self = stream->session;
   gsize size = gst_buffer_get_size (in);
   GstBuffer *out = gst_buffer_new_allocate (NULL, size + GST_MCC_SRTP_ROOM, NULL);
   gboolean good = FALSE;
+  guint32 ssrc = 0;
   GstMapInfo map;
 
   if (gst_buffer_map (out, &map, GST_MAP_WRITE)) {
     gst_buffer_extract (in, 0, map.data, size);
+    ssrc = size >= 12 ? GST_READ_UINT32_BE (map.data + 8) : 0;
     good = gst_mcc_srtp_protect (self->srtp, FALSE, map.data, &size);
     gst_buffer_unmap (out, &map);
   }
   if (!good) {
-    tell_unprotected (self);
+    handle_refused (stream, ssrc);
     gst_buffer_unref (out);
     return NULL;
   }
+  g_mutex_lock (&self->lock);
+  stream->refused = 0;
+  g_mutex_unlock (&self->lock);
   gst_buffer_set_size (out, (gssize)size);
   gst_buffer_copy_into (out, in, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
   return out;
@@ -171,7 +198,7 @@ protect (GstMccSession *self, GstBuffer *in)
 static GstPadProbeReturn
 on_plain_rtp (GstPad *pad, GstPadProbeInfo *info, gpointer user)
 {
-  GstMccSession *self = user;
+  GstMccStream *stream = user;
   gpointer out;
 
   if (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_BUFFER_LIST) {
@@ -180,14 +207,14 @@ on_plain_rtp (GstPad *pad, GstPadProbeInfo *info, gpointer user)
 
     list = gst_buffer_list_new_sized (n);
     for (guint i = 0; i < n; i++) {
-      GstBuffer *buffer = protect (self, gst_buffer_list_get (in, i));
+      GstBuffer *buffer = protect (stream, gst_buffer_list_get (in, i));
 
       if (buffer)
         gst_buffer_list_add (list, buffer);
     }
     out = list;
   } else {
-    out = protect (self, GST_PAD_PROBE_INFO_BUFFER (info));
+    out = protect (stream, GST_PAD_PROBE_INFO_BUFFER (info));
   }
   if (!out)
     return GST_PAD_PROBE_DROP;
@@ -197,20 +224,19 @@ on_plain_rtp (GstPad *pad, GstPadProbeInfo *info, gpointer user)
 }
 
 void
-gst_mcc_session_protect_rtp (GstMccSession *self, GstPad *pad)
+gst_mcc_session_protect_rtp (GstMccStream *stream, GstPad *pad)
 {
-  if (self->srtp)
-    gst_pad_add_probe (
-        pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, on_plain_rtp, self, NULL);
+  if (stream->session->srtp)
+    gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST,
+        on_plain_rtp, stream, NULL);
 }
 
-/* Payloaders take rtpsession's. */
 void
 gst_mcc_session_renew_ssrcs (GstMccSession *self)
 {
   for (guint i = 0; self->srtp && !self->handler.elm_app && i < self->n_streams; i++)
-    if (self->stream[i].packets > 0 && self->stream[i].rtp_session)
-      g_object_set (self->stream[i].rtp_session, "internal-ssrc", g_random_int (), NULL);
+    if (self->stream[i].packets > 0)
+      renew_ssrc (&self->stream[i]);
 }
 
 /* ---- packets in ---- */

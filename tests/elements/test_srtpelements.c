@@ -445,6 +445,68 @@ test_again (void)
   }
 }
 
+static gboolean
+warned_already (Side *side, const gchar *part)
+{
+  GstBus *bus = gst_element_get_bus (side->pipeline);
+  GstMessage *message;
+  gboolean found = FALSE;
+
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING))) {
+    GError *error = NULL;
+
+    gst_message_parse_warning (message, &error, NULL);
+    found |= strstr (error->message, part) != NULL;
+    g_error_free (error);
+    gst_message_unref (message);
+  }
+  gst_object_unref (bus);
+  return found;
+}
+
+/* A payloader that begins anew below its old numbers while the sender plays. */
+static void
+test_payloader_again (void)
+{
+  static const struct {
+    const gchar *sender, *receiver;
+  } cases[] = {
+    { "audiotestsrc name=source is-live=true samplesperbuffer=220 ! "
+      "rtpL16pay name=pay ! asmpsink name=it",
+        "asmpsrc" },
+    { "audiotestsrc name=source is-live=true samplesperbuffer=220 ! "
+      "rtpL16pay name=pay ! it.sink_0 asspsimulcastbin name=it streams=100000:2000000",
+        "asspsimulcastsrc" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GstElement *source, *pay;
+    Side sender, receiver;
+
+    g_test_message ("%s", cases[i].sender);
+    side_start (&sender, cases[i].sender, KEY_A);
+    source = gst_bin_get_by_name (GST_BIN (sender.pipeline), "source");
+    pay = gst_bin_get_by_name (GST_BIN (sender.pipeline), "pay");
+    g_object_set (pay, "seqnum-offset", 40000, NULL);
+    gst_element_set_state (sender.pipeline, GST_STATE_PLAYING);
+    receive_start_by (&receiver, cases[i].receiver, KEY_A);
+    g_assert_true (wait_buffers_of (&receiver, &sender, 60));
+    for (gint offset = 20000; offset >= 0; offset -= 20000) {
+      gst_element_set_state (source, GST_STATE_READY);
+      gst_element_set_state (pay, GST_STATE_READY);
+      g_object_set (pay, "seqnum-offset", offset, NULL);
+      gst_element_set_state (pay, GST_STATE_PLAYING);
+      gst_element_set_state (source, GST_STATE_PLAYING);
+      g_assert_true (wait_buffers_of (&receiver, &sender, 250)); /* longer than a second */
+    }
+    g_assert_false (warned_already (&sender, "cannot be encrypted"));
+    gst_object_unref (pay);
+    gst_object_unref (source);
+    side_stop (&receiver);
+    side_stop (&sender);
+  }
+}
+
 static GstPadProbeReturn
 on_repeat (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
@@ -643,6 +705,7 @@ main (int argc, char **argv)
   g_test_add_func ("/srtp/late-joiner", test_late);
   g_test_add_func ("/srtp/streams-and-layers", test_several);
   g_test_add_func ("/srtp/again", test_again);
+  g_test_add_func ("/srtp/payloader-again", test_payloader_again);
   g_test_add_func ("/srtp/numbers-again", test_numbers_again);
   g_test_add_func ("/srtp/wrong-keys", test_wrong);
   return g_test_run ();
