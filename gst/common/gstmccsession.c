@@ -48,8 +48,9 @@ gst_mcc_session_set_destination_locked (GstMccSession *self, const MccAddress *a
 }
 
 static void
-transmit (GstMccSession *self, GstBuffer *buffer)
+transmit (GstMccStream *stream, GstBuffer *buffer)
 {
+  GstMccSession *self = stream->session;
   guint8 data[GST_MCC_SCREEN_BYTES + GST_MCC_SRTP_ROOM];
   GSocketAddress *destination = NULL;
   GError *error = NULL;
@@ -63,11 +64,15 @@ transmit (GstMccSession *self, GstBuffer *buffer)
     return;
   size = gst_buffer_extract (buffer, 0, data, GST_MCC_SCREEN_BYTES);
   /* rtpsession's suppressed reports are empty */
-  if (size > 0 && (!self->srtp || gst_mcc_srtp_protect (self->srtp, TRUE, data, &size))
-      && g_socket_send_to (self->sockets.rtcp, destination, (const gchar *)data, size, NULL, &error)
-             < 0) {
-    GST_INFO_OBJECT (self->bin, "RTCP not sent: %s", error->message);
-    g_clear_error (&error);
+  if (size > 0 && (!self->srtp || gst_mcc_srtp_protect (self->srtp, TRUE, data, &size))) {
+    g_mutex_lock (&self->lock);
+    stream->rtcp_sent = TRUE;
+    g_mutex_unlock (&self->lock);
+    if (g_socket_send_to (self->sockets.rtcp, destination, (const gchar *)data, size, NULL, &error)
+        < 0) {
+      GST_INFO_OBJECT (self->bin, "RTCP not sent: %s", error->message);
+      g_clear_error (&error);
+    }
   }
   g_object_unref (destination);
 }
@@ -87,7 +92,7 @@ rtcp_out_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
    * lost at the start did not come to it. Before our first report that would be a plain player's.
    */
   if (!left)
-    transmit (self, buffer);
+    transmit (stream, buffer);
   gst_buffer_unref (buffer);
   return GST_FLOW_OK;
 }
@@ -121,6 +126,19 @@ gst_mcc_session_refresh_ssrc (GstMccStream *stream)
     self->handler.ssrc_changed (self->owner, stream->number, ssrc);
 }
 
+/* TRUE: who has sent nothing does not say BYE (RFC 3550 6.3.7); it has left all the same. */
+static gboolean
+leave_unheard (GstMccStream *stream)
+{
+  gboolean unheard;
+
+  g_mutex_lock (&stream->session->lock);
+  unheard = !stream->rtcp_sent && stream->packets == 0;
+  stream->bye_sent |= unheard;
+  g_mutex_unlock (&stream->session->lock);
+  return unheard;
+}
+
 static void
 send_compounds (GstMccStream *stream, const GstMccApps *apps, guint32 pli_ssrc, gboolean bye)
 {
@@ -130,6 +148,8 @@ send_compounds (GstMccStream *stream, const GstMccApps *apps, guint32 pli_ssrc, 
   MccIndexApp indexes;
   guint sent = 0;
 
+  if (bye && leave_unheard (stream))
+    return;
   gst_mcc_session_refresh_ssrc (stream);
   if (!said)
     gst_mcc_srtp_get_indexes (self->srtp, &indexes);
@@ -155,7 +175,7 @@ send_compounds (GstMccStream *stream, const GstMccApps *apps, guint32 pli_ssrc, 
     stream->bye_sent = bye;
     stream->app_sent |= apps->n > 0;
     g_mutex_unlock (&self->lock);
-    transmit (self, buffer);
+    transmit (stream, buffer);
     gst_buffer_unref (buffer);
     sent += used;
     pli_ssrc = 0;
@@ -595,7 +615,7 @@ start_rtcp (GstMccStream *stream)
 static void
 begin_locked (GstMccStream *stream)
 {
-  stream->bye_sent = stream->app_sent = FALSE;
+  stream->bye_sent = stream->app_sent = stream->rtcp_sent = FALSE;
   if (!stream->session->sender)
     return;
   stream->media_ssrc = stream->told_ssrc = stream->refused = 0;

@@ -138,7 +138,8 @@ void gst_mcc_session_set_feedback (GstMccSession *self, const MccAddress *addres
 void gst_mcc_session_reset_source (GstMccSession *self, guint32 ssrc);
 
 /* Sends RR or SR of @stream + SDES + @apps (+ BYE) now, from the session's RTCP socket under the
- * stream's SSRC. Never blocks. */
+ * stream's SSRC. Never blocks. Of a BYE nothing is sent where nothing was since _start() (RFC 3550
+ * 6.3.7). */
 void gst_mcc_session_send (
     GstMccSession *self, guint stream, const MccApp *apps, guint n_apps, gboolean bye);
 void gst_mcc_session_send_assp (

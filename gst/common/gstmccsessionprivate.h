@@ -36,8 +36,9 @@ typedef struct {
 
   /* Guarded by the session's lock. */
   gboolean bye_sent, app_sent;
-  guint32 ssrc;      /* of our RTCP */
-  guint32 told_ssrc; /* to the owner, 0 = none yet */
+  gboolean rtcp_sent; /* since _start() */
+  guint32 ssrc;       /* of our RTCP */
+  guint32 told_ssrc;  /* to the owner, 0 = none yet */
   /* sender */
   guint32 media_ssrc; /* of the RTP that goes out, 0 = none yet */
   GstSegment segment;

@@ -14,6 +14,7 @@
 #include "gstasspsimulcastsrc.h"
 #include "gstelmlayersrc.h"
 #include "gstmccreceiver.h"
+#include "gstmccsockets.h"
 #include "ownport.h"
 
 #define ACTIONS 3000
@@ -464,6 +465,35 @@ test_let_go (gconstpointer factory)
   }
 }
 
+/* RFC 3550 6.3.7: who has sent nothing does not say BYE. */
+static void
+test_unheard (gconstpointer factory)
+{
+  GstMccSessionSettings settings
+      = { .address = g_strdup_printf ("239.255.%d.%d", 192 + getpid () / 256 % 60, getpid () % 256),
+          .port = own_port (2),
+          .multicast_iface = (gchar *)"lo",
+          .ttl_mc = 1,
+          .loop = TRUE,
+          .qos_dscp = -1 };
+  static const GstState states[] = { GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_PLAYING,
+    GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL };
+  GstElement *src = gst_element_factory_make (factory, NULL);
+  GstMccSockets peer = { 0 };
+
+  g_assert_true (gst_mcc_sockets_open (&peer, &settings, TRUE, NULL));
+  g_object_set (
+      src, "address", settings.address, "port", settings.port, "multicast-iface", "lo", NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (states); i++) {
+    g_assert_cmpint (gst_element_set_state (src, states[i]), !=, GST_STATE_CHANGE_FAILURE);
+    g_assert_false (g_socket_condition_timed_wait (
+        peer.rtcp_group, G_IO_IN, 100 * G_TIME_SPAN_MILLISECOND, NULL, NULL));
+  }
+  gst_mcc_sockets_close (&peer);
+  gst_object_unref (src);
+  g_free (settings.address);
+}
+
 /* What the kernel has dropped at the socket of 127.0.0.1 and @port. */
 static guint
 get_drops (guint port)
@@ -564,6 +594,9 @@ main (int argc, char **argv)
   g_test_add_data_func ("/receiver/let-go-while-it-runs/asmp", "asmpsrc", test_let_go);
   g_test_add_data_func ("/receiver/let-go-while-it-runs/assp", "asspsimulcastsrc", test_let_go);
   g_test_add_data_func ("/receiver/let-go-while-it-runs/elm", "elmlayersrc", test_let_go);
+  g_test_add_data_func ("/receiver/unheard-says-nothing/asmp", "asmpsrc", test_unheard);
+  g_test_add_data_func ("/receiver/unheard-says-nothing/assp", "asspsimulcastsrc", test_unheard);
+  g_test_add_data_func ("/receiver/unheard-says-nothing/elm", "elmlayersrc", test_unheard);
   g_test_add_func ("/receiver/stopped-while-its-pad-is-blocked", test_stopped_while_blocked);
   g_test_add_func ("/receiver/unread-is-not-dropped", test_unread);
   return g_test_run ();
