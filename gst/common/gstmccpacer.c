@@ -23,9 +23,16 @@ typedef struct {
   guint64 came, gone; /* packets; `gone` are taken from the queue */
 } Lane;
 
+/* How packets behind some caps are to leave. */
+typedef struct {
+  guint8 send_time_id;
+  guint32 time_shift;
+} Marks;
+
 /* ... and what has come between them. */
 typedef struct {
   GstEvent *event;
+  Marks marks; /* of what comes behind it */
   guint64 came[GST_MCC_PACER_LANES]; /* before it, in each lane */
 } Between;
 
@@ -54,8 +61,7 @@ struct _GstMccPacer {
   gboolean flushing, stopped, eos;
   gboolean idle, blocked; /* somebody waits for arrived, left: a signal costs a system call */
   GstFlowReturn result;
-  guint8 send_time_id;
-  guint32 time_shift;
+  Marks come, leave; /* of what comes, leaves next */
 
   MccSeq seq; /* pacer's thread only */
 };
@@ -198,20 +204,22 @@ take_due (GstMccPacer *self)
   return list;
 }
 
+/* Called with the lock held. */
 static GstEvent *
 take_event (GstMccPacer *self)
 {
   Between *head = g_queue_pop_head (&self->events);
   GstEvent *event = head->event;
 
+  self->leave = head->marks;
   g_free (head);
   return event;
 }
 
 typedef struct {
   GstMccPacer *self;
-  guint8 id;
-  guint32 send_time, time_shift;
+  Marks marks;
+  guint32 send_time;
   guint overhead;
   guint packets;
   guint64 bytes, highest;
@@ -224,10 +232,10 @@ stamp_one (GstBuffer **buffer, guint index, gpointer data)
   guint16 seq;
 
   *buffer = gst_buffer_make_writable (*buffer);
-  if (gst_mcc_abs_send_time_stamp (*buffer, stamp->id, stamp->send_time, &seq))
+  if (gst_mcc_abs_send_time_stamp (*buffer, stamp->marks.send_time_id, stamp->send_time, &seq))
     stamp->highest = mcc_seq_extend16 (&stamp->self->seq, seq);
-  if (stamp->time_shift)
-    gst_mcc_rtp_shift_time (*buffer, stamp->time_shift);
+  if (stamp->marks.time_shift)
+    gst_mcc_rtp_shift_time (*buffer, stamp->marks.time_shift);
   stamp->packets++;
   stamp->bytes += gst_buffer_get_size (*buffer) + stamp->overhead;
   return TRUE;
@@ -304,9 +312,8 @@ gst_mcc_pacer_loop (gpointer data)
   list = take_due (self);
   self->pushed = self->now; /* just read */
   stamp = (Stamp){ .self = self,
-    .id = self->send_time_id,
+    .marks = self->leave,
     .send_time = mcc_abs_send_time (self->now),
-    .time_shift = self->time_shift,
     .overhead = self->overhead,
     .highest = self->seq.highest };
   g_mutex_unlock (&self->lock);
@@ -470,6 +477,7 @@ queue_event (GstMccPacer *self, GstEvent *event)
   Between *between = g_new0 (Between, 1);
 
   between->event = event;
+  between->marks = self->come;
   for (guint i = 0; i < self->n_lanes; i++)
     between->came[i] = self->lanes[i].came;
   g_queue_push_tail (&self->events, between);
@@ -516,7 +524,7 @@ take_caps (GstMccPacer *self, GstEvent *event)
   }
   GST_INFO_OBJECT (self, "abs-send-time has id %u in %" GST_PTR_FORMAT, id, caps);
   g_mutex_lock (&self->lock);
-  self->send_time_id = id;
+  self->come.send_time_id = id;
   g_mutex_unlock (&self->lock);
   if (self->handler.caps)
     self->handler.caps (self->owner, caps, id);
@@ -740,7 +748,7 @@ void
 gst_mcc_pacer_set_time_shift (GstMccPacer *self, guint32 shift)
 {
   g_mutex_lock (&self->lock);
-  self->time_shift = shift;
+  self->come.time_shift = shift;
   g_mutex_unlock (&self->lock);
 }
 

@@ -54,7 +54,7 @@ void gst_mcc_pacer_set_target (GstMccPacer *self, guint64 target_bps);
 /* Of one of several, which make @all_bps together. */
 void gst_mcc_pacer_set_lane_target (
     GstMccPacer *self, guint lane, guint64 target_bps, guint64 all_bps);
-/* Added to the RTP time of what comes from now on. */
+/* From .caps: added to the RTP time of the packets with these caps. */
 void gst_mcc_pacer_set_time_shift (GstMccPacer *self, guint32 shift);
 /* While stopped, what comes in is dropped (no-feedback=stop). */
 void gst_mcc_pacer_set_stopped (GstMccPacer *self, gboolean stopped);

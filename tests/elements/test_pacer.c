@@ -22,6 +22,7 @@ typedef struct {
   guint64 bytes;
   guint32 highest;
   guint sent_at_eos, sent_at_event;
+  guint32 shift; /* of the caps that come next */
 } Fixture;
 
 static void
@@ -39,7 +40,10 @@ on_sent (gpointer owner, guint packets, guint64 bytes, guint32 highest_seq)
 static void
 on_caps (gpointer owner, GstCaps *caps, guint8 id)
 {
-  ((Fixture *)owner)->caps_id = id;
+  Fixture *f = owner;
+
+  f->caps_id = id;
+  gst_mcc_pacer_set_time_shift (f->pacer, f->shift);
 }
 
 static void
@@ -294,6 +298,34 @@ test_order (void)
   gst_object_unref (f.pacer);
   gst_system_clock_set_default (NULL);
   gst_object_unref (f.clock);
+}
+
+/* What new caps say is of the packets behind them, not of those that are still queued. */
+static void
+test_caps_between (void)
+{
+  Fixture f;
+  GstCaps *caps = gst_caps_from_string (CAPS ",extmap-5=(string)" GST_MCC_ABS_SEND_TIME_URI);
+
+  setup (&f, CAPS_ID3);
+  push_frame (&f, 100, 8, TRUE); /* 51 ms */
+  f.shift = 1000;
+  g_assert_true (gst_harness_push_event (f.harness, gst_event_new_caps (caps)));
+  g_assert_cmpuint (f.caps_id, ==, 5);
+  push_frame (&f, 108, 8, TRUE);
+  run_until (&f, 16);
+  for (guint i = 0; i < 16; i++) {
+    GstBuffer *buffer = gst_harness_pull (f.harness);
+    guint8 time[4];
+
+    g_assert_cmpuint (seq_of (buffer), ==, 100 + i);
+    g_assert_cmpuint (gst_buffer_extract (buffer, 4, time, sizeof time), ==, sizeof time);
+    g_assert_cmphex (GST_READ_UINT32_BE (time), ==, 0xaaaaaaaa + (i < 8 ? 0 : 1000));
+    g_assert_cmpuint (gst_buffer_get_size (buffer) > PACKET_BYTES, ==, i >= 8); /* has no id 5 */
+    gst_buffer_unref (buffer);
+  }
+  gst_caps_unref (caps);
+  teardown (&f);
 }
 
 static void
@@ -595,6 +627,7 @@ main (int argc, char **argv)
   g_test_add_func ("/pacer/lanes/side-by-side", test_lanes);
   g_test_add_func ("/pacer/lanes/events-between", test_lanes_events);
   g_test_add_func ("/pacer/lanes/behind-an-event", test_lanes_behind_event);
+  g_test_add_func ("/pacer/caps-between", test_caps_between);
   g_test_add_func ("/pacer/spreads-within-the-delay-bound", test_spreads);
   g_test_add_func ("/pacer/never-blocks", test_never_blocks);
   g_test_add_func ("/pacer/eos-behind-the-last", test_eos_last);
