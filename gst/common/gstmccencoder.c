@@ -322,6 +322,20 @@ gst_mcc_encoder_set_settings (GstMccEncoder *self, const GstMccEncoderSettings *
 
 /* ---- the bitrate ---- */
 
+/* Others among the driver's controls stay as they are. */
+static void
+set_control (GstElement *encoder, const gchar *property, gint number)
+{
+  GstStructure *controls = NULL;
+
+  g_object_get (encoder, property, &controls, NULL);
+  if (!controls)
+    controls = gst_structure_new_empty ("controls");
+  gst_structure_set (controls, "video_bitrate", G_TYPE_INT, number, NULL);
+  g_object_set (encoder, property, controls, NULL);
+  gst_structure_free (controls);
+}
+
 /* Sets @property (a number, or a structure of driver controls) to @number; FALSE: it cannot. */
 static gboolean
 set_number (GstElement *encoder, const gchar *property, guint64 number)
@@ -333,11 +347,7 @@ set_number (GstElement *encoder, const gchar *property, guint64 number)
   if (!pspec || !(pspec->flags & G_PARAM_WRITABLE))
     return FALSE;
   if (pspec->value_type == GST_TYPE_STRUCTURE) {
-    GstStructure *controls = gst_structure_new (
-        "controls", "video_bitrate", G_TYPE_INT, (gint)MIN (number, G_MAXINT), NULL);
-
-    g_object_set (encoder, property, controls, NULL);
-    gst_structure_free (controls);
+    set_control (encoder, property, (gint)MIN (number, G_MAXINT));
     return TRUE;
   }
   if (pspec->value_type == G_TYPE_INT || pspec->value_type == G_TYPE_LONG)

@@ -32,7 +32,7 @@ typedef struct {
 /* ... and what has come between them. */
 typedef struct {
   GstEvent *event;
-  Marks marks; /* of what comes behind it */
+  Marks marks;                       /* of what comes behind it */
   guint64 came[GST_MCC_PACER_LANES]; /* before it, in each lane */
 } Between;
 

@@ -563,6 +563,91 @@ test_replaced_while_set (void)
   gst_object_unref (fresh);
 }
 
+/* ---- an encoder whose rate is one of its driver's controls ---- */
+
+typedef struct {
+  GstElement parent;
+  GstStructure *controls;
+} Driver;
+typedef struct {
+  GstElementClass parent;
+} DriverClass;
+
+static GType driver_get_type (void);
+G_DEFINE_TYPE (Driver, driver, GST_TYPE_ELEMENT)
+
+static void
+driver_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  Driver *self = (Driver *)object;
+
+  g_clear_pointer (&self->controls, gst_structure_free);
+  self->controls = g_value_dup_boxed (value);
+}
+
+static void
+driver_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  g_value_set_boxed (value, ((Driver *)object)->controls);
+}
+
+static void
+driver_finalize (GObject *object)
+{
+  g_clear_pointer (&((Driver *)object)->controls, gst_structure_free);
+  G_OBJECT_CLASS (driver_parent_class)->finalize (object);
+}
+
+static void
+driver_class_init (DriverClass *klass)
+{
+  G_OBJECT_CLASS (klass)->set_property = driver_set_property;
+  G_OBJECT_CLASS (klass)->get_property = driver_get_property;
+  G_OBJECT_CLASS (klass)->finalize = driver_finalize;
+  g_object_class_install_property (G_OBJECT_CLASS (klass), 1,
+      g_param_spec_boxed ("extra-controls", "extra-controls", "extra-controls", GST_TYPE_STRUCTURE,
+          G_PARAM_READWRITE));
+  gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass), "driver", "Encoder/Video",
+      "An encoder as those of v4l2", "adaptivemulticast");
+}
+
+static void
+driver_init (Driver *self)
+{
+}
+
+/* What the user has set beside the rate stays. */
+static void
+test_driver_controls (void)
+{
+  static const struct {
+    const gchar *before, *after;
+  } rows[] = {
+    { NULL, "controls,video_bitrate=400000" },
+    { "controls,repeat_sequence_header=1,h264_profile=4",
+        "controls,repeat_sequence_header=1,h264_profile=4,video_bitrate=400000" },
+    { "mine,video_bitrate=7,h264_profile=4", "mine,video_bitrate=400000,h264_profile=4" },
+  };
+
+  g_assert_true (gst_element_register (NULL, "v4l2fakeenc", GST_RANK_NONE, driver_get_type ()));
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GstMccEncoderSettings settings = { .configure = TRUE };
+    GstStructure *wanted = gst_structure_from_string (rows[i].after, NULL);
+    Fixture f;
+
+    g_assert_true (setup (&f, "v4l2fakeenc name=e fakesrc ! fakesink name=sink"));
+    if (rows[i].before)
+      gst_util_set_object_arg (G_OBJECT (f.encoder), "extra-controls", rows[i].before);
+    settings.encoder = f.encoder;
+    g_assert_true (gst_mcc_encoder_set_settings (f.control, &settings));
+    gst_mcc_encoder_set_bitrate (f.control, 400000);
+    g_assert_cmpint (gst_mcc_encoder_find (f.control, f.pad, FALSE), ==, GST_MCC_ENCODER_FOUND);
+    g_assert_true (gst_structure_is_equal (((Driver *)f.encoder)->controls, wanted));
+    gst_structure_free (wanted);
+    teardown (&f);
+  }
+}
+
 /* Every row that is installed here has what it names, and every setting is understood. */
 static void
 test_table (void)
@@ -651,6 +736,7 @@ main (int argc, char **argv)
   g_test_add_func ("/encoder/bitrate/key-frame-interval", test_key_frame_interval);
   g_test_add_func ("/encoder/bitrate/encoder-goes", test_encoder_goes);
   g_test_add_func ("/encoder/bitrate/replaced-while-set", test_replaced_while_set);
+  g_test_add_func ("/encoder/bitrate/driver-controls", test_driver_controls);
   g_test_add_func ("/encoder/refuses/avenc", test_refuses);
   g_test_add_func ("/encoder/refuses/mpeg2enc", test_refuses_mpeg2enc);
   g_test_add_func ("/encoder/refuses/unknown", test_refuses_unknown);
