@@ -261,6 +261,8 @@ gst_assp_simulcast_bin_start (GstMccSender *sender)
   MccTime idle_after, now;
   gboolean good;
 
+  if (!gst_assp_simulcast_bin_check_settings (self))
+    return FALSE;
   g_mutex_lock (&sender->network.lock);
   config.variant = sender->network.variant;
   config.session_bandwidth_bps = sender->network.opened.session_bandwidth;

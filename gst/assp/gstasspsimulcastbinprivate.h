@@ -66,6 +66,8 @@ void gst_assp_simulcast_bin_clear_settings (GstAsspSimulcastBin *self);
  * error was posted. */
 gboolean gst_assp_simulcast_bin_get_bounds (
     GstAsspSimulcastBin *self, guint pads, MccAsspStreams *out);
+/* READY->PAUSED: what may have changed since. FALSE: an error was posted. */
+gboolean gst_assp_simulcast_bin_check_settings (GstAsspSimulcastBin *self);
 /* Takes the encoder settings over; FALSE: an error was posted. */
 gboolean gst_assp_simulcast_bin_update_encoders (GstAsspSimulcastBin *self);
 

@@ -11,6 +11,10 @@
 /* Streams that lie closer together are not worth their encoders. */
 #define STEP_MIN 1.5
 
+#define ONE_ENCODER                                                                                \
+  "encoder is one element, but there are several streams; set encoder-name to their encoders' "    \
+  "names, with commas between."
+
 enum {
   PROP_STREAMS = GST_MCC_SENDER_PROPERTY_LAST + 1,
   PROP_MAX_STREAMS,
@@ -85,9 +89,18 @@ check_others (
     return fail (self, g_strdup ("sdp-location names one file for all streams; put %d where the "
                                  "stream's number goes, as in stream%d.sdp."));
   if (encoder && streams->count > 1)
-    return fail (self, g_strdup ("encoder is one element, but there are several streams; set "
-                                 "encoder-name to their encoders' names, with commas between."));
+    return fail (self, g_strdup (ONE_ENCODER));
   return TRUE;
+}
+
+gboolean
+gst_assp_simulcast_bin_check_settings (GstAsspSimulcastBin *self)
+{
+  GstMccSenderSettings sender
+      = gst_mcc_sender_settings_copy (&GST_MCC_SENDER (self)->settings, GST_ELEMENT (self));
+
+  return gst_mcc_sender_settings_check (&sender, GST_ELEMENT (self))
+         && check_others (self, &sender, &self->bounds);
 }
 
 static guint
@@ -156,10 +169,10 @@ gst_assp_simulcast_bin_update_encoders (GstAsspSimulcastBin *self)
 
     one.encoder_name = i < g_strv_length (names) && *g_strstrip (names[i]) ? names[i] : NULL;
     /* Ours are found where they are. */
-    if (self->stream[i].branch) {
-      one.encoder = NULL;
+    if (self->stream[i].branch)
       one.encoder_name = NULL;
-    }
+    if (self->stream[i].branch || self->n_streams > 1)
+      one.encoder = NULL;
     good = gst_mcc_send_stream_set_encoder (self->stream[i].send, &one);
   }
   g_strfreev (names);
@@ -176,6 +189,22 @@ apply_encoder (GstAsspSimulcastBin *self)
     return;
   for (guint i = 0; i < self->n_streams; i++)
     gst_mcc_send_stream_look_upstream (self->stream[i].send, FALSE);
+}
+
+/* In READY it fails the change to PAUSED. */
+static void
+tell_one_encoder (GstAsspSimulcastBin *self)
+{
+  gboolean several;
+
+  g_rec_mutex_lock (&self->figures);
+  several = self->n_streams > 1;
+  g_rec_mutex_unlock (&self->figures);
+  GST_OBJECT_LOCK (self);
+  several = several && GST_MCC_SENDER (self)->settings.encoder;
+  GST_OBJECT_UNLOCK (self);
+  if (several && GST_STATE (self) > GST_STATE_READY)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, (ONE_ENCODER), (NULL));
 }
 
 static void
@@ -214,6 +243,8 @@ gst_assp_simulcast_bin_apply (GstMccSender *sender, guint id)
       break;
   }
   g_rec_mutex_unlock (&self->figures);
+  if (id == GST_MCC_SENDER_PROPERTY_ENCODER)
+    tell_one_encoder (self);
 }
 
 static void

@@ -144,8 +144,10 @@ break_stream (BinFixture *f, guint stream, GstPadProbeCallback how)
   g_free (name);
 }
 
+#define NOT_SENT "Stream 1 is not sent any more"
+
 static void
-wait_not_sent (BinFixture *f)
+wait_warning (BinFixture *f, const gchar *part)
 {
   GstMessage *message;
   GError *error = NULL;
@@ -158,7 +160,7 @@ wait_not_sent (BinFixture *f)
     gst_message_parse_warning (message, &error, NULL);
     g_test_message ("%s", error->message);
     gst_message_unref (message);
-  } while (!strstr (error->message, "Stream 1 is not sent any more"));
+  } while (!strstr (error->message, part));
   g_clear_error (&error);
 }
 
@@ -177,7 +179,7 @@ check_encoder_fails (gboolean sync, GstPadProbeCallback how)
   bin_play (&f);
   bin_meet (&f, 3);
   break_stream (&f, 1, how);
-  wait_not_sent (&f);
+  wait_warning (&f, NOT_SENT);
   do { /* what the pacer had */
     before = f.peer.stream[1].frames;
     assp_peer_run (&f.peer, 300);
@@ -198,7 +200,7 @@ check_encoder_fails (gboolean sync, GstPadProbeCallback how)
   /* begun anew it tries again, and breaks again */
   gst_element_set_state (f.pipeline, GST_STATE_READY);
   gst_element_set_state (f.pipeline, GST_STATE_PLAYING);
-  wait_not_sent (&f);
+  wait_warning (&f, NOT_SENT);
   bin_teardown (&f);
 }
 
@@ -280,6 +282,33 @@ test_request_pads (void)
   bin_teardown (&f);
 }
 
+/* `encoder` is one element: of several streams none takes it from the one that it belongs to. */
+static void
+test_request_one_encoder (void)
+{
+  BinFixture f;
+  GstElement *encoder;
+  guint bitrate;
+
+  if (!bin_setup (&f, own))
+    return;
+  g_object_set (f.bin, "streams", "200000:400000,400000:900000", NULL);
+  bin_play (&f);
+  bin_meet (&f, 2);
+  bin_enter (&f, 1, 800000);
+  encoder = gst_bin_get_by_name (GST_BIN (f.pipeline), "e1");
+  g_object_set (f.bin, "encoder", encoder, NULL);
+  wait_warning (&f, "encoder is one element");
+  for (guint i = 0; i < 30; i++) {
+    assp_peer_run (&f.peer, 100);
+    assp_peer_report (&f.peer, 1, 800000, 0);
+    g_object_get (encoder, "bitrate", &bitrate, NULL);
+    g_assert_cmpuint (bitrate, >, 300);
+  }
+  gst_object_unref (encoder);
+  bin_teardown (&f);
+}
+
 /* Payloaders with time bases that the application chose. */
 static void
 test_request_time_base (void)
@@ -337,6 +366,7 @@ main (int argc, char **argv)
   ADD ("encoder-fails/silently", test_encoder_fails_silently);
   ADD ("all-encoders-fail", test_all_encoders_fail);
   ADD ("request-pads", test_request_pads);
+  ADD ("request-pads/one-encoder", test_request_one_encoder);
   ADD ("request-pads/one-time-base", test_request_time_base);
   ADD ("request-pads/idle-and-return", test_request_idles);
   return g_test_run ();

@@ -286,6 +286,46 @@ test_pads_and_streams (void)
   gst_object_unref (bin);
 }
 
+/* What is bad and set in READY fails the change to PAUSED. */
+static void
+test_bad_in_ready (void)
+{
+  static const gchar *const bad[][2] = {
+    { "no-feedback", "hold" },
+    { "sdp-location", "/tmp/one.sdp" },
+    { "start-bitrate", "99999" },
+    { "min-bitrate", "999" },
+    { "encoder", NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    GstElement *bin = gst_object_ref_sink (gst_element_factory_make ("asspsimulcastbin", NULL));
+    GstBus *bus = gst_bus_new ();
+    GstPad *pads[2];
+
+    gst_element_set_bus (bin, bus);
+    g_object_set (bin, "address", "239.255.77.10", "multicast-iface", "lo", NULL);
+    for (guint k = 0; k < 2; k++)
+      pads[k] = gst_element_request_pad_simple (bin, "sink_%u");
+    g_assert_cmpint (gst_element_set_state (bin, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
+    if (bad[i][1])
+      gst_util_set_object_arg (G_OBJECT (bin), bad[i][0], bad[i][1]);
+    else
+      g_object_set (bin, bad[i][0], bin, NULL);
+    g_assert_cmpint (gst_element_set_state (bin, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+    assert_error (bus, bad[i][0]);
+    g_object_set (bin, "encoder", NULL, NULL);
+    gst_element_set_state (bin, GST_STATE_NULL);
+    for (guint k = 0; k < 2; k++) {
+      gst_element_release_request_pad (bin, pads[k]);
+      gst_object_unref (pads[k]);
+    }
+    gst_element_set_bus (bin, NULL);
+    gst_object_unref (bus);
+    gst_object_unref (bin);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -296,6 +336,7 @@ main (int argc, char **argv)
   ADD ("properties", test_properties);
   ADD ("settings/uri-runs-nothing", test_uri_runs_nothing);
   ADD ("settings/bad", test_bad_settings);
+  ADD ("settings/bad-in-ready", test_bad_in_ready);
   ADD ("settings/bounds", test_bounds);
   ADD ("settings/made-streams", test_made_streams);
   ADD ("pads/exclude-each-other", test_pads_exclude);
