@@ -393,6 +393,7 @@ mcc_asmp_receiver_stop (MccAsmpReceiver *self)
   self->next_decision = MCC_TIME_NONE;
   self->company_bps = 0;
   mcc_asmp_schedule_stop (&self->schedule);
+  mcc_asmp_schedule_forget (&self->schedule);
 }
 
 void

@@ -67,6 +67,7 @@ mcc_asmp_receiver_forget (MccAsmpReceiver *self)
 {
   mcc_asmp_path_reset (&self->path);
   forget_conclusions (self);
+  mcc_asmp_schedule_forget (&self->schedule);
   self->claim_bps = 0;
   self->spliced_once = self->crowd = false;
 }
@@ -86,6 +87,8 @@ mcc_asmp_receiver_follow_source (MccAsmpReceiver *self, uint32_t ssrc)
     /* What the announcements of this very sender measured (RTT) stays. */
     if (!announced || self->path.numbering.last != MCC_TIME_NONE)
       mcc_asmp_path_reset (&self->path);
+    if (!announced)
+      mcc_asmp_schedule_forget (&self->schedule);
     forget_conclusions (self);
     self->key_unit = true; /* else whoever spliced asks when it is time */
   }
@@ -163,6 +166,8 @@ begin_another (MccAsmpReceiver *self)
   mcc_asmp_path_reset (&self->path);
   forget_conclusions (self);
   self->event = MCC_TIME_NONE;
+  mcc_asmp_schedule_stop (&self->schedule);
+  mcc_asmp_schedule_forget (&self->schedule);
 }
 
 static MccDrop

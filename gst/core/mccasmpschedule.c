@@ -51,8 +51,7 @@ members (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
 {
   unsigned n = input->members > 0 ? input->members : 1;
   /* Many join at once: the sender cannot know them all yet. */
-  if ((self->last == MCC_TIME_NONE || input->now - self->joined < JOIN_TIME)
-      && self->joiners.count >= n)
+  if ((!self->spoke || input->now - self->joined < JOIN_TIME) && self->joiners.count >= n)
     n = self->joiners.count + 1;
   return n;
 }
@@ -143,7 +142,8 @@ plan_first (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
   MccTime wait = mcc_time_clamp (self->interval / 2, MCC_RTCP_MIN_INTERVAL, JOIN_MAX);
   self->moves = input->moves;
   self->crowd = input->moves || input->members == 0 || input->members > MCC_ASMP_FEW_RECEIVERS;
-  self->uncounted = self->uncounted || (self->wary && input->members == 0);
+  bool together = self->wary || self->last != MCC_TIME_NONE;
+  self->uncounted = self->uncounted || (together && input->members == 0);
   if (self->crowd) {
     wait = input->moves || input->members == 0 ? JOIN_UNKNOWN : JOIN_MAX;
     wait = mcc_suppress_wait_within (&self->rng, JOIN_CROWD, wait);
@@ -155,11 +155,11 @@ plan_first (MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
   self->next = self->next == MCC_TIME_NONE ? next : mcc_time_min (self->next, next);
 }
 
-/* Of this stream, and others' first ones come with it. */
+/* To this sender or of this stream, and others' first ones come with it. */
 static bool
 is_first (const MccAsmpSchedule *self)
 {
-  return self->last == MCC_TIME_NONE || (self->moves && self->sent == 0);
+  return !self->spoke || (self->moves && self->sent == 0);
 }
 
 /* The first report is due, but more others than the budget bears report for the first time, too
@@ -229,6 +229,12 @@ mcc_asmp_schedule_stop (MccAsmpSchedule *self)
 {
   self->active = false;
   self->next = self->early = MCC_TIME_NONE;
+}
+
+void
+mcc_asmp_schedule_forget (MccAsmpSchedule *self)
+{
+  self->spoke = false;
 }
 
 /* enhanced: receivers behind one bottleneck measure about the same; the lowest of them need not be
@@ -312,7 +318,7 @@ wants_early (const MccAsmpSchedule *self, const MccAsmpScheduleInput *input)
   if (self->variant != MCC_VARIANT_ENHANCED || input->no_limit || self->fixed > 0)
     return false;
   /* The first rate of all is news, too: until then the sender may not rise. */
-  if (self->last != MCC_TIME_NONE && self->reported_bps == UINT64_MAX
+  if (self->spoke && self->reported_bps == UINT64_MAX
       && members (self, input) <= MCC_ASMP_FEW_RECEIVERS && !self->moves)
     return true;
   if (input->limiting && self->reported_bps != UINT64_MAX)
@@ -364,8 +370,7 @@ mcc_asmp_schedule_update (MccAsmpSchedule *self, const MccAsmpScheduleInput *inp
     self->round = input->round;
     self->heard_bps = UINT64_MAX;
   }
-  if (self->crowd && self->last == MCC_TIME_NONE && input->members > 0
-      && input->members <= MCC_ASMP_FEW_RECEIVERS)
+  if (self->crowd && !self->spoke && input->members > 0 && input->members <= MCC_ASMP_FEW_RECEIVERS)
     plan_first (self, input); /* a small group, as we hear now */
   if (!self->counts_members && input->announced != 0) {
     self->counts_members = true;
@@ -397,7 +402,7 @@ mcc_asmp_schedule_update (MccAsmpSchedule *self, const MccAsmpScheduleInput *inp
   if (!input->limiting && !self->unconfirmed && !came_alone (self, input)
       && (n > MCC_ASMP_FEW_RECEIVERS || self->moves || self->interval >= MCC_SUPPRESS_INTERVAL))
     wait = suppression_wait (self, input);
-  else if (self->last == MCC_TIME_NONE && self->uncounted) /* as for plan_first() */
+  else if (!self->spoke && self->uncounted) /* as for plan_first() */
     wait = mcc_suppress_wait_within (&self->rng, JOIN_CROWD, JOIN_UNKNOWN);
   self->early = mcc_time_max (input->now + wait, early_after (self, input));
   return MCC_SCHEDULE_WAIT;
@@ -477,7 +482,8 @@ mcc_asmp_schedule_sent (MccAsmpSchedule *self, const MccAsmpScheduleInput *input
                 && input->members > MCC_ASMP_FEW_RECEIVERS;
   self->last = input->now;
   self->early = self->withheld = MCC_TIME_NONE;
-  self->skipped = false;
+  self->skipped = self->uncounted = false;
+  self->spoke = true;
   self->reported_bps = input->no_limit ? UINT64_MAX : input->rate_bps;
   plan_regular (self, input);
 }

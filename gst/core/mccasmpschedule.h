@@ -15,7 +15,8 @@
  *    ask for it may be lost in the very queue that overflows.
  *  - First: at once in a small group; else nearly a second after the start, and while more others
  *    report for the first time than the budget bears, later by what these take (timer
- *    reconsideration, RFC 3550 6.3.3). So do many who move from one stream to another together.
+ *    reconsideration, RFC 3550 6.3.3). So do many who move from one stream to another together, and
+ *    all who begin anew with another sender, or with one that was gone: all of the group do.
  *  - Early (enhanced): the rate fell below the announced target. At once in a small group and in
  *    the first seconds of one who came alone, else after mcc_suppress_wait(), and not at all when a
  *    heard report, or the round's suppressing rate that the sender announces, covers it. Heard
@@ -60,7 +61,8 @@ typedef struct {
   MccRng rng;
   bool active;
   MccTime joined;
-  MccTime last;            /* last report; MCC_TIME_NONE before the first */
+  MccTime last;            /* last report, to whomever; MCC_TIME_NONE before the first */
+  bool spoke;              /* ... to this sender */
   MccTime next;            /* regular; MCC_TIME_NONE while inactive */
   MccTime early;           /* MCC_TIME_NONE = none planned */
   MccTime interval;        /* that the regular report was planned with */
@@ -78,7 +80,7 @@ typedef struct {
   unsigned members_before; /* announced then, or by the first announcement */
   bool counts_members;     /* ... which was heard */
   bool wary;               /* several streams: whoever joins does so with everybody */
-  bool uncounted;          /* ... and joined before a sender counted anybody */
+  bool uncounted;          /* ... or begins anew, and before a sender counted anybody */
   bool crowd;              /* the first report waits as if many joined */
   bool moves;              /* ... from another stream */
   uint64_t reported_bps;   /* UINT64_MAX: no limit */
@@ -99,6 +101,8 @@ void mcc_asmp_schedule_start (MccAsmpSchedule *self, const MccAsmpScheduleInput 
 /* The next report, if any, as soon as it may leave. */
 void mcc_asmp_schedule_hurry (MccAsmpSchedule *self, MccTime now);
 void mcc_asmp_schedule_stop (MccAsmpSchedule *self);
+/* Another sender, or this one was gone: the next start is with everybody, as a newcomer's is. */
+void mcc_asmp_schedule_forget (MccAsmpSchedule *self);
 /* A decision was made or an announcement came. SUPPRESSED: a planned one has become needless. */
 MccScheduleVerdict mcc_asmp_schedule_update (
     MccAsmpSchedule *self, const MccAsmpScheduleInput *input);

@@ -5,6 +5,8 @@
  */
 #include "asmp_receiver_fixture.h"
 
+#define SEEDS 20
+
 static void
 announcements (void)
 {
@@ -184,6 +186,59 @@ announcements_of_a_restart (void)
   clear (&f);
 }
 
+/* The sender of a large group is back after an outage, or another one is there in its place: all
+ * receivers begin anew together, and make room for each other's reports as newcomers do. */
+static void
+group_begins_anew (void)
+{
+  static const struct {
+    guint32 ssrc;
+    guint silence_s;
+    gboolean bye, announced; /* before its stream comes */
+  } rows[] = { { SENDER, 20, FALSE, FALSE }, { 0x52, 3, FALSE, FALSE }, { 0x52, 3, FALSE, TRUE },
+    { 0x52, 1, TRUE, FALSE } };
+  for (guint row = 0; row < G_N_ELEMENTS (rows); row++) {
+    guint soon = 0;
+    for (guint64 seed = 1; seed <= SEEDS; seed++) {
+      MccAsmpReceiverConfig config
+          = { .variant = MCC_VARIANT_ENHANCED, .ssrc = OURS, .seed = seed, .hears_group = true };
+      Fixture f;
+      init (&f, &config);
+      f.session.receivers = 1000;
+      f.session.limiting_ssrc = 0x77;
+      announce (&f);
+      stream (&f, 5.0);
+      answer_rtt (&f, 45 * MCC_MSECOND);
+      stream (&f, 5.0);
+      g_assert_cmpuint (f.reports, >, 0);
+      if (rows[row].bye)
+        mcc_asmp_receiver_handle_bye (f.receiver, SENDER, f.now);
+      advance (&f, f.now + rows[row].silence_s * MCC_SECOND);
+      if (rows[row].announced) {
+        MccApp app = { .ssrc = rows[row].ssrc, .subtype = MCC_APP_SESSION, .session = f.session };
+        app.session.media_ssrc = rows[row].ssrc;
+        app.session.receivers = app.session.limiting_ssrc = 0;
+        g_assert_cmpint (mcc_asmp_receiver_handle_app (f.receiver, &app, f.now), ==, 0);
+      }
+      f.reports = 0;
+      for (guint i = 0; i < 200; i++) {
+        rtp (&f, rows[row].ssrc, f.seq++);
+        for (guint k = 0; k < 1000 && i == 1; k++) { /* the others' */
+          MccApp heard = { .ssrc = 0x1000 + k, .subtype = MCC_APP_REPORT };
+          heard.report.rate_bps = 800000;
+          heard.report.flags = MCC_REPORT_NO_LIMIT;
+          mcc_asmp_receiver_handle_app (f.receiver, &heard, f.now);
+        }
+        advance (&f, f.now + 10 * MCC_MSECOND);
+      }
+      soon += f.reports > 0;
+      clear (&f);
+    }
+    g_test_message ("row %u: %u of %u report within 2 s", row, soon, SEEDS);
+    g_assert_cmpuint (soon, <=, SEEDS / 10);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -194,5 +249,6 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpreceiver/new-sender-new-history", restart);
   g_test_add_func ("/asmpreceiver/announced-after-another", announced_after_another);
   g_test_add_func ("/asmp-receiver/announcements/of-a-restart", announcements_of_a_restart);
+  g_test_add_func ("/asmpreceiver/group-begins-anew", group_begins_anew);
   return g_test_run ();
 }

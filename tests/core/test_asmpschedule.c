@@ -363,6 +363,45 @@ first_loss_of_a_crowd (void)
   g_assert_cmpuint (at_once, <=, SEEDS / 10);
 }
 
+/* The sender crashes, or is not heard for long: all who report to it begin anew together, and those
+ * who reported before have no less to make room for than newcomers. */
+static void
+begins_anew (void)
+{
+  static const struct {
+    guint others; /* that report for the first time */
+    gboolean no_limit, below;
+    MccTime time; /* in which few may report */
+  } rows[] = { { 1000, TRUE, FALSE, 2 * MCC_SECOND }, { 0, FALSE, FALSE, 150 * MCC_MSECOND },
+    { 0, FALSE, TRUE, 150 * MCC_MSECOND } };
+  for (guint row = 0; row < G_N_ELEMENTS (rows); row++) {
+    guint at_once = 0;
+    for (guint64 seed = 1; seed <= SEEDS; seed++) {
+      Fixture f;
+      init (&f, seed, 1000);
+      run (&f, 10 * MCC_SECOND);
+      g_assert_cmpuint (f.reports, >, 0);
+      mcc_asmp_schedule_stop (&f.schedule);
+      mcc_asmp_schedule_forget (&f.schedule);
+      f.input.now += 20 * MCC_SECOND;
+      f.input.members = 0;
+      f.input.announced = 0;
+      f.input.no_limit = rows[row].no_limit;
+      f.input.rate_bps = rows[row].below ? TARGET / 2 : 2 * TARGET;
+      mcc_asmp_schedule_start (&f.schedule, &f.input);
+      for (guint32 name = 1; name <= rows[row].others; name++)
+        mcc_asmp_schedule_handle_heard (&f.schedule, name, TARGET, true, &f.input);
+      count (&f);
+      run (&f, rows[row].time);
+      at_once += f.reports > 0;
+      run (&f, rows[row].others == 0 ? MCC_SECOND : 0);
+      g_assert_true (f.reports > 0 || rows[row].others > 0);
+    }
+    g_test_message ("row %u: %u of %u at once", row, at_once, SEEDS);
+    g_assert_cmpuint (at_once, <=, SEEDS / 10);
+  }
+}
+
 /* Who came alone says at once what it meets after its first report, once; who came with many, or a
  * while ago, or hears no other's report, waits. */
 static void
@@ -426,6 +465,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpschedule/heard/for-all-where-the-sender-follows", heard_for_all);
   g_test_add_func ("/asmpschedule/first/members-are-no-joiners", joins_a_large_group);
   g_test_add_func ("/asmpschedule/first/loss-of-a-crowd", first_loss_of_a_crowd);
+  g_test_add_func ("/asmpschedule/first/anew", begins_anew);
   g_test_add_func ("/asmpschedule/second/at-once-of-one-who-came-alone", second_report);
   return g_test_run ();
 }
