@@ -213,6 +213,7 @@ mcc_asmp_schedule_start (MccAsmpSchedule *self, const MccAsmpScheduleInput *inpu
   self->debt = 0;
   mcc_distinct_clear (&self->joiners);
   self->heard_bps = self->reported_bps = UINT64_MAX;
+  self->limiting = limits (self, input);
   self->interval = regular_interval (self, input);
   plan_first (self, input);
 }

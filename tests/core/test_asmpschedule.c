@@ -402,6 +402,29 @@ begins_anew (void)
   }
 }
 
+/* Who limited in the stream before has a first report to make in the next one: others do not wait
+ * for minutes to hear where it is. */
+static void
+limited_before (void)
+{
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    Fixture f;
+    init (&f, seed, 6);
+    announce (&f, true);
+    run (&f, 5 * MCC_SECOND);
+    mcc_asmp_schedule_stop (&f.schedule);
+    f.input.members = 1000;
+    f.input.limiting = false;
+    f.input.moves = true;
+    f.input.no_limit = true;
+    mcc_asmp_schedule_start (&f.schedule, &f.input);
+    announce (&f, false);
+    count (&f);
+    run (&f, 3 * MCC_SECOND);
+    g_assert_cmpuint (f.reports, ==, 1);
+  }
+}
+
 /* Who came alone says at once what it meets after its first report, once; who came with many, or a
  * while ago, or hears no other's report, waits. */
 static void
@@ -466,6 +489,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpschedule/first/members-are-no-joiners", joins_a_large_group);
   g_test_add_func ("/asmpschedule/first/loss-of-a-crowd", first_loss_of_a_crowd);
   g_test_add_func ("/asmpschedule/first/anew", begins_anew);
+  g_test_add_func ("/asmpschedule/first/of-one-who-limited", limited_before);
   g_test_add_func ("/asmpschedule/second/at-once-of-one-who-came-alone", second_report);
   return g_test_run ();
 }
