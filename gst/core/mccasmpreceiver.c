@@ -139,14 +139,14 @@ static void
 look_at_breaker (MccAsmpReceiver *self, const MccRateInput *input)
 {
   const MccAppSession *session = &self->session;
-  bool lost = input->loss_ratio > 0.0 && input->packet_bytes > 0.0;
+  bool known = input->rtt_measured && input->loss_ratio > 0.0 && input->packet_bytes > 0.0;
   MccBreakerInput seen = { .now = self->now,
     .received = mcc_loss_packets_received (self->path.loss),
     .lost = mcc_loss_packets_lost (self->path.loss),
     .received_bps = input->received_bps,
-    .allowed_bps = lost ? mcc_tcp_rate_bps (&mcc_tcp_model_default, input->packet_bytes,
+    .allowed_bps = known ? mcc_tcp_rate_bps (&mcc_tcp_model_default, input->packet_bytes,
                        mcc_time_to_seconds (input->rtt), input->loss_ratio)
-                        : INFINITY,
+                         : INFINITY,
     .asked_bps = mcc_asmp_receiver_stated_bps (self),
     .least_bps = mcc_asmp_receiver_is_enhanced (self) && self->has_session && !self->not_lowest
                      ? session->min_bps

@@ -74,7 +74,7 @@ struct MccAsmpReceiver {
   uint64_t reported_bps;
   bool key_unit;
   MccBreaker breaker;
-  double allowed_bps; /* by the equation, as of the last decision; INFINITY: no losses */
+  double allowed_bps; /* by the equation, as of the last decision; INFINITY: no losses, no RTT */
   bool not_lowest;    /* of several streams there is a lower one */
   bool ceased;        /* has left for good, until another sender comes */
   MccTime event;      /* loss event whose end waits for the sender's reaction; MCC_TIME_NONE */

@@ -9,7 +9,7 @@
  * is announced does not matter: announcements get lost where packets do, and a sender that was
  * asked for long enough goes on without us.
  *  - congestion (RFC 8083 4.3): more than MCC_BREAKER_FACTOR x what the TCP equation gives for its
- *    loss and RTT arrives, MCC_BREAKER_CONGESTED windows in a row;
+ *    loss and measured RTT arrives, MCC_BREAKER_CONGESTED windows in a row;
  *  - unusable (4.4): MCC_BREAKER_LOST or more of the packets are lost, MCC_BREAKER_UNUSED
  *    windows in a row.
  */
@@ -40,7 +40,7 @@ typedef struct {
   MccTime now;
   uint64_t received, lost; /* packets, ever; not less than the last time, else it begins anew */
   uint64_t received_bps;
-  double allowed_bps; /* INFINITY: no losses */
+  double allowed_bps; /* INFINITY: no losses, or no RTT */
   uint64_t asked_bps; /* by our reports */
   uint64_t
       least_bps; /* what the sender sends at least; 0: of several streams there is a lower one */

@@ -286,13 +286,14 @@ look_at_breaker (MccElmReceiver *self)
 {
   double loss = mcc_loss_ratio (self->path.loss);
   double packet_bytes = mcc_loss_mean_packet_bytes (self->path.loss);
+  bool known = self->path.rtt.measured && loss > 0.0 && packet_bytes > 0.0;
   MccBreakerInput seen = { .now = self->now,
     .received = mcc_loss_packets_received (self->path.loss),
     .lost = mcc_loss_packets_lost (self->path.loss),
     .received_bps = mcc_asmp_path_received_bps (&self->path, self->now),
-    .allowed_bps = loss > 0.0 && packet_bytes > 0.0 ? mcc_tcp_rate_bps (&mcc_tcp_model_default,
-                       packet_bytes, mcc_time_to_seconds (mcc_elm_receiver_rtt (self)), loss)
-                                                    : INFINITY,
+    .allowed_bps = known ? mcc_tcp_rate_bps (&mcc_tcp_model_default, packet_bytes,
+                       mcc_time_to_seconds (mcc_elm_receiver_rtt (self)), loss)
+                         : INFINITY,
     .least_bps
     = mcc_elm_receiver_is_enhanced (self) && self->level == 0 && self->wanted == 0 && !self->lost };
   MccBreakerVerdict verdict = mcc_breaker_look (&self->breaker, &seen);

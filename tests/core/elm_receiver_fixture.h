@@ -21,7 +21,7 @@ typedef struct {
   guint32 renamed[MCC_ELM_LAYERS_MAX]; /* how far its SSRC moved */
   bool silent;                         /* nobody describes the layers */
   unsigned joined;                     /* bits */
-  unsigned reports, key_units, relieved, described, sources, lost, others, sessions;
+  unsigned reports, key_units, relieved, described, sources, lost, others, sessions, ceased;
   MccElmApp report;
   unsigned lose, sent; /* each how manieth is lost; 0: none */
   unsigned cut;        /* bits: layers of which no packet arrives */
@@ -102,6 +102,9 @@ drain (World *world)
         break;
       case MCC_ELM_RECEIVER_OTHER:
         world->others++;
+        break;
+      case MCC_ELM_RECEIVER_CEASE:
+        world->ceased++;
         break;
       case MCC_ELM_RECEIVER_SESSION:
         world->sessions++;

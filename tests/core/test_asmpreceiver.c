@@ -517,6 +517,30 @@ neighbours_rtt (void)
   }
 }
 
+/* An RTT that is only assumed says nothing of what TCP would get: who loses a little on a fast path
+ * and was never told its RTT stays. */
+static void
+no_rtt_no_congestion (void)
+{
+  Fixture f;
+  init (&f, NULL);
+  f.session.min_bps = 500000;
+  f.session.target_bps = 4000000;
+  announce (&f);
+  for (guint i = 1; i <= 10000; i++) { /* 20 s of 4 Mb/s, a fiftieth lost */
+    advance (&f, f.now + 2 * MCC_MSECOND);
+    if (i % 50 == 0)
+      f.seq++;
+    else
+      rtp (&f, SENDER, f.seq++);
+    if (i % 500 == 0)
+      announce (&f);
+  }
+  g_assert_false (stats (&f).rtt_measured);
+  g_assert_cmpuint (f.ceased, ==, 0);
+  clear (&f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -535,6 +559,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpreceiver/same-input-same-trace", deterministic);
   g_test_add_func ("/asmpreceiver/abuse", abuse);
   g_test_add_func ("/asmpreceiver/leave", leave);
+  g_test_add_func ("/asmpreceiver/no-rtt-no-congestion", no_rtt_no_congestion);
   g_test_add_func ("/asmp-receiver/announcements/strings-left-out", strings_left_out);
   g_test_add_func (
       "/asmp-receiver/reports/impossible-one-covers-nobody", impossible_report_covers_nobody);

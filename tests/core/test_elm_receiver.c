@@ -670,6 +670,32 @@ test_names (void)
   g_assert_cmpstr (mcc_elm_reason_name ((MccElmReason)99), ==, "unknown");
 }
 
+/* An RTT that is only assumed says nothing of what TCP would get. */
+static void
+test_no_rtt_no_congestion (void)
+{
+  World world;
+  world_init (&world, MCC_VARIANT_ENHANCED);
+  for (guint k = 0; k < COUNT; k++)
+    world.layers.layer[k].cumulative_bps = 4000000u << k;
+  for (guint i = 0; i < 1500; i++) { /* 30 s of 4 Mb/s, a thirtieth lost */
+    if (i % 100 == 0)
+      say (&world);
+    step (&world);
+    for (guint k = 0; k < 10; k++)
+      if (k == 0 && i % 3 == 0) {
+        world.seq[0]++;
+        world.c[0]++;
+      } else {
+        packet (&world, 0, COUNT);
+      }
+  }
+  g_assert_cmpint (stats_of (&world).level, ==, 0);
+  g_assert_false (stats_of (&world).rtt_measured);
+  g_assert_cmpuint (world.ceased, ==, 0);
+  mcc_elm_receiver_free (world.receiver);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -704,5 +730,6 @@ main (int argc, char **argv)
   g_test_add_func ("/elm/receiver/names", test_names);
   g_test_add_func ("/elm/receiver/trial-after-a-turn", test_trial_after_a_turn);
   g_test_add_func ("/elm/receiver/old-news", test_old_news);
+  g_test_add_func ("/elm/receiver/no-rtt-no-congestion", test_no_rtt_no_congestion);
   return g_test_run ();
 }
