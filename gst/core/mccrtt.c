@@ -7,6 +7,7 @@
 #include "mccseq.h"
 
 #define BETA 0.5                                    /* ASMP eq. 11 */
+#define CLOCK_JUMP (-1.0)                           /* s: an RTT below is no path's; ours */
 #define HALF_WRAP ((MccTimeDelta)(32 * MCC_SECOND)) /* abs-send-time wraps every 64 s */
 
 void
@@ -95,6 +96,16 @@ wrapped_difference (MccTimeDelta later, MccTimeDelta earlier)
   return d >= HALF_WRAP ? d - 2 * HALF_WRAP : d < -HALF_WRAP ? d + 2 * HALF_WRAP : d;
 }
 
+/* A clock jumped, and transits with it, by @by. What was echoed since has one of now already. */
+static void
+follow_clocks (MccRtt *self, MccTimeDelta transit, MccTimeDelta by)
+{
+  self->effective_transit += by;
+  for (unsigned i = 0; i < MCC_RTT_REFERENCES; i++)
+    if (wrapped_difference (transit, self->reference[i].transit) < by / 2)
+      self->reference[i].transit += by;
+}
+
 void
 mcc_rtt_handle_packet (MccRtt *self, MccTimeDelta transit, MccTime now)
 {
@@ -111,6 +122,10 @@ mcc_rtt_handle_packet (MccRtt *self, MccTimeDelta transit, MccTime now)
     sample = (double)((MccTimeDelta)self->effective
                       + wrapped_difference (transit, self->effective_transit))
              * 1e-9;
+    if (sample < CLOCK_JUMP) {
+      follow_clocks (self, transit, (MccTimeDelta)((sample - self->rtt_s) * 1e9));
+      return;
+    }
     /* By then the clocks' skew is in the difference: it may lengthen the RTT, not shorten it. */
     if (mcc_rtt_stale (self, now))
       sample = fmax (sample, mcc_time_to_seconds (self->effective));

@@ -497,6 +497,11 @@ own_clock_stood_still (void)
     stream (&f, 100);
     g_test_message ("row %u: %d lost", row, (int)mcc_loss_packets_lost (f.path.loss));
     g_assert_cmpuint (mcc_loss_packets_lost (f.path.loss), ==, table[row].lost);
+    /* The path is as long as before; a second is not told from one that became shorter. */
+    if (f.path.variant == MCC_VARIANT_ENHANCED && table[row].stood_s != 1) {
+      g_assert_cmpuint (f.input.rtt, >=, 90 * MCC_MSECOND);
+      g_assert_cmpuint (f.input.rtt, <=, 110 * MCC_MSECOND);
+    }
     lose (&f);
     g_assert_cmpuint (mcc_loss_packets_lost (f.path.loss), ==, table[row].lost + 1);
     mcc_asmp_path_clear (&f.path);

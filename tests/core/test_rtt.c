@@ -136,6 +136,37 @@ test_clamped (void)
   assert_rtt_ms (&rtt, 1);
 }
 
+/* Our clock, or the sender's, stands still for a while: the transit falls by more than any path's
+ * could. What was echoed before the fall is of the old clock, what was echoed since is not. */
+static void
+test_clock_jumps (void)
+{
+  for (unsigned fall_s = 2; fall_s < 32; fall_s++) {
+    MccTimeDelta jump = -(MccTimeDelta)(fall_s * MCC_SECOND);
+    MccRtt rtt;
+
+    mcc_rtt_init (&rtt, MCC_RTT_ENHANCED);
+    mcc_rtt_add_reference (&rtt, 1, 0);
+    g_assert_true (mcc_rtt_handle_effective (&rtt, 40 * MCC_MSECOND, 1, START));
+    mcc_rtt_add_reference (&rtt, 2, MS (10));
+    mcc_rtt_add_reference (&rtt, 3, jump);
+    for (unsigned i = 0; i < 20; i++)
+      mcc_rtt_handle_packet (&rtt, jump, START);
+    assert_rtt_ms (&rtt, 40);
+    for (unsigned i = 0; i < 60; i++) /* a queue counts as before */
+      mcc_rtt_handle_packet (&rtt, jump + MS (100), START);
+    assert_rtt_ms (&rtt, 140);
+    g_assert_true (mcc_rtt_handle_effective (&rtt, 50 * MCC_MSECOND, 2, START));
+    for (unsigned i = 0; i < 60; i++)
+      mcc_rtt_handle_packet (&rtt, jump, START);
+    assert_rtt_ms (&rtt, 40);
+    g_assert_true (mcc_rtt_handle_effective (&rtt, 45 * MCC_MSECOND, 3, START));
+    for (unsigned i = 0; i < 60; i++)
+      mcc_rtt_handle_packet (&rtt, jump, START);
+    assert_rtt_ms (&rtt, 45);
+  }
+}
+
 static void
 test_bad_effective (void)
 {
@@ -209,6 +240,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rtt/published-needs-a-positive-delay", test_published_negative);
   g_test_add_func ("/rtt/enhanced/independent-of-clock-offset", test_enhanced);
   g_test_add_func ("/rtt/enhanced/clamped", test_clamped);
+  g_test_add_func ("/rtt/enhanced/clock-jumps", test_clock_jumps);
   g_test_add_func ("/rtt/bad-effective-changes-nothing", test_bad_effective);
   g_test_add_func ("/rtt/stale", test_stale);
   return g_test_run ();
