@@ -4,6 +4,7 @@
 #include <math.h>
 
 #define EVENT_LAG (200 * MCC_MSECOND) /* encoder and pacer, after the announced rate fell */
+#define TOO_MUCH 2.0 /* times what the equation gives arrives: the sender asks for as much */
 /* Reports more than ours: others who have just come know no more than we. */
 #define COMPANY_OLDER 4
 
@@ -144,15 +145,16 @@ session_is_ours (const MccAsmpReceiver *self, uint32_t ssrc, const MccAppSession
 }
 
 /* The sender asks whose path does not bear the least to leave. Only who finds so itself obeys, and
- * gets more than it would ask for: a forger, who may name any least, shall not send anybody away.
- */
+ * gets far more than it would ask for (a little more gets whoever its losses limit): a forger, who
+ * may name any least, shall not send anybody away. */
 static bool
 asked_to_leave (const MccAsmpReceiver *self, const MccAppSession *session)
 {
   return (session->flags & MCC_SESSION_LEAVE) && session->limiting_ssrc == self->config.ssrc
          && mcc_asmp_receiver_is_enhanced (self) && !self->ceased && !self->not_lowest
          && self->allowed_bps < (double)session->min_bps
-         && self->allowed_bps < (double)mcc_asmp_path_received_bps (&self->path, self->now);
+         && TOO_MUCH * self->allowed_bps
+                < (double)mcc_asmp_path_received_bps (&self->path, self->now);
 }
 
 /* Announced before its RTP came, after another one: what was measured is the other one's. */
