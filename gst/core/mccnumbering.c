@@ -75,6 +75,7 @@ restart (MccNumbering *self, const MccNumberingInput *input)
   self->first = mcc_seq_extend16 (&self->seq, input->packet->seq);
   self->skipped = self->first - next; /* modulo 2^64 */
   self->splice = self->jumping = false;
+  self->absorb = 0;
   note_newest (self, input, false);
 }
 
@@ -139,6 +140,8 @@ mcc_numbering_handle_packet (MccNumbering *self, const MccNumberingInput *input,
 void
 mcc_numbering_handle_host_dropped (MccNumbering *self, uint64_t packets, MccTime now)
 {
+  if (now > self->absorb_until) /* no gap showed those */
+    self->absorb = 0;
   self->absorb = packets < MAX_DROPOUT ? self->absorb + packets : MAX_DROPOUT;
   if (self->absorb > MAX_DROPOUT)
     self->absorb = MAX_DROPOUT;

@@ -129,6 +129,35 @@ stray (void)
   }
 }
 
+/* Drops of our socket that no gap showed, or one that was excused anyway, excuse nothing later. */
+static void
+old_drops (void)
+{
+  static const struct {
+    guint packets_per_s, dropped, missing;
+    guint jumps; /* packets until so many missing are taken for a restart */
+    guint then;  /* packets until the network loses some */
+  } table[] = { { 1000, 500, 0, 0, 2000 }, { 1000, 5000, 5000, 0, 2000 },
+    { 1000, 5000, 5000, 0, 1 }, { 10000, 5000, 5000, 1, 1 } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture f;
+    guint64 number;
+    init (&f, TRUE, table[row].packets_per_s);
+    stream (&f, 100);
+    mcc_numbering_handle_host_dropped (&f.numbering, table[row].dropped, f.now);
+    f.now += table[row].missing * f.between;
+    f.seq = (guint16)(f.seq + table[row].missing);
+    for (guint i = 0; i < table[row].jumps; i++)
+      g_assert_false (feed (&f, f.seq++, f.now - DELAY, &number));
+    stream (&f, table[row].then);
+    guint64 newest = f.number;
+    mcc_numbering_handle_host_dropped (&f.numbering, 1, f.now);
+    f.seq = (guint16)(f.seq + 200);
+    stream (&f, 1);
+    g_assert_cmpuint (f.number, ==, newest + 200);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -136,5 +165,6 @@ main (int argc, char **argv)
   g_test_add_func ("/numbering/restart-is-followed-soon", restart);
   g_test_add_func ("/numbering/late-is-no-restart", late);
   g_test_add_func ("/numbering/one-far-off-is-a-stray", stray);
+  g_test_add_func ("/numbering/old-drops-excuse-nothing", old_drops);
   return g_test_run ();
 }
