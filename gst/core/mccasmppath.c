@@ -433,8 +433,6 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
   input->queue_peak = mcc_time_max (self->queue_max, self->standing);
   self->met_queue |= input->queue_peak > SEED_QUEUE;
   self->queue_max = 0;
-  input->stood_still = self->stood_still;
-  self->stood_still = 0;
   input->received_bps = mcc_asmp_path_received_bps (self, now);
   mcc_transmission_update (&self->transmission, input->received_bps);
   input->transmission = mcc_transmission_own (&self->transmission, (uint32_t)input->packet_bytes);
@@ -443,6 +441,9 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
   MccTime window = mcc_time_max (rtt, mcc_time_from_seconds (packets_s));
   window = mcc_time_clamp (window, FAST_MIN, FAST_SPAN);
   input->received_now_bps = mcc_meter_rate_bps (&self->fast, window, now);
+  input->stood_still = self->stood_still;
+  if (input->received_now_bps > 0) /* else nothing is decided */
+    self->stood_still = 0;
   input->grain_bps = (uint64_t)(8.0 * input->packet_bytes / mcc_time_to_seconds (window));
   self->lost_before = lost;
   self->marked_before = marked;

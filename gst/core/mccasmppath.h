@@ -49,7 +49,7 @@ typedef struct {
   MccTime queue_newest;
   MccTime queue_max;
   MccStandstill standstill;
-  MccTime stood_still;     /* since the last decision, at most */
+  MccTime stood_still;     /* since the last decision that knew a rate, at most */
   MccTime queue_min;       /* since the last decision; MCC_TIME_NONE without a packet */
   MccTime standing;        /* queue of the last decision interval */
   uint32_t decided_send;   /* of the newest packet at the last decision */

@@ -392,6 +392,7 @@ static void
 enhanced_decide (MccRate *base, const MccRateInput *input)
 {
   MccRateEnhanced *self = (MccRateEnhanced *)base;
+  base->share_bps = 0;
   if (!(input->packet_bytes > 0.0) || input->received_bps == 0 || input->received_now_bps == 0
       || input->rtt == 0)
     return; /* silence proves nothing */
@@ -411,7 +412,6 @@ enhanced_decide (MccRate *base, const MccRateInput *input)
   self->longest_s *= 1.0 - LONGEST_FADE * mcc_time_to_seconds (dt);
   self->longest_s = fmax (self->longest_s, mcc_time_to_seconds (input->queue_peak));
   double previous_bps = base->rate_bps;
-  base->share_bps = 0;
   mcc_rate_enhanced_watch_link (self, input, new_loss);
   if (base->mode == MCC_RATE_START)
     decide_start (self, input, new_loss);

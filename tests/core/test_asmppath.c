@@ -508,6 +508,29 @@ own_clock_stood_still (void)
   }
 }
 
+/* A link stands still: a decision right behind it, before anything tells what arrives, does not
+ * take that from the one that can use it. */
+static void
+stop_is_not_forgotten (void)
+{
+  PathFixture f;
+  path_init (&f, MCC_VARIANT_ENHANCED);
+  stream (&f, 300);
+  measure_rtt (&f, 100 * MCC_MSECOND);
+  f.now += 490 * MCC_MSECOND;
+  f.delay += 490 * MCC_MSECOND;
+  stream (&f, 1);
+  g_assert_cmpuint (f.decided, ==, f.now);
+  g_assert_cmpuint (f.input.received_now_bps, ==, 0);
+  f.delay = DELAY;
+  stream (&f, 10);
+  g_assert_cmpuint (f.input.received_now_bps, >, 0);
+  g_assert_cmpuint (f.input.stood_still, ==, 500 * MCC_MSECOND);
+  stream (&f, 10);
+  g_assert_cmpuint (f.input.stood_still, ==, 0);
+  mcc_asmp_path_clear (&f.path);
+}
+
 /* A sender whose send times jump is excused one gap in 10 s. */
 static void
 sender_clock_jumps (void)
@@ -599,6 +622,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmppath/who-reads-late-has-no-queue", late_reader);
   g_test_add_func ("/asmppath/since-the-last-decision", since_the_last_decision);
   g_test_add_func ("/asmppath/our-clock-stood-still", own_clock_stood_still);
+  g_test_add_func ("/asmppath/stop-is-not-forgotten", stop_is_not_forgotten);
   g_test_add_func ("/asmppath/send-times-that-jump-excuse-nothing", sender_clock_jumps);
   g_test_add_func ("/asmppath/late-block-is-no-restart", late_block);
   g_test_add_func ("/asmppath/ecn/a-mark-is-an-event-and-no-loss", marks);
