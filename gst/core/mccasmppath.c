@@ -212,6 +212,9 @@ void
 mcc_asmp_path_forget_losses (MccAsmpPath *self)
 {
   mcc_loss_forget (self->loss);
+  self->forgotten.arrived = mcc_loss_packets_received (self->loss);
+  self->forgotten.lost = mcc_loss_packets_lost (self->loss);
+  self->forgotten.marked = mcc_loss_packets_marked (self->loss);
   self->events = self->seed_after = 0;
   self->seeded = false;
 }
@@ -312,9 +315,11 @@ carried_loss_ratio (const MccRateInput *input)
 static double
 first_interval (const MccAsmpPath *self, const MccRateInput *input)
 {
-  uint64_t arrived = mcc_loss_packets_received (self->loss);
-  uint64_t losses = mcc_loss_packets_lost (self->loss)
-                    + (self->ecn.broken ? 0 : mcc_loss_packets_marked (self->loss));
+  uint64_t arrived = mcc_asmp_path_arrived (self);
+  uint64_t marked = mcc_loss_packets_marked (self->loss) - self->forgotten.marked;
+  uint64_t lost = mcc_loss_packets_lost (self->loss);
+  uint64_t losses = lost > self->forgotten.lost ? lost - self->forgotten.lost : 0; /* repairs */
+  losses += self->ecn.broken ? 0 : marked;
   double rtt_packets = (double)input->received_now_bps * mcc_time_to_seconds (input->rtt)
                        / (8.0 * input->packet_bytes);
   if (losses <= 1)
@@ -330,7 +335,7 @@ static double
 first_loss_ratio (const MccAsmpPath *self, const MccRateInput *input)
 {
   double carried = carried_loss_ratio (input);
-  uint64_t arrived = mcc_loss_packets_received (self->loss);
+  uint64_t arrived = mcc_asmp_path_arrived (self);
   if (input->held_down && arrived > 0)
     return fmin (carried, 1.0 / (double)arrived);
   if (input->queue_peak > SEED_QUEUE || arrived == 0)

@@ -57,6 +57,9 @@ typedef struct {
   uint64_t decided_bytes;  /* that came since */
   uint64_t lost_before;    /* packets lost at the last decision */
   uint64_t marked_before;
+  struct {
+    uint64_t arrived, lost, marked;
+  } forgotten;     /* packets, as of mcc_asmp_path_forget_losses() */
   uint64_t events; /* loss events known */
   bool seeded;
   bool met_queue;
@@ -84,6 +87,12 @@ void mcc_asmp_path_reset (MccAsmpPath *self);
 void mcc_asmp_path_splice (MccAsmpPath *self);
 /* No loss is known any more. */
 void mcc_asmp_path_forget_losses (MccAsmpPath *self);
+/* Packets that arrived since then. */
+static inline uint64_t
+mcc_asmp_path_arrived (const MccAsmpPath *self)
+{
+  return mcc_loss_packets_received (self->loss) - self->forgotten.arrived;
+}
 /* Gaps before @until are not the network's. */
 void mcc_asmp_path_excuse_losses (MccAsmpPath *self, MccTime until);
 /* False: not in the sequence (a jump not yet confirmed), nothing was measured. What a packet waited

@@ -344,7 +344,7 @@ static uint64_t
 lossless_bps (const MccAsmpReceiver *self)
 {
   uint64_t rate_bps = mcc_rate_get_bps (self->rate);
-  uint64_t packets = mcc_loss_packets_received (self->path.loss);
+  uint64_t packets = mcc_asmp_path_arrived (&self->path);
   if (!self->config.unbounded || !self->path.rtt.measured || self->loss_ratio > 0.0
       || packets < LOSSLESS_PACKETS
       || (mcc_rate_mode (self->rate) != MCC_RATE_TCP && !mcc_asmp_receiver_others_queue (self)))

@@ -65,6 +65,7 @@ advance (MccAsspReceiver *self, MccTime now)
   if (away >= MCC_TIME_ABSENCE
       && mcc_time_absent (self->now, mcc_assp_receiver_next_timeout (self), now)) {
     self->streams_time += away; /* what did not come could not come */
+    self->heard += away;
     if (self->deadline != MCC_TIME_NONE)
       self->deadline += away;
     mcc_assp_receiver_restart_probe (self);

@@ -146,8 +146,9 @@ void mcc_assp_receiver_restart_probe (MccAsspReceiver *self);
 bool mcc_assp_receiver_is_too_much (const MccAsspReceiver *self);
 /* Its time is over. */
 void mcc_assp_receiver_give_up (MccAsspReceiver *self);
-/* The user, or the ladder, may want another stream than the one that is waited for. */
-void mcc_assp_receiver_wait_anew (MccAsspReceiver *self);
+/* The user, or the ladder, may want another stream than the one that is waited for: whether it is
+ * that now. */
+bool mcc_assp_receiver_wait_anew (MccAsspReceiver *self);
 /* The stream that was joined does not come. */
 void mcc_assp_receiver_go_back (MccAsspReceiver *self);
 /* Ours is silent: another one is better than none. */

@@ -269,6 +269,14 @@ mcc_assp_receiver_complete (MccAsspReceiver *self)
                                     .duration = self->now - self->begun });
 }
 
+/* What was joined is what the user wants, as far as the ladder has it. */
+static bool
+is_wanted (const MccAsspReceiver *self)
+{
+  return mcc_assp_receiver_locked (self) && self->to == mcc_assp_receiver_locked_stream (self)
+         && mcc_assp_same_group (&self->streams.stream[self->to], &self->to_group);
+}
+
 /* What was joined is left: on to @next. */
 static void
 fail (MccAsspReceiver *self, unsigned next)
@@ -295,7 +303,7 @@ mcc_assp_receiver_go_back (MccAsspReceiver *self)
   if (mcc_assp_receiver_is_too_much (self))
     mcc_asmp_receiver_note_carried (self->asmp, (uint64_t)self->probe.carried_bps, self->now);
   self->probe.needed_bps = 0.0;
-  if (self->reason == MCC_ASSP_REASON_LOCK)
+  if (is_wanted (self))
     self->lock_again = self->now + MCC_ASSP_SEARCH_AGAIN;
   if (!searched && !self->looks) /* a source that rests says nothing of the path */
     mcc_assp_level_failed (&self->level, &self->streams, self->home, self->to, self->now);
@@ -327,7 +335,11 @@ mcc_assp_receiver_give_up (MccAsspReceiver *self)
   next = next != MCC_ASSP_NO_STREAM ? next : mcc_assp_streams_above (streams, silent);
   bool described = self->now - self->streams_time < MCC_ASMP_SOURCE_TIMEOUT;
   bool comes = self->arrived && self->now - self->heard < MCC_ASSP_JOIN_TIMEOUT_LAST;
-  if (comes || !described || next == MCC_ASSP_NO_STREAM || mcc_assp_receiver_locked (self)) {
+  bool locked = mcc_assp_receiver_locked (self);
+  if (locked && !comes && described && self->now >= self->lock_again
+      && mcc_assp_receiver_wait_anew (self))
+    return;
+  if (comes || !described || next == MCC_ASSP_NO_STREAM || locked) {
     self->deadline = self->now + MCC_ASSP_JOIN_TIMEOUT_LAST;
     return;
   }
@@ -337,20 +349,21 @@ mcc_assp_receiver_give_up (MccAsspReceiver *self)
   self->looks = true;
 }
 
-void
+bool
 mcc_assp_receiver_wait_anew (MccAsspReceiver *self)
 {
   bool locked = mcc_assp_receiver_locked (self), waits = self->waits || self->looks;
   if (!waits || self->to == MCC_ASSP_NO_STREAM || self->stream != MCC_ASSP_NO_STREAM)
-    return;
+    return false;
   unsigned wanted
       = locked ? mcc_assp_receiver_locked_stream (self) : mcc_assp_streams_lowest (&self->streams);
   bool comes = self->arrived && self->now - self->heard < MCC_ASMP_SOURCE_TIMEOUT;
   if (self->to == wanted || (comes && !locked))
-    return;
+    return false;
   fail (self, wanted);
   mcc_assp_receiver_end_search (self);
   mcc_assp_receiver_begin (self, wanted, locked ? MCC_ASSP_REASON_LOCK : MCC_ASSP_REASON_LADDER);
+  return true;
 }
 
 /* The next one to look into: those below, then those above; MCC_ASSP_NO_STREAM: that was all. */

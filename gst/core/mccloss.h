@@ -130,7 +130,8 @@ unsigned mcc_loss_changed (const MccLoss *self, double chance);
 /* All but the newest @keep intervals give way to one that alone gives @loss_ratio (LIP). */
 void mcc_loss_reseed (MccLoss *self, unsigned keep, double loss_ratio);
 
-/* Counts since the start. Expected = highest - first + 1, over all restarts. A jump of the numbers
+/* Counts since the start. Expected = highest - first + 1, over all restarts, since the newest
+ * mcc_loss_forget (). A jump of the numbers
  * by more than 3000 ahead or beyond what the history remembers (RFC 3550 A.1) is a stray until a
  * second number in a row confirms it, then a restart: a resync, without losses. A restart within
  * the past takes 100 rising numbers without a new one. */

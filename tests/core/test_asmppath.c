@@ -55,6 +55,32 @@ first_loss (void)
   }
 }
 
+/* ... since losses were forgotten, whatever came and was lost before. */
+static void
+first_loss_after_a_trial (void)
+{
+  for (guint held_down = 0; held_down < 2; held_down++) {
+    PathFixture f;
+    path_init (&f, MCC_VARIANT_ENHANCED);
+    stream (&f, 50);
+    measure_rtt (&f, 450 * MCC_MSECOND);
+    f.seq += 150;
+    stream (&f, 1000);
+    decide (&f);
+    g_assert_cmpuint (mcc_loss_packets_lost (f.path.loss), ==, 150);
+    mcc_asmp_path_forget_losses (&f.path);
+    stream (&f, 400 - MCC_LOSS_NDUPACK);
+    f.input.held_down = held_down;
+    decide (&f);
+    g_assert_cmpfloat (f.input.loss_ratio, ==, 0.0);
+    lose (&f);
+    g_assert_cmpfloat (1.0 / f.input.loss_ratio, <=,
+        held_down ? fmax (400.0, 1.0 / carried (&f)) * 1.12 : 400.0 + 1e-6);
+    g_assert_cmpfloat (1.0 / f.input.loss_ratio, >=, 400.0 - 1e-6);
+    mcc_asmp_path_clear (&f.path);
+  }
+}
+
 /* As received. */
 static double
 packets_in (const PathFixture *f, double time_s)
@@ -611,6 +637,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/asmppath/first-loss-not-before-the-first-packet", first_loss);
+  g_test_add_func ("/asmppath/first-loss-after-a-trial", first_loss_after_a_trial);
   g_test_add_func ("/asmppath/losses-that-the-initial-rtt-merged", merged_losses);
   g_test_add_func ("/asmppath/seeded-once", seeded_once);
   g_test_add_func ("/asmppath/seeded-after-broken-ecn", seeded_after_broken_ecn);

@@ -334,6 +334,72 @@ test_wants_the_dead (void)
   mcc_assp_receiver_free (self.receiver);
 }
 
+/* ... and another one than that which is tried just now: that one counts, at once, with room for two
+ * or without. */
+static void
+test_wants_another_meanwhile (void)
+{
+  for (guint room = 0; room < 2; room++) {
+    Fixture self = fixture_in (0, room ? 20 * MCC_SECOND : MCC_SECOND);
+    self.dead[2] = true;
+    lock (&self, 2);
+    run (&self, MCC_SECOND);
+    g_assert_cmpint (self.joined[0], ==, (int)room);
+    lock (&self, 1);
+    run (&self, 20 * MCC_SECOND);
+    g_assert_cmpuint (stream_of (&self), ==, 1);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
+/* The same stream elsewhere is another answer. */
+static void
+test_ladder_has_it_elsewhere (void)
+{
+  Fixture self = fixture_in (0, 20 * MCC_SECOND);
+  self.dead[2] = true;
+  lock (&self, 2);
+  run (&self, MCC_SECOND);
+  set_streams (&self, 3);
+  self.streams.stream[2].address_offset = 7;
+  self.dead[2] = false;
+  run (&self, 20 * MCC_SECOND);
+  g_assert_cmpuint (stream_of (&self), ==, 2);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* Neither what the user wants nor what was shown comes: the former is looked for now and then. */
+static void
+test_wants_what_comes_later (void)
+{
+  Fixture self = fixture_in (0, MCC_SECOND);
+  self.dead[2] = true;
+  lock (&self, 2);
+  self.dead[0] = true;
+  run (&self, 10 * MCC_SECOND);
+  g_assert_cmpuint (stream_of (&self), ==, MCC_ASSP_NO_STREAM);
+  self.dead[2] = false;
+  run (&self, 80 * MCC_SECOND);
+  g_assert_cmpuint (stream_of (&self), ==, 2);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* While our host stood still nothing could come: that is no silence. */
+static void
+test_host_stood_still (void)
+{
+  Fixture self = fixture_in (1, 20 * MCC_SECOND);
+  guint joins = self.joins;
+  self.now += 10 * MCC_SECOND;
+  self.next_send = self.now;
+  announce (&self);
+  run (&self, 5 * MCC_SECOND);
+  g_assert_cmpuint (self.joins, ==, joins);
+  g_assert_cmpuint (self.failed, ==, 0);
+  g_assert_false (self.leaving.flags & MCC_REPORT_LEAVING);
+  mcc_assp_receiver_free (self.receiver);
+}
+
 /* The stream that we are in got another SSRC before the move: it is ours still. */
 static void
 test_renamed_before_a_move (void)
@@ -407,5 +473,9 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-receiver/silence/ladder-turned-round", test_ladder_turned_round);
   g_test_add_func ("/assp-receiver/silence/wants-the-dead", test_wants_the_dead);
   g_test_add_func ("/assp-receiver/silence/renamed-before-a-move", test_renamed_before_a_move);
+  g_test_add_func ("/assp-receiver/silence/wants-another-meanwhile", test_wants_another_meanwhile);
+  g_test_add_func ("/assp-receiver/silence/ladder-has-it-elsewhere", test_ladder_has_it_elsewhere);
+  g_test_add_func ("/assp-receiver/silence/wants-what-comes-later", test_wants_what_comes_later);
+  g_test_add_func ("/assp-receiver/silence/host-stood-still", test_host_stood_still);
   return g_test_run ();
 }
