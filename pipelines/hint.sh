@@ -10,7 +10,7 @@ receive_hint() {
       port=*) port=${word#*=} ;;
       source-address=*) source=$(in_uri "${word#*=}")@ ;;
       srtp-key-file=* | srtp-cipher=* | srtp-auth=*)
-        word=${word//%/%25} word=${word//&/%26} word=${word//;/%3B} word=${word//\'/%27}
+        word=${word//%/%25} word=${word//&/%26} word=${word//\#/%23} word=${word//;/%3B} word=${word//\'/%27}
         query+="${query:+&}${word// /%20}" ;;
       srtp-key=*) note='     (with a file of the same key: ?srtp-key-file=FILE)' ;;
     esac

@@ -7,8 +7,8 @@
  *  - One congestion episode, one reaction: after a cut nothing but a queue that still grows, or a
  *    new loss event, cuts again before the sender's reaction can be seen (RTT + lag).
  *  - The TCP equation bounds every mode once there was a loss and the RTT is measured (alone, where
- *    a full queue lost and now is empty, no lower than a TCP that halved then has regrown); TCP mode
- *    nears its bound with an RTT smoothed over 2 s.
+ *    a full queue lost and now is empty, no lower than a TCP that halved then has regrown); TCP
+ * mode nears its bound with an RTT smoothed over 2 s.
  *
  * While the queue stands, the received rate is the capacity (alone) or our share of it, so cuts
  * start from the received rate and not from the rate that was asked for.

@@ -44,8 +44,11 @@ def story(seconds):
 
 
 def log_directory(args, word):
-    """Where the logs go; theirs who called sudo."""
+    """Where the logs go; what is made for them is theirs who called sudo."""
+    if args.record and Path(args.record).exists():
+        return args.record
     directory = args.record or tempfile.mkdtemp(prefix=f"adaptive-multicast-{word}-")
+    Path(directory).mkdir(parents=True, exist_ok=True)
     hand_over(directory)
     return directory
 
@@ -149,7 +152,8 @@ def run_camera(args):
         f"Logs: {directory}"
     )
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # the camera, too
-    signal.signal(signal.SIGHUP, lambda *_: sys.exit(128 + signal.SIGHUP))
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup
+        signal.signal(signal.SIGHUP, lambda *_: sys.exit(128 + signal.SIGHUP))
     status = run.stream(pipeline, Table())
     if status:
         sender_failed(record, directory, False)

@@ -121,9 +121,7 @@ class Run:
             while node.process.poll() is None:
                 for line in node.of("warning")[told:]:
                     told += 1
-                    self.record.event(line["text"])
-                    if not table.live:
-                        print(line["text"], flush=True)
+                    table.say(line["text"])
                 self._show(table)
                 time.sleep(0.25)
         finally:

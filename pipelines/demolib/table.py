@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The live table of the demo."""
 
+import shutil
 import sys
 
 BAR = " ▁▂▃▄▅▆▇█"
@@ -32,6 +33,13 @@ class Table:
         self.lines = 0
         self.quiet_until = 0.0
 
+    def say(self, text):
+        """Above the table, for good."""
+        if self.lines:
+            self.out.write(f"\x1b[{self.lines}A\x1b[J")
+            self.lines = 0
+        print(text, file=self.out, flush=True)
+
     def show(self, now, head, rows, notes):
         """@head: one line; @rows: lists of cells, the first row the titles; @notes: last lines."""
         if not self.live:
@@ -47,7 +55,8 @@ class Table:
             text.append("  ".join(cells).rstrip())
         text += [""] + notes
         up = f"\x1b[{self.lines}A" if self.lines else ""
-        body = "".join(f"\x1b[2K{line}\n" for line in text)
+        columns = shutil.get_terminal_size().columns - 1  # a line that wraps would be two
+        body = "".join(f"\x1b[2K{line[:columns]}\n" for line in text)
         self.out.write(up + body + "\x1b[J")
         self.out.flush()
         self.lines = len(text)

@@ -334,8 +334,8 @@ test_wants_the_dead (void)
   mcc_assp_receiver_free (self.receiver);
 }
 
-/* ... and another one than that which is tried just now: that one counts, at once, with room for two
- * or without. */
+/* ... and another one than that which is tried just now: that one counts, at once, with room for
+ * two or without. */
 static void
 test_wants_another_meanwhile (void)
 {
