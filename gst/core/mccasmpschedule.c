@@ -400,8 +400,10 @@ mcc_asmp_schedule_update (MccAsmpSchedule *self, const MccAsmpScheduleInput *inp
     return MCC_SCHEDULE_WAIT;
   MccTime wait = 0;
   unsigned n = members (self, input);
+  /* Who makes room for many knows of more than are counted. */
+  bool crowd = self->moves || (is_first (self) && self->postponed);
   if (!input->limiting && !self->unconfirmed && !came_alone (self, input)
-      && (n > MCC_ASMP_FEW_RECEIVERS || self->moves || self->interval >= MCC_SUPPRESS_INTERVAL))
+      && (n > MCC_ASMP_FEW_RECEIVERS || crowd))
     wait = suppression_wait (self, input);
   else if (!self->spoke && self->uncounted) /* as for plan_first() */
     wait = mcc_suppress_wait_within (&self->rng, JOIN_CROWD, JOIN_UNKNOWN);

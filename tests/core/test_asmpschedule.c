@@ -232,6 +232,39 @@ debt (void)
   }
 }
 
+/* Of few nobody waits with bad news, however low the rate and with it the RTCP bandwidth are: the
+ * queue grows meanwhile. Unless they are many that are not counted yet. */
+static void
+few_do_not_wait (void)
+{
+  static const struct {
+    guint members, others; /* those that report for the first time when we are about to */
+    bool hears_group, at_once;
+  } rows[] = { { 6, 0, true, true }, { 12, 0, true, true }, { 12, 0, false, true },
+    { 16, 0, false, true }, { 17, 0, true, false }, { 17, 0, false, false },
+    { 12, 200, true, false } };
+  for (guint row = 0; row < G_N_ELEMENTS (rows); row++) {
+    guint at_once = 0;
+    for (guint64 seed = 1; seed <= SEEDS; seed++) {
+      Fixture f;
+      init (&f, seed, rows[row].members);
+      f.schedule.hears_group = rows[row].hears_group;
+      for (guint i = 0; i < rows[row].others; i++)
+        mcc_asmp_schedule_handle_heard (&f.schedule, 7 + i, TARGET, true, &f.input);
+      run (&f, 10 * MCC_SECOND);
+      f.input.rate_bps = TARGET / 2;
+      count (&f);
+      run (&f, RTT + 100 * MCC_MSECOND); /* it may have reported just now */
+      at_once += f.reports > 0;
+    }
+    g_test_message ("row %u: %u of %u at once", row, at_once, SEEDS);
+    if (rows[row].at_once)
+      g_assert_cmpuint (at_once, ==, SEEDS);
+    else
+      g_assert_cmpuint (at_once, <, SEEDS);
+  }
+}
+
 typedef enum { NOT_HEEDED, HEEDED, HEEDED_LATE } Sender;
 
 /* Somebody else claims a quarter of the target every 300 ms, each time in a new name, while our
@@ -267,8 +300,10 @@ heard_in_vain (void)
 {
   static const guint sizes[] = { 6, 16, 100, 1000, 10000 };
   for (guint row = 0; row < G_N_ELEMENTS (sizes); row++) {
-    /* An announcement a second, taken for the largest RTT; of six nobody waits. */
-    MccTime wait = sizes[row] > 6 ? mcc_time_from_seconds (mcc_suppress_factor (sizes[row])) : 0;
+    /* An announcement a second, taken for the largest RTT; of few nobody waits. */
+    MccTime wait = sizes[row] > MCC_ASMP_FEW_RECEIVERS
+                       ? mcc_time_from_seconds (mcc_suppress_factor (sizes[row]))
+                       : 0;
     gdouble sum_s = 0.0;
     for (guint64 seed = 1; seed <= SEEDS; seed++) {
       Fixture f;
@@ -483,6 +518,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpschedule/claim/until-answered", claims_until_answered);
   g_test_add_func ("/asmpschedule/claim/ends", claims_end);
   g_test_add_func ("/asmpschedule/debt/delays-but-does-not-silence", debt);
+  g_test_add_func ("/asmpschedule/early/few-do-not-wait", few_do_not_wait);
   g_test_add_func ("/asmpschedule/heard/in-vain-does-not-silence", heard_in_vain);
   g_test_add_func ("/asmpschedule/heard/in-vain-beside-a-newcomer", newcomer_beside_many);
   g_test_add_func ("/asmpschedule/heard/for-all-where-the-sender-follows", heard_for_all);
