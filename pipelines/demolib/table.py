@@ -3,6 +3,7 @@
 
 import shutil
 import sys
+import textwrap
 
 BAR = " ▁▂▃▄▅▆▇█"
 
@@ -49,13 +50,13 @@ class Table:
                 print(f"{head}; {cells}", file=self.out, flush=True)
             return
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-        text = [head, ""]
+        columns = shutil.get_terminal_size().columns - 1  # the terminal must not wrap a line
+        text = [*textwrap.wrap(head, columns), ""]
         for row in rows:
             cells = [cell.ljust(w) for cell, w in zip(row, widths, strict=True)]
             text.append("  ".join(cells).rstrip())
         text += [""] + notes
         up = f"\x1b[{self.lines}A" if self.lines else ""
-        columns = shutil.get_terminal_size().columns - 1  # a line that wraps would be two
         body = "".join(f"\x1b[2K{line[:columns]}\n" for line in text)
         self.out.write(up + body + "\x1b[J")
         self.out.flush()
