@@ -75,7 +75,7 @@ first_loss_after_a_trial (void)
     g_assert_cmpfloat (f.input.loss_ratio, ==, 0.0);
     lose (&f);
     g_assert_cmpfloat (1.0 / f.input.loss_ratio, <=,
-        held_down ? fmax (400.0, 1.0 / carried (&f)) * 1.12 : 400.0 + 1e-6);
+        held_down ? MAX (400.0, 1.0 / carried (&f)) * 1.12 : 400.0 + 1e-6);
     g_assert_cmpfloat (1.0 / f.input.loss_ratio, >=, 400.0 - 1e-6);
     mcc_asmp_path_clear (&f.path);
   }
