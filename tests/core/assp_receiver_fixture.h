@@ -174,6 +174,22 @@ announce (Fixture *self)
   }
 }
 
+/* All get other SSRCs (RFC 3550 8.2); the description names one that it comes from still. */
+G_GNUC_UNUSED static void
+rename_streams (Fixture *self)
+{
+  self->ssrc += 0x100;
+  for (unsigned j = 0; j < 3; j++)
+    self->streams.stream[j].ssrc = self->ssrc + j;
+  MccAsspApp app = { .ssrc = self->ssrc - 0x100 + 1, .subtype = MCC_ASSP_STREAMS };
+  self->streams.stream[1].ssrc = app.ssrc;
+  self->streams.number++;
+  app.streams = self->streams;
+  g_assert_cmpint (
+      mcc_assp_receiver_handle_app (self->receiver, &app, self->now), ==, MCC_DROP_NONE);
+  self->streams.stream[1].ssrc = self->ssrc + 1;
+}
+
 /* What the sender measured from our newest report. */
 static void
 tell_rtt (Fixture *self)

@@ -536,15 +536,7 @@ test_renamed (void)
   Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
   run (&self, 5 * MCC_SECOND);
   unsigned limits = self.limits;
-  self.ssrc += 0x100; /* of stream 0; the description names an SSRC that it comes from */
-  for (unsigned j = 0; j < 3; j++)
-    self.streams.stream[j].ssrc = self.ssrc + j;
-  MccAsspApp app = { .ssrc = self.ssrc - 0x100 + 1, .subtype = MCC_ASSP_STREAMS };
-  self.streams.stream[1].ssrc = app.ssrc;
-  self.streams.number++;
-  app.streams = self.streams;
-  g_assert_cmpint (mcc_assp_receiver_handle_app (self.receiver, &app, self.now), ==, MCC_DROP_NONE);
-  self.streams.stream[1].ssrc = self.ssrc + 1;
+  rename_streams (&self);
   run (&self, 5 * MCC_SECOND);
   g_assert_cmpuint (self.joins, ==, 1);
   g_assert_cmpuint (self.switched, ==, 1);

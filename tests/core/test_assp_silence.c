@@ -405,15 +405,7 @@ static void
 test_renamed_before_a_move (void)
 {
   Fixture self = fixture_in (0, 20 * MCC_SECOND);
-  self.ssrc += 0x100;
-  for (unsigned j = 0; j < 3; j++)
-    self.streams.stream[j].ssrc = self.ssrc + j;
-  MccAsspApp app = { .ssrc = self.ssrc - 0x100 + 1, .subtype = MCC_ASSP_STREAMS };
-  self.streams.stream[1].ssrc = app.ssrc;
-  self.streams.number++;
-  app.streams = self.streams;
-  g_assert_cmpint (mcc_assp_receiver_handle_app (self.receiver, &app, self.now), ==, MCC_DROP_NONE);
-  self.streams.stream[1].ssrc = self.ssrc + 1;
+  rename_streams (&self);
   run (&self, 5 * MCC_SECOND);
   self.cuts = false;
   lock (&self, 1);

@@ -25,6 +25,27 @@ typedef struct {
   guint lose; /* so many more of the newest layer's */
 } World;
 
+static World
+world_new (int max_level)
+{
+  MccElmReceiverConfig config = { .variant = MCC_VARIANT_ENHANCED,
+    .ssrc = 7,
+    .seed = 1,
+    .hears_group = true,
+    .leave_latency = 1,
+    .max_level = max_level };
+  World world = { .now = EPOCH, .receiver = mcc_elm_receiver_new (&config, EPOCH) };
+  world.layers = (MccElmLayers){
+    .count = COUNT, .round_interval = 2 * MCC_SECOND, .feedback_interval = MCC_SECOND
+  };
+  for (unsigned k = 0; k < COUNT; k++)
+    world.layers.layer[k] = (MccElmLayer){ .cumulative_bps = 200000u << k,
+      .address_offset = (uint16_t)k,
+      .port_offset = (uint16_t)(2 * k),
+      .ssrc = SENDER + k };
+  return world;
+}
+
 static void
 drain (World *world)
 {
@@ -109,21 +130,7 @@ typedef enum { NOBODY, OTHERS, BURST } Queue;
 static bool
 leaves (Queue who)
 {
-  MccElmReceiverConfig config = { .variant = MCC_VARIANT_ENHANCED,
-    .ssrc = 7,
-    .seed = 1,
-    .hears_group = true,
-    .leave_latency = 1,
-    .max_level = 1 };
-  World world = { .now = EPOCH, .receiver = mcc_elm_receiver_new (&config, EPOCH) };
-  world.layers = (MccElmLayers){
-    .count = COUNT, .round_interval = 2 * MCC_SECOND, .feedback_interval = MCC_SECOND
-  };
-  for (unsigned k = 0; k < COUNT; k++)
-    world.layers.layer[k] = (MccElmLayer){ .cumulative_bps = 200000u << k,
-      .address_offset = (uint16_t)k,
-      .port_offset = (uint16_t)(2 * k),
-      .ssrc = SENDER + k };
+  World world = world_new (1);
   run (&world, 30.0, 0);
   g_assert_cmpint (level_of (&world), ==, 1);
   if (who == OTHERS) {
@@ -163,22 +170,8 @@ test_one_window (void)
 static void
 test_counters (void)
 {
-  MccElmReceiverConfig config = { .variant = MCC_VARIANT_ENHANCED,
-    .ssrc = 7,
-    .seed = 1,
-    .hears_group = true,
-    .leave_latency = 1,
-    .max_level = -1 };
-  World world = { .now = EPOCH, .receiver = mcc_elm_receiver_new (&config, EPOCH) };
+  World world = world_new (-1);
   MccElmReceiverStats stats = { 0 }, before;
-  world.layers = (MccElmLayers){
-    .count = COUNT, .round_interval = 2 * MCC_SECOND, .feedback_interval = MCC_SECOND
-  };
-  for (unsigned k = 0; k < COUNT; k++)
-    world.layers.layer[k] = (MccElmLayer){ .cumulative_bps = 200000u << k,
-      .address_offset = (uint16_t)k,
-      .port_offset = (uint16_t)(2 * k),
-      .ssrc = SENDER + k };
   for (guint i = 0; i < 6000; i++) {
     if (world.joined == 7 && stats.failed == 0)
       world.lose = world.n % 3 == 0; /* a third of what comes */
