@@ -317,9 +317,8 @@ first_interval (const MccAsmpPath *self, const MccRateInput *input)
 {
   uint64_t arrived = mcc_asmp_path_arrived (self);
   uint64_t marked = mcc_loss_packets_marked (self->loss) - self->forgotten.marked;
-  uint64_t lost = mcc_loss_packets_lost (self->loss);
-  uint64_t losses = lost > self->forgotten.lost ? lost - self->forgotten.lost : 0; /* repairs */
-  losses += self->ecn.broken ? 0 : marked;
+  uint64_t losses
+      = mcc_loss_packets_lost (self->loss) - self->forgotten.lost + (self->ecn.broken ? 0 : marked);
   double rtt_packets = (double)input->received_now_bps * mcc_time_to_seconds (input->rtt)
                        / (8.0 * input->packet_bytes);
   if (losses <= 1)

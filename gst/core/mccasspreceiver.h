@@ -10,8 +10,8 @@
  *    what the new one needs.
  *  - From the begin of a switch until then nothing is measured, no average moves, and reports say
  *    NO_LIMIT; but where there is nowhere to go back to, and what was left is gone, all that comes
- *    is measured. The first report in the new stream leaves at once (small groups) and asks for a
- * key unit; the last one in the old stream says LEAVING.
+ *    is measured. The first report in the new stream leaves at once (small groups) and asks for
+ *    a key unit; the last one in the old stream says LEAVING.
  *  - Where there is room for both streams (overlap) the old one is left when the host has cut over
  *    (mcc_assp_receiver_handle_cut()), else at once.
  *  - A stream that has not come, or was not cut over to, by MCC_ASSP_JOIN_TIMEOUT (..._ALONE when

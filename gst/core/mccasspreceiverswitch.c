@@ -411,7 +411,7 @@ mcc_assp_receiver_abandon (MccAsspReceiver *self)
     leave (self, self->stream, &self->group);
   self->stream = self->to = self->home = MCC_ASSP_NO_STREAM;
   self->deadline = self->key_next = self->left = MCC_TIME_NONE;
-  self->settled = self->slump_bps = 0;
+  self->settled = self->slump_bps = self->lock_again = 0;
   self->overlap = self->arrived = self->searches = false;
   mcc_assp_receiver_end_search (self);
   self->unlimited = false;

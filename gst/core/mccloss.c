@@ -76,15 +76,9 @@ mcc_loss_reset (MccLoss *self)
 void
 mcc_loss_forget (MccLoss *self)
 {
-  uint64_t received = self->received, lost = self->lost, marked = self->marked;
-  uint64_t duplicates = self->duplicates, reordered = self->reordered, resyncs = self->resyncs;
+  MccLossCounts counts = self->counts;
   mcc_loss_reset (self);
-  self->received = received;
-  self->lost = lost;
-  self->marked = marked;
-  self->duplicates = duplicates;
-  self->reordered = reordered;
-  self->resyncs = resyncs;
+  self->counts = counts;
 }
 
 void
@@ -183,7 +177,7 @@ lose_hole (MccLoss *self)
     MccTime time = from + mcc_time_min (span, (MccTime)(step * (double)k));
     uint64_t index = self->next++;
     set_lost (self, index, true);
-    self->lost++;
+    self->counts.lost++;
     self->measure->handle_lost (self, index, time);
   }
 }
@@ -229,14 +223,14 @@ static void
 handle_new (MccLoss *self, const MccLossPacket *packet)
 {
   if (!insert_waiting (self, packet)) {
-    self->duplicates++;
+    self->counts.duplicates++;
     return;
   }
   self->stray_run = 0;
-  self->received++;
-  self->marked += packet->marked;
+  self->counts.received++;
+  self->counts.marked += packet->marked;
   if (packet->index < self->highest)
-    self->reordered++;
+    self->counts.reordered++;
   else
     self->highest = packet->index;
 
@@ -268,7 +262,7 @@ resync (MccLoss *self, uint64_t seq)
 {
   self->segment_first = self->highest + 1;
   self->seq_base = seq - self->segment_first;
-  self->resyncs++;
+  self->counts.resyncs++;
 }
 
 /* A packet of the past: repaired, a duplicate, or from before the stream. */
@@ -276,16 +270,16 @@ static void
 handle_past (MccLoss *self, uint64_t index, bool marked)
 {
   if (!mcc_loss_is_lost (self, index)) {
-    self->duplicates++;
+    self->counts.duplicates++;
     return;
   }
   if (!marked)
     self->measure->handle_repaired (self, index);
-  self->marked += marked;
+  self->counts.marked += marked;
   set_lost (self, index, false);
-  self->lost--;
-  self->received++;
-  self->reordered++;
+  self->counts.lost--;
+  self->counts.received++;
+  self->counts.reordered++;
 }
 
 static void
@@ -314,12 +308,12 @@ handle_packet (MccLoss *self, uint64_t seq, uint32_t bytes, MccTime arrival, Mcc
 
   if (late) {
     if (behind > past) { /* from before the first */
-      self->reordered++;
+      self->counts.reordered++;
       return;
     }
   } else if (ahead > MAX_DROPOUT && behind > past) {
     if (behind - past <= MAX_MISORDER && past < MCC_LOSS_REPAIR_WINDOW - 1) {
-      self->reordered++; /* from just before the first */
+      self->counts.reordered++; /* from just before the first */
       return;
     }
     if (!is_restart (self, seq, 1, MIN_SEQUENTIAL))
@@ -390,7 +384,7 @@ mcc_loss_remembered_ratio (const MccLoss *self)
 double
 mcc_loss_marked_share (const MccLoss *self)
 {
-  return self->marked > 0 ? self->measure->marked_share (self) : 0.0;
+  return self->counts.marked > 0 ? self->measure->marked_share (self) : 0.0;
 }
 
 void
@@ -422,7 +416,7 @@ mcc_loss_reseed (MccLoss *self, unsigned keep, double loss_ratio)
 uint64_t
 mcc_loss_packets_received (const MccLoss *self)
 {
-  return self->received;
+  return self->counts.received;
 }
 
 uint64_t
@@ -434,31 +428,31 @@ mcc_loss_packets_expected (const MccLoss *self)
 uint64_t
 mcc_loss_packets_lost (const MccLoss *self)
 {
-  return self->lost;
+  return self->counts.lost;
 }
 
 uint64_t
 mcc_loss_packets_marked (const MccLoss *self)
 {
-  return self->marked;
+  return self->counts.marked;
 }
 
 uint64_t
 mcc_loss_duplicates (const MccLoss *self)
 {
-  return self->duplicates;
+  return self->counts.duplicates;
 }
 
 uint64_t
 mcc_loss_reordered (const MccLoss *self)
 {
-  return self->reordered;
+  return self->counts.reordered;
 }
 
 uint64_t
 mcc_loss_resyncs (const MccLoss *self)
 {
-  return self->resyncs;
+  return self->counts.resyncs;
 }
 
 uint64_t

@@ -25,6 +25,11 @@ typedef struct {
   uint64_t bytes;
 } MccLossSize;
 
+/* Of packets. */
+typedef struct {
+  uint64_t received, lost, marked, duplicates, reordered, resyncs;
+} MccLossCounts;
+
 struct MccLoss {
   const MccLossMeasure *measure;
   MccLossConfig config;
@@ -57,12 +62,7 @@ struct MccLoss {
   unsigned size_slot;
   MccLossSize size_total;
 
-  uint64_t received;
-  uint64_t lost;
-  uint64_t marked;
-  uint64_t duplicates;
-  uint64_t reordered;
-  uint64_t resyncs;
+  MccLossCounts counts;
 };
 
 /* A packet of @bytes in the measure's unit: 1, or virtual packets. */

@@ -6,9 +6,9 @@
  *  - rate <= max (start, 2 x received, carried lately); min_bps <= rate <= max_bps.
  *  - One congestion episode, one reaction: after a cut nothing but a queue that still grows, or a
  *    new loss event, cuts again before the sender's reaction can be seen (RTT + lag).
- *  - The TCP equation bounds every mode once there was a loss and the RTT is measured (alone, where
- *    a full queue lost and now is empty, no lower than a TCP that halved then has regrown); TCP
- * mode nears its bound with an RTT smoothed over 2 s.
+ *  - The TCP equation bounds every mode once there was a loss and the RTT is measured; TCP mode
+ *    nears its bound with an RTT smoothed over 2 s. Alone, where a full queue lost and now is
+ *    empty, the bound is no lower than a TCP that halved then has regrown.
  *
  * While the queue stands, the received rate is the capacity (alone) or our share of it, so cuts
  * start from the received rate and not from the rate that was asked for.

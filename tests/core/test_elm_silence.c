@@ -101,17 +101,23 @@ test_layer_gone (gconstpointer data)
   }
 }
 
+static void
+join_in_vain (World *world)
+{
+  world->cut = 1u << 1;
+  while (!(world->joined >> 1 & 1))
+    run (world, 0.1);
+  run (world, mcc_time_to_seconds (MCC_ELM_JOIN_TIMEOUT) + 0.1);
+  g_assert_cmpuint (world->joined, ==, 1);
+}
+
 /* A layer that does not come when it is joined is left after MCC_ELM_JOIN_TIMEOUT. */
 static void
 test_layer_never_comes (gconstpointer data)
 {
   World world;
   world_init (&world, GPOINTER_TO_UINT (data));
-  world.cut = 1u << 1;
-  while (!(world.joined >> 1 & 1))
-    run (&world, 0.1);
-  run (&world, mcc_time_to_seconds (MCC_ELM_JOIN_TIMEOUT) + 0.1);
-  g_assert_cmpuint (world.joined, ==, 1);
+  join_in_vain (&world);
   g_assert_cmpuint (stats_of (&world).absent, ==, 1);
   mcc_elm_receiver_free (world.receiver);
 }
@@ -125,11 +131,7 @@ test_layer_comes_too_late (void)
   MccElmReceiverConfig config = config_of (MCC_VARIANT_ENHANCED);
   config.leave_latency = 2 * MCC_SECOND;
   world_init_with (&world, &config);
-  world.cut = 1u << 1;
-  while (!(world.joined >> 1 & 1))
-    run (&world, 0.1);
-  run (&world, mcc_time_to_seconds (MCC_ELM_JOIN_TIMEOUT) + 0.1);
-  g_assert_cmpuint (world.joined, ==, 1);
+  join_in_vain (&world);
   world.lose = 3;
   run (&world, 1.5);
   world.lose = 0;
