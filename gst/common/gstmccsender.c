@@ -672,7 +672,13 @@ gst_mcc_sender_dispose (GObject *object)
 {
   GstMccSender *self = GST_MCC_SENDER (object);
 
-  /* While the children are still here. */
+  /* Whoever let go may not have stopped it: while the children are still here. */
+  if (self->session && GST_STATE (self) != GST_STATE_NULL) {
+    gst_mcc_pump_stop (self->pump);
+    gst_mcc_session_stop (self->session);
+    stop (self);
+    GST_MCC_SENDER_GET_CLASS (self)->release (self);
+  }
   g_clear_pointer (&self->pump, gst_mcc_pump_free);
   g_clear_pointer (&self->session, gst_mcc_session_free);
   G_OBJECT_CLASS (gst_mcc_sender_parent_class)->dispose (object);
