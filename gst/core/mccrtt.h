@@ -5,8 +5,8 @@
  * published (ASMP eq. 6-11, synchronised clocks): a = RTT_eff / T_oneway - 1 at each RTT_eff, then
  *   per packet RTT_inst = (1 + a) T_oneway; RTT = beta RTT_inst + (1 - beta) RTT, beta 0.5.
  * enhanced (clock-free): RTT_inst = RTT_eff + (transit now - transit of the packet or report that
- *   the sender's measurement echoed), modulo 64 s, never below the floor. Below -1 s it is
- *   no path's: a clock has jumped (that of a suspended host stands still), and the RTT goes on
+ *   the sender's measurement echoed), modulo 64 s, never below the floor. Below -0.1 s it
+ *   is no path's: a clock has jumped (that of a suspended host stands still), and the RTT goes on
  *   from where it was. The last 8 references are kept. An RTT_eff older than 60 s is stale:
  *   `measured` stays, `stale` turns true, and no sample is below it.
  *
