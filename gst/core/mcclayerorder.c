@@ -52,10 +52,12 @@ mcc_layer_order_read (const uint8_t *data, size_t bytes, MccLayerOrder *out)
   return true;
 }
 
-/* Both forms: an element's header is @header bytes long. */
+/* Both forms: an element's header is @header bytes long. The last one counts: ours is put behind
+ * what a packet brings along, of an id that its caps do not name. */
 static const uint8_t *
 find_element (const uint8_t *data, size_t size, unsigned header, uint8_t id, size_t *bytes)
 {
+  const uint8_t *found = NULL;
   for (size_t at = 0; at < size;) {
     uint8_t this_id = header == 1 ? data[at] >> 4 : data[at];
     size_t length;
@@ -63,7 +65,9 @@ find_element (const uint8_t *data, size_t size, unsigned header, uint8_t id, siz
       at++;
       continue;
     }
-    if ((header == 1 && this_id == 15) || size - at < header)
+    if (header == 1 && this_id == 15)
+      return found;
+    if (size - at < header)
       return NULL;
     length = header == 1 ? (size_t)(data[at] & 0x0f) + 1 : data[at + 1];
     at += header;
@@ -71,11 +75,11 @@ find_element (const uint8_t *data, size_t size, unsigned header, uint8_t id, siz
       return NULL;
     if (this_id == id) {
       *bytes = length;
-      return data + at;
+      found = data + at;
     }
     at += length;
   }
-  return NULL;
+  return found;
 }
 
 const uint8_t *

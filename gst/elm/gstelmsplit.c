@@ -89,7 +89,9 @@ write_packet (GstElmSplit *self, GstBuffer *buffer, guint32 time_shift)
   if (time_shift)
     gst_rtp_buffer_set_timestamp (&rtp, gst_rtp_buffer_get_timestamp (&rtp) + time_shift);
   size = mcc_layer_order_write (&self->order, bytes);
-  if (!gst_rtp_buffer_add_extension_onebyte_header (&rtp, self->order_id, bytes, (guint)size))
+  if (!gst_rtp_buffer_add_extension_onebyte_header (&rtp, self->order_id, bytes, (guint)size)
+      && !gst_rtp_buffer_add_extension_twobytes_header (
+          &rtp, 0, self->order_id, bytes, (guint)size))
     GST_WARNING_OBJECT (self, "no room for the layers' order");
   gst_rtp_buffer_unmap (&rtp);
   return buffer;

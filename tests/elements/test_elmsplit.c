@@ -148,6 +148,36 @@ test_base_first (void)
   teardown (&f);
 }
 
+/* RFC 8285 4.3: a payloader writes two-byte headers where an extension has an id above 14, say. */
+static void
+test_two_byte_extensions (void)
+{
+  guint8 packet[28]
+      = { 0x90, 0x80 | 96, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0x10, 0, 0, 1, 20, 1, 7, 0, 0x10 };
+  GstBuffer *out;
+  MccLayerOrder order;
+  GstMapInfo map;
+  gsize bytes;
+  Fixture f;
+  guint found = 0;
+
+  setup (&f, 2);
+  start (&f);
+  g_assert_cmpint (gst_harness_push (f.layer[0], gst_buffer_new_memdup (packet, sizeof packet)), ==,
+      GST_FLOW_OK);
+  out = gst_harness_pull (f.layer[0]);
+  g_assert_true (gst_buffer_map (out, &map, GST_MAP_READ));
+  for (guint8 id = 1; id <= 14; id++) {
+    const guint8 *data = mcc_layer_order_find (map.data, map.size, id, &bytes);
+
+    found += data && mcc_layer_order_read (data, bytes, &order) && order.count == 2;
+  }
+  g_assert_cmpuint (found, ==, 1);
+  gst_buffer_unmap (out, &map);
+  gst_buffer_unref (out);
+  teardown (&f);
+}
+
 /* A flush of one layer is its own: half a unit of it goes, that of the other one stays. */
 static void
 test_flush_of_one (void)
@@ -518,6 +548,7 @@ main (int argc, char **argv)
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/elmsplit/the-base-layer-comes-first", test_base_first);
+  g_test_add_func ("/elmsplit/two-byte-extensions", test_two_byte_extensions);
   g_test_add_func ("/elmsplit/flush/of-one-layer", test_flush_of_one);
   g_test_add_func ("/elmsplit/flush/behind-eos", test_flush_behind_eos);
   g_test_add_func ("/elmsplit/flush/of-the-only-stream", test_flush_of_all);
