@@ -4,33 +4,43 @@
 #include <gst/gst.h>
 
 #define RTP_HEADER_BYTES 12
-#define ONE_BYTE_PROFILE 0xbede
+#define ONE_BYTE_PROFILE 0xbede /* RFC 8285 4.2 */
+#define TWO_BYTE_PROFILE 0x1000 /* RFC 8285 4.3; its low 4 bits are the application's */
 
 gboolean
 gst_mcc_rtp_find_send_time (const guint8 *data, gsize size, guint8 id, guint32 *send_time)
 {
-  gsize at = RTP_HEADER_BYTES + 4 * (gsize)(data[0] & 0x0f), end;
+  gsize at = RTP_HEADER_BYTES + 4 * (gsize)(data[0] & 0x0f), end, header;
+  guint16 profile;
 
-  if (id == 0 || !(data[0] & 0x10) || size < at + 4
-      || GST_READ_UINT16_BE (data + at) != ONE_BYTE_PROFILE)
+  if (id == 0 || !(data[0] & 0x10) || size < at + 4)
     return FALSE;
+  profile = GST_READ_UINT16_BE (data + at);
+  if (profile != ONE_BYTE_PROFILE && (profile & 0xfff0) != TWO_BYTE_PROFILE)
+    return FALSE;
+  header = profile == ONE_BYTE_PROFILE ? 1 : 2;
   end = at + 4 + 4 * (gsize)GST_READ_UINT16_BE (data + at + 2);
   if (end > size)
     return FALSE;
   for (at += 4; at < end;) {
-    guint8 length = (guint8)((data[at] & 0x0f) + 1), this_id = data[at] >> 4;
+    guint8 this_id = header == 1 ? data[at] >> 4 : data[at];
+    gsize length;
 
     if (data[at] == 0) { /* padding */
       at++;
       continue;
     }
-    if (this_id == 15 || end - at - 1 < length)
+    if ((header == 1 && this_id == 15) || end - at < header)
+      return FALSE;
+    length = header == 1 ? (gsize)(data[at] & 0x0f) + 1 : data[at + 1];
+    at += header;
+    if (end - at < length)
       return FALSE;
     if (this_id == id && length == 3) {
-      *send_time = GST_READ_UINT24_BE (data + at + 1);
+      *send_time = GST_READ_UINT24_BE (data + at);
       return TRUE;
     }
-    at += 1 + (gsize)length;
+    at += length;
   }
   return FALSE;
 }

@@ -309,8 +309,20 @@ test_send_time (void)
   /* X, no CSRC; one-byte extensions: padding, id 3 with 1 byte, id 5 with 3 bytes */
   static const guint8 packet[] = { 0x90, 96, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0xbe, 0xde, 0, 2, 0,
     0x30, 0xaa, 0x52, 0x12, 0x34, 0x56, 0, 0xff };
+  /* the same with two-byte headers, and an id that only these have room for */
+  static const guint8 large[] = { 0x90, 96, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0x10, 0x03, 0, 3, 0, 20,
+    0, 5, 3, 0x65, 0x43, 0x21, 3, 1, 0xaa, 0 };
   guint32 time = 0;
 
+  g_assert_true (gst_mcc_rtp_find_send_time (large, sizeof large, 5, &time));
+  g_assert_cmphex (time, ==, 0x654321);
+  g_assert_false (gst_mcc_rtp_find_send_time (large, sizeof large, 3, &time));
+  for (gsize size = 12; size < sizeof large; size++) {
+    guint8 *exact = g_memdup2 (large, size);
+
+    g_assert_false (gst_mcc_rtp_find_send_time (exact, size, 5, &time));
+    g_free (exact);
+  }
   g_assert_true (gst_mcc_rtp_find_send_time (packet, sizeof packet, 5, &time));
   g_assert_cmphex (time, ==, 0x123456);
   g_assert_false (gst_mcc_rtp_find_send_time (packet, sizeof packet, 3, &time));
