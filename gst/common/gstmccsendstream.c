@@ -252,6 +252,24 @@ configure (GstElement *element, const gchar *property, const gchar *value)
 }
 
 static void
+configure_packets (GstElement *payloader)
+{
+  configure (payloader, "config-interval", "-1"); /* late joiners need the headers */
+  configure (payloader, "mtu", PAYLOADER_MTU);
+}
+
+void
+gst_mcc_send_stream_configure_entry (GstMccSendStream *self, GstPad *entry)
+{
+  GstElement *payloader = self->configure_payloader ? gst_mcc_payloader_search (entry) : NULL;
+
+  if (!payloader)
+    return;
+  configure_packets (payloader);
+  gst_object_unref (payloader);
+}
+
+static void
 configure_payloader (GstMccSendStream *self)
 {
   GstElement *payloader = gst_mcc_payloader_search (self->entry);
@@ -267,10 +285,8 @@ configure_payloader (GstMccSendStream *self)
   if (!gst_mcc_abs_send_time_reserve (payloader))
     GST_INFO_OBJECT (
         self->owner, "%" GST_PTR_FORMAT " reserves no bytes; the pacer adds them", payloader);
-  if (self->configure_payloader) {
-    configure (payloader, "config-interval", "-1"); /* late joiners need the headers */
-    configure (payloader, "mtu", PAYLOADER_MTU);
-  }
+  if (self->configure_payloader)
+    configure_packets (payloader);
   gst_object_unref (payloader);
 }
 

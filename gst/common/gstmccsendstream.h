@@ -54,6 +54,8 @@ gboolean gst_mcc_send_stream_set_encoder (
     GstMccSendStream *self, const GstMccEncoderSettings *settings);
 /* Looks for the encoder and the payloader; @expected: caps are here, so both should be. */
 void gst_mcc_send_stream_look_upstream (GstMccSendStream *self, gboolean expected);
+/* Another entry of the stream, of a layer: its payloader makes packets as the first one's does. */
+void gst_mcc_send_stream_configure_entry (GstMccSendStream *self, GstPad *entry);
 
 /* The RTP time base that all streams of a session share: payloaders at their default get it, what
  * others send is shifted to it. Before _look_upstream(). */

@@ -224,6 +224,12 @@ gst_elm_layer_sink_prepare (GstMccSender *sender)
   gst_elm_layer_sink_apply (sender, GST_MCC_SENDER_PROPERTY_SYNC);
   gst_elm_layer_sink_apply (sender, GST_MCC_SENDER_PROPERTY_PACING_FACTOR);
   gst_mcc_send_stream_look_upstream (self->send, FALSE);
+  for (guint i = 1; i < pads; i++) {
+    GstPad *sink = gst_element_get_static_pad (self->entries.clocksync[i], "sink");
+
+    gst_mcc_send_stream_configure_entry (self->send, sink);
+    gst_object_unref (sink);
+  }
   return TRUE;
 }
 

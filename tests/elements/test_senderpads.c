@@ -282,6 +282,36 @@ test_hammer_senders (void)
   world_stop (&world);
 }
 
+/* Packets of all layers fit where the base layer's do, and who joins one late gets its headers. */
+static void
+test_payloaders (void)
+{
+  GstElement *pipeline = gst_parse_launch ("rtph264pay name=a ! sink.layer_0 "
+                                           "rtph264pay name=b ! sink.layer_1 "
+                                           "rtph264pay name=c mtu=900 ! sink.layer_2 "
+                                           "elmlayersink name=sink multicast-iface=lo "
+                                           "address=239.255.70.4 port=17680",
+      NULL);
+  static const struct {
+    const gchar *name;
+    guint mtu;
+  } rows[] = { { "a", 1200 }, { "b", 1200 }, { "c", 900 } };
+
+  g_assert_cmpint (gst_element_set_state (pipeline, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GstElement *payloader = gst_bin_get_by_name (GST_BIN (pipeline), rows[i].name);
+    guint mtu;
+    gint interval;
+
+    g_object_get (payloader, "mtu", &mtu, "config-interval", &interval, NULL);
+    g_assert_cmpuint (mtu, ==, rows[i].mtu);
+    g_assert_cmpint (interval, ==, -1);
+    gst_object_unref (payloader);
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+}
+
 static void
 test_hammer_receiver (void)
 {
@@ -308,6 +338,7 @@ main (int argc, char **argv)
   g_test_add_func ("/senderpads/looks-again-before-paused", test_looks_again);
   g_test_add_func ("/senderpads/set-while-it-is-made", test_set_meanwhile);
   g_test_add_func ("/senderpads/figures-and-settings-while-it-goes-down", test_hammer_senders);
+  g_test_add_func ("/senderpads/payloader-of-each-layer", test_payloaders);
   g_test_add_func ("/senderpads/receivers-figures-while-it-goes-down", test_hammer_receiver);
   return g_test_run ();
 }
