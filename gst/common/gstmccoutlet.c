@@ -20,18 +20,20 @@ struct _GstMccOutlet {
   GstPad *src;
   GstPad *exit; /* where buffers leave: .src or what ghosts it; no ref */
 
-  /* The streaming lock: rtpbin's pads have threads of their own, downstream sees one. Held over
-   * pushes, as a pad's stream lock is; nothing that stops takes it. */
-  GMutex stream_lock;
-  guint64 newest; /* serial of the newest stream that has delivered ... */
-  guint64 active; /* ... and of the one that delivered last, and its SSRC; 0: none */
-  guint32 active_ssrc;
+  /* rtpbin's pads have threads of their own, downstream sees one: who is .busy, over pushes as
+   * with a pad's stream lock; what follows is his. Nothing that stops waits for him, nor who is
+   * replaced meanwhile: rtpbin waits for him. */
   gboolean started, eos;
   gboolean segmented; /* since the start or the last flush */
   GstCaps *caps;
 
-  /* Guards the list. */
+  /* Guards what follows. */
   GMutex lock;
+  GCond free;
+  gboolean busy;
+  guint64 newest; /* serial of the newest stream that has delivered ... */
+  guint64 active; /* ... and of the one that delivered last, and its SSRC; 0: none */
+  guint32 active_ssrc;
   GList *streams;
   guint64 serial;
 };
@@ -47,15 +49,56 @@ stream_free (Stream *stream)
 }
 
 /* Whether @stream is the rest of a sender that another has replaced. One of the same sender with
- * another payload type is not: rtpbin keeps a pad for each, and one may come back. Called with the
- * streaming lock. */
+ * another payload type is not: rtpbin keeps a pad for each, and one may come back. */
 static gboolean
-is_replaced (GstMccOutlet *self, Stream *stream)
+is_replaced_locked (GstMccOutlet *self, Stream *stream)
 {
   return stream->serial < self->newest && stream->ssrc != self->active_ssrc;
 }
 
-/* Sends what must precede buffers. Called with the streaming lock. */
+/* @stream: NULL, or FALSE when it is replaced. */
+static gboolean
+enter (GstMccOutlet *self, Stream *stream)
+{
+  gboolean mine;
+
+  g_mutex_lock (&self->lock);
+  while (self->busy && !(stream && is_replaced_locked (self, stream)))
+    g_cond_wait (&self->free, &self->lock);
+  mine = !(stream && is_replaced_locked (self, stream));
+  if (mine)
+    self->busy = TRUE;
+  g_mutex_unlock (&self->lock);
+  return mine;
+}
+
+static void
+leave (GstMccOutlet *self)
+{
+  g_mutex_lock (&self->lock);
+  self->busy = FALSE;
+  g_cond_broadcast (&self->free);
+  g_mutex_unlock (&self->lock);
+}
+
+/* By who is busy. TRUE: another stream delivered before. */
+static gboolean
+take_over (GstMccOutlet *self, Stream *stream)
+{
+  gboolean other;
+
+  g_mutex_lock (&self->lock);
+  other = stream->serial != self->active;
+  self->newest = MAX (self->newest, stream->serial);
+  self->active = stream->serial;
+  self->active_ssrc = stream->ssrc;
+  if (other)
+    g_cond_broadcast (&self->free);
+  g_mutex_unlock (&self->lock);
+  return other;
+}
+
+/* Sends what must precede buffers. By who is busy. */
 static void
 push_start (GstMccOutlet *self, Stream *stream)
 {
@@ -95,14 +138,14 @@ outlet_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   GstBuffer *before = NULL;
   gboolean took_over = FALSE;
 
-  g_mutex_lock (&self->stream_lock);
+  if (!enter (self, stream)) {
+    gst_buffer_unref (buffer);
+    return GST_FLOW_OK;
+  }
   if (self->eos) {
     flow = GST_FLOW_EOS;
-  } else if (!is_replaced (self, stream)) {
-    took_over = stream->serial != self->active;
-    self->newest = MAX (self->newest, stream->serial);
-    self->active = stream->serial;
-    self->active_ssrc = stream->ssrc;
+  } else {
+    took_over = take_over (self, stream);
     if (took_over || !self->segmented)
       push_start (self, stream);
     if (self->funcs.leaving)
@@ -114,7 +157,7 @@ outlet_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
       buffer = NULL;
     }
   }
-  g_mutex_unlock (&self->stream_lock);
+  leave (self);
   if (buffer)
     gst_buffer_unref (buffer);
   if (took_over && self->funcs.took_over)
@@ -128,19 +171,17 @@ outlet_event (GstPad *pad, GstObject *parent, GstEvent *event)
   Stream *stream = gst_pad_get_element_private (pad);
   GstMccOutlet *self = stream->outlet;
 
-  if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS) {
-    g_mutex_lock (&self->stream_lock);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS && enter (self, stream)) {
     if (stream->serial == self->active && self->started && !self->eos) {
       gst_pad_store_sticky_event (pad, event);
       push_start (self, stream);
     }
-    g_mutex_unlock (&self->stream_lock);
+    leave (self);
   } else if (GST_EVENT_TYPE (event) == GST_EVENT_CUSTOM_DOWNSTREAM
-             && gst_event_has_name (event, "GstRTPPacketLost")) {
-    g_mutex_lock (&self->stream_lock);
-    if (!is_replaced (self, stream) && self->funcs.lost) /* else nobody misses it any more */
+             && gst_event_has_name (event, "GstRTPPacketLost") && enter (self, stream)) {
+    if (self->funcs.lost) /* of one that is replaced nobody misses it any more */
       self->funcs.lost (self->owner, 1);
-    g_mutex_unlock (&self->stream_lock);
+    leave (self);
   }
   gst_event_unref (event);
   return TRUE;
@@ -194,7 +235,7 @@ gst_mcc_outlet_new (
   self->stream_id = g_strdup (stream_id);
   self->latency = latency;
   self->group_id = gst_util_group_id_next ();
-  g_mutex_init (&self->stream_lock);
+  g_cond_init (&self->free);
   g_mutex_init (&self->lock);
   self->src = gst_object_ref_sink (gst_pad_new_from_static_template (&template, "mcc_outlet_src"));
   self->exit = self->src;
@@ -212,7 +253,7 @@ gst_mcc_outlet_free (GstMccOutlet *self)
   g_list_free_full (self->streams, (GDestroyNotify)stream_free);
   gst_object_unref (self->src);
   gst_clear_caps (&self->caps);
-  g_mutex_clear (&self->stream_lock);
+  g_cond_clear (&self->free);
   g_mutex_clear (&self->lock);
   g_free (self->stream_id);
   g_free (self);
@@ -233,10 +274,10 @@ gst_mcc_outlet_set_exit (GstMccOutlet *self, GstPad *ghost)
 void
 gst_mcc_outlet_start (GstMccOutlet *self)
 {
-  g_mutex_lock (&self->stream_lock);
+  enter (self, NULL);
   self->started = self->segmented = self->eos = FALSE;
   gst_clear_caps (&self->caps);
-  g_mutex_unlock (&self->stream_lock);
+  leave (self);
   gst_pad_set_active (self->src, TRUE);
 }
 
@@ -291,17 +332,17 @@ gst_mcc_outlet_remove (GstMccOutlet *self, GstPad *pad)
 void
 gst_mcc_outlet_eos (GstMccOutlet *self)
 {
-  g_mutex_lock (&self->stream_lock);
+  enter (self, NULL);
   if (!self->eos) {
     if (!self->started)
       gst_pad_push_event (self->src, gst_event_new_stream_start (self->stream_id));
     self->eos = TRUE;
     gst_pad_push_event (self->src, gst_event_new_eos ());
   }
-  g_mutex_unlock (&self->stream_lock);
+  leave (self);
 }
 
-/* Without the streaming lock: who holds it may wait for this. */
+/* Without waiting for who is busy: he may wait for this. */
 void
 gst_mcc_outlet_flush_start (GstMccOutlet *self)
 {
@@ -311,8 +352,8 @@ gst_mcc_outlet_flush_start (GstMccOutlet *self)
 void
 gst_mcc_outlet_flush_stop (GstMccOutlet *self, gboolean reset_time)
 {
-  g_mutex_lock (&self->stream_lock);
+  enter (self, NULL);
   self->segmented = self->eos = FALSE;
   gst_pad_push_event (self->src, gst_event_new_flush_stop (reset_time));
-  g_mutex_unlock (&self->stream_lock);
+  leave (self);
 }

@@ -164,6 +164,77 @@ test_payload_type_comes_back (void)
   gst_object_unref (sink);
 }
 
+/* ---- who waits while another one's buffer is blocked ---- */
+
+static GMutex door_lock;
+static GCond door_cond;
+static gboolean blocked, open_door;
+
+static GstFlowReturn
+block (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  g_mutex_lock (&door_lock);
+  blocked = TRUE;
+  g_cond_broadcast (&door_cond);
+  while (!open_door)
+    g_cond_wait (&door_cond, &door_lock);
+  g_mutex_unlock (&door_lock);
+  return count (pad, parent, buffer);
+}
+
+static gint pushed; /* atomic */
+
+static gpointer
+push_one (gpointer src)
+{
+  push_packet (src);
+  push_lost (src);
+  g_atomic_int_inc (&pushed);
+  return NULL;
+}
+
+/* Who has been replaced does not wait for the one that replaced it, whose sink is paused: rtpbin
+ * waits for its thread, and a state change for rtpbin. */
+static void
+test_replaced_does_not_wait (void)
+{
+  static const GstMccOutletFuncs funcs = { .lost = on_lost };
+  GThread *threads[3];
+  GstPad *sink, *src[3];
+  GstMccOutlet *outlet = start_outlet (&funcs, &sink);
+
+  received = lost = 0;
+  for (guint i = 0; i < 3; i++)
+    src[i] = add_source (outlet, i < 2 ? 7 : 8);
+  push_packet (src[0]);
+  gst_pad_set_chain_function (sink, block);
+  threads[2] = g_thread_new ("new", push_one, src[2]);
+  g_mutex_lock (&door_lock);
+  while (!blocked)
+    g_cond_wait (&door_cond, &door_lock);
+  g_mutex_unlock (&door_lock);
+  for (guint i = 0; i < 2; i++)
+    threads[i] = g_thread_new ("old", push_one, src[i]);
+  for (guint i = 0; i < 300 && g_atomic_int_get (&pushed) < 2; i++)
+    g_usleep (10000);
+  g_assert_cmpint (g_atomic_int_get (&pushed), ==, 2);
+  g_mutex_lock (&door_lock);
+  open_door = TRUE;
+  g_cond_broadcast (&door_cond);
+  g_mutex_unlock (&door_lock);
+  for (guint i = 0; i < 3; i++)
+    g_thread_join (threads[i]);
+  g_assert_cmpuint (received, ==, 2);
+  g_assert_cmpuint (lost, ==, 1);
+  gst_mcc_outlet_stop (outlet);
+  for (guint i = 0; i < 3; i++) {
+    gst_mcc_outlet_remove (outlet, src[i]);
+    gst_object_unref (src[i]);
+  }
+  gst_mcc_outlet_free (outlet);
+  gst_object_unref (sink);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -172,5 +243,6 @@ main (int argc, char **argv)
   g_test_add_func ("/outlet/caps-change", test_caps_change);
   g_test_add_func ("/outlet/lost-of-who-was-replaced", test_lost_of_replaced);
   g_test_add_func ("/outlet/payload-type-comes-back", test_payload_type_comes_back);
+  g_test_add_func ("/outlet/who-was-replaced-does-not-wait", test_replaced_does_not_wait);
   return g_test_run ();
 }
