@@ -459,7 +459,9 @@ gst_mcc_session_open_receiver (
   self->layers = layers;
   g_mutex_unlock (&self->lock);
   gst_bin_add (self->bin, self->udp);
-  stream_id = g_strdup_printf ("adaptive-multicast/%s/%u", settings->address, settings->port);
+  /* With the name: another one of the pipeline may take another sender of the group. */
+  stream_id = g_strdup_printf ("adaptive-multicast/%s/%u/%s", settings->address, settings->port,
+      GST_OBJECT_NAME (self->bin));
   self->outlet = gst_mcc_outlet_new (
       &outlet_funcs, self, stream_id, (GstClockTime)settings->latency_ms * GST_MSECOND);
   g_free (stream_id);

@@ -38,7 +38,6 @@ struct _GstMccSource {
   GstMccInput *reading[INPUTS_MAX];
   guint n_reading;
   struct pollfd fds[INPUTS_MAX + 1]; /* the first is .wake_fd */
-  GstClock *now_clock;               /* no ref: .clock during a turn */
   GstFlowReturn flow;                /* of what was pushed in it */
   struct mmsghdr messages[BATCH];
   struct iovec vectors[BATCH];
@@ -294,16 +293,21 @@ note_address (GstMccSource *self, const Address *address)
 
 /* The running time now; none without a clock. */
 static GstClockTime
-get_running_time (GstMccSource *self, GstClock *clock)
+get_running_time (GstMccSource *self)
 {
+  GstClock *clock = NULL;
   GstClockTime base, now;
 
+  g_mutex_lock (&self->lock);
+  gst_object_replace ((GstObject **)&clock, (GstObject *)self->clock);
+  g_mutex_unlock (&self->lock);
   if (!clock)
     return GST_CLOCK_TIME_NONE;
   GST_OBJECT_LOCK (self);
   base = GST_ELEMENT_CAST (self)->base_time;
   GST_OBJECT_UNLOCK (self);
   now = gst_clock_get_time (clock);
+  gst_object_unref (clock);
   return now > base ? now - base : 0;
 }
 
@@ -313,7 +317,7 @@ gst_mcc_source_push (GstMccSource *self, GstBuffer *buffer, gboolean late)
   GstFlowReturn flow;
 
   if (late)
-    GST_BUFFER_PTS (buffer) = GST_BUFFER_DTS (buffer) = get_running_time (self, self->now_clock);
+    GST_BUFFER_PTS (buffer) = GST_BUFFER_DTS (buffer) = get_running_time (self);
   if (!self->started && g_queue_is_empty (&self->held))
     GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
   flow = forward (self, buffer, (MccTime)g_get_monotonic_time () * MCC_USECOND);
@@ -379,7 +383,7 @@ handle_error (GstMccSource *self, int error)
 }
 
 static GstFlowReturn
-read_batch (GstMccSource *self, GstMccInput *input, GstClock *clock)
+read_batch (GstMccSource *self, GstMccInput *input)
 {
   GstFlowReturn flow = GST_FLOW_OK;
   GstClockTime running_time;
@@ -397,7 +401,7 @@ read_batch (GstMccSource *self, GstMccInput *input, GstClock *clock)
     return GST_FLOW_OK;
   }
   self->failed = FALSE;
-  running_time = get_running_time (self, clock);
+  running_time = get_running_time (self);
   now = (MccTime)g_get_monotonic_time () * MCC_USECOND;
   clock_gettime (CLOCK_REALTIME, &clock_now);
   for (int i = 0; i < n && flow == GST_FLOW_OK; i++) {
@@ -411,12 +415,11 @@ read_batch (GstMccSource *self, GstMccInput *input, GstClock *clock)
 
 /* Waits, and reads what has come. */
 static GstFlowReturn
-take_turn (GstMccSource *self, GstClock *clock)
+take_turn (GstMccSource *self)
 {
   GstFlowReturn flow = GST_FLOW_OK;
   int timeout_ms = -1;
 
-  self->now_clock = clock;
   if (self->funcs.due) {
     MccTime now = (MccTime)g_get_monotonic_time () * MCC_USECOND, due;
 
@@ -432,7 +435,7 @@ take_turn (GstMccSource *self, GstClock *clock)
     return GST_FLOW_OK;
   for (guint i = 0; i < self->n_reading && flow == GST_FLOW_OK; i++)
     if (self->fds[i + 1].revents)
-      flow = read_batch (self, self->reading[i], clock);
+      flow = read_batch (self, self->reading[i]);
   return flow;
 }
 
@@ -441,7 +444,6 @@ source_loop (gpointer data)
 {
   GstMccSource *self = data;
   GstFlowReturn flow;
-  GstClock *clock = NULL;
   gboolean eos, done;
 
   /* a start in between must not be undone: hence the lock over the pause */
@@ -451,16 +453,12 @@ source_loop (gpointer data)
   done = eos || self->flushing || !self->playing;
   if (done)
     gst_pad_pause_task (self->src);
-  else if (self->clock)
-    clock = gst_object_ref (self->clock);
   g_mutex_unlock (&self->lock);
   if (eos)
     self->funcs.eos (self->owner);
   if (done)
     return;
-  flow = take_turn (self, clock);
-  if (clock)
-    gst_object_unref (clock);
+  flow = take_turn (self);
   if (flow == GST_FLOW_OK)
     return;
   GST_DEBUG_OBJECT (self, "stops: %s", gst_flow_get_name (flow));
@@ -486,6 +484,19 @@ start_task (GstMccSource *self)
   self->clock = gst_element_get_clock (GST_ELEMENT (self));
   gst_pad_start_task (self->src, source_loop, self, NULL);
   g_mutex_unlock (&self->lock);
+}
+
+/* Of one that is added to a pipeline that plays, behind its start. */
+static gboolean
+gst_mcc_source_set_clock (GstElement *element, GstClock *clock)
+{
+  GstMccSource *self = GST_MCC_SOURCE (element);
+
+  g_mutex_lock (&self->lock);
+  if (self->playing)
+    gst_object_replace ((GstObject **)&self->clock, GST_OBJECT_CAST (clock));
+  g_mutex_unlock (&self->lock);
+  return GST_ELEMENT_CLASS (gst_mcc_source_parent_class)->set_clock (element, clock);
 }
 
 /* The task pauses by itself: what it pushes into may wait for the state change that asks. */
@@ -688,6 +699,7 @@ gst_mcc_source_class_init (GstMccSourceClass *klass)
   GST_DEBUG_CATEGORY_INIT (gst_mcc_source_debug, "mccsource", 0, "RTP source");
   G_OBJECT_CLASS (klass)->finalize = gst_mcc_source_finalize;
   element_class->change_state = gst_mcc_source_change_state;
+  element_class->set_clock = gst_mcc_source_set_clock;
   element_class->send_event = gst_mcc_source_send_event;
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (

@@ -179,6 +179,28 @@ test_segment_refused (void)
   world_stop (&world);
 }
 
+/* As one gets it that is added to a pipeline that plays already. */
+static void
+test_clock_behind_the_start (void)
+{
+  GstClock *clock = gst_system_clock_obtain ();
+  World world;
+
+  world_start (&world);
+  world_caps (&world);
+  gst_element_set_state (world.source, GST_STATE_PLAYING);
+  gst_element_set_state (GST_ELEMENT_PARENT (world.sink), GST_STATE_PLAYING);
+  gst_element_set_base_time (world.source, gst_clock_get_time (clock) - 1000 * GST_SECOND);
+  gst_element_set_clock (world.source, clock);
+  send_packets (&world, 1, 1);
+  g_assert_true (reached (&world.buffers, 1));
+  g_assert_true (GST_CLOCK_TIME_IS_VALID (world.stamp));
+  g_assert_cmpuint (world.stamp, >=, 1000 * GST_SECOND);
+  g_assert_cmpuint (world.stamp, <, 1030 * GST_SECOND);
+  gst_object_unref (clock);
+  world_stop (&world);
+}
+
 static void
 test_holds_for_caps (void)
 {
@@ -387,6 +409,7 @@ main (int argc, char **argv)
   gst_init (&argc, &argv);
   g_test_add_func ("/source/holds-for-caps", test_holds_for_caps);
   g_test_add_func ("/source/segment-refused", test_segment_refused);
+  g_test_add_func ("/source/clock-behind-the-start", test_clock_behind_the_start);
   g_test_add_func ("/source/reads-only-in-playing", test_reads_only_in_playing);
   g_test_add_func ("/source/eos-from-its-thread", test_eos);
   g_test_add_func ("/source/socket-error-is-one-warning", test_socket_error);
