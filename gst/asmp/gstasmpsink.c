@@ -55,7 +55,11 @@ gst_asmp_sink_prepare (GstMccSender *sender)
 static void
 gst_asmp_sink_release (GstMccSender *sender)
 {
-  gst_mcc_send_stream_unlink (GST_ASMP_SINK (sender)->stream);
+  GstMccSendStream *stream = GST_ASMP_SINK (sender)->stream;
+
+  /* of one that is let go while it runs */
+  gst_element_set_state (gst_mcc_send_stream_get_pacer (stream), GST_STATE_NULL);
+  gst_mcc_send_stream_unlink (stream);
   gst_mcc_session_close (sender->session);
 }
 

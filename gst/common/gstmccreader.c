@@ -79,7 +79,9 @@ gst_mcc_reader_new (GSocket *first, GSocket *second, GstMccReaderFunc func, gpoi
   self->func = func;
   self->owner = owner;
   self->cancellable = g_cancellable_new ();
-  self->thread = g_thread_new ("mcc-rtcp", reader_thread, self);
+  self->thread = g_thread_try_new ("mcc-rtcp", reader_thread, self, NULL);
+  if (!self->thread)
+    g_clear_pointer (&self, gst_mcc_reader_free);
   return self;
 }
 
@@ -89,7 +91,8 @@ gst_mcc_reader_free (GstMccReader *self)
   if (!self)
     return;
   g_cancellable_cancel (self->cancellable);
-  g_thread_join (self->thread);
+  if (self->thread)
+    g_thread_join (self->thread);
   for (guint i = 0; i < self->n_sockets; i++)
     g_object_unref (self->sockets[i]);
   g_object_unref (self->cancellable);

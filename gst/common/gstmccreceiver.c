@@ -673,7 +673,11 @@ gst_mcc_receiver_change_state (GstElement *element, GstStateChange transition)
       break;
     case GST_STATE_CHANGE_READY_TO_PAUSED:
       reset_stats (self);
-      gst_mcc_session_start (self->session);
+      if (!gst_mcc_session_start (self->session))
+        GST_ELEMENT_WARNING (self, RESOURCE, READ,
+            ("RTCP cannot be received: no thread or file descriptor is left for it (ulimit -u, "
+             "-n)."),
+            (NULL));
       break;
     case GST_STATE_CHANGE_PAUSED_TO_PLAYING:
       if (!start_machine (self))

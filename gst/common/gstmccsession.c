@@ -655,7 +655,12 @@ say_bye (GstMccStream *stream)
 void
 gst_mcc_session_stop (GstMccSession *self)
 {
-  if (!self->reader)
+  gboolean active;
+
+  g_mutex_lock (&self->lock);
+  active = self->active;
+  g_mutex_unlock (&self->lock);
+  if (!active)
     return;
   for (guint i = 0; i < self->n_streams; i++)
     say_bye (&self->stream[i]);
