@@ -12,7 +12,6 @@ namespace
 {
 
 constexpr MccTime RFC3550_MINIMUM = 5 * MCC_SECOND;
-constexpr unsigned LOOK_FOR_LOSS = MCC_LOSS_NDUPACK + 2; /* packets after a gap */
 
 struct FreeReceiver {
   void operator() (MccAsmpReceiver *self) const
@@ -46,7 +45,6 @@ private:
   void HandleSession (const MccApp &app);
   void Timeout ();
   void Drain ();
-  void RecordLoss ();
   void RecordTrace ();
 
   MccVariant m_variant;
@@ -59,9 +57,9 @@ private:
   AsmpRegular m_regular;
   std::uint32_t m_ssrc = 0;
   bool m_announced = false, m_reported = false;
-  std::uint16_t m_next_seq = 0;
-  unsigned m_look = 0;
-  std::uint64_t m_lost = 0, m_block_lost = 0, m_block_received = 0;
+  Losses m_losses;
+  std::uint32_t m_media_ssrc = 0;
+  std::uint64_t m_block_lost = 0, m_block_received = 0;
   std::uint32_t m_highest_seq = 0;
 };
 
@@ -69,7 +67,8 @@ AsmpReceiver::AsmpReceiver (
     MccVariant variant, Port &port, const MulticastConfig &config, ReceiverRecord &record)
     : m_variant (variant), m_port (port), m_config (config), m_record (record),
       m_timer (port, [this] { Timeout (); }),
-      m_regular (port, false, config.seed ^ 0x5252, [this] { SendRegular (); })
+      m_regular (port, false, config.seed ^ 0x5252, [this] { SendRegular (); }),
+      m_losses (record.lost)
 {
   mcc_rng_init (&m_rng, config.seed);
   m_port.SetHandler ([this] (const Datagram &datagram) { Handle (datagram); });
@@ -112,8 +111,8 @@ AsmpReceiver::Start ()
     return;
   m_ssrc = static_cast<std::uint32_t> (mcc_rng_next (&m_rng)) | 1;
   m_announced = m_reported = false;
-  m_look = 0;
-  m_lost = m_block_lost = m_block_received = 0;
+  m_losses.Begin ();
+  m_block_lost = m_block_received = 0;
   m_highest_seq = 0;
   MccAsmpReceiverConfig core = CoreConfig ();
   m_core.reset (mcc_asmp_receiver_new (&core, m_port.Now ()));
@@ -138,7 +137,6 @@ AsmpReceiver::Crash ()
 {
   if (!m_core)
     return;
-  RecordLoss ();
   m_timer.Cancel ();
   m_regular.Stop ();
   m_core.reset ();
@@ -228,13 +226,10 @@ AsmpReceiver::HandleRtp (const Datagram &datagram, MccTime now)
     m_record.trace->CameAlone (datagram.delay);
   MccAddress from = AsmpAddress (datagram.from);
   mcc_asmp_receiver_handle_rtp (m_core.get (), &packet, &from, now);
-  if (packet.seq != m_next_seq)
-    m_look = LOOK_FOR_LOSS;
-  m_next_seq = static_cast<std::uint16_t> (packet.seq + 1);
-  if (m_look > 0) {
-    m_look--;
-    RecordLoss ();
-  }
+  if (packet.ssrc != m_media_ssrc) /* a sender that began anew */
+    m_losses.Begin ();
+  m_media_ssrc = packet.ssrc;
+  m_losses.Came (packet.seq);
 }
 
 void
@@ -266,7 +261,6 @@ void
 AsmpReceiver::Timeout ()
 {
   mcc_asmp_receiver_handle_timeout (m_core.get (), m_port.Now ());
-  RecordLoss ();
   Drain ();
 }
 
@@ -281,17 +275,6 @@ AsmpReceiver::Drain ()
       ns3::Simulator::ScheduleNow (&AsmpReceiver::Leave, this);
   RecordTrace ();
   m_timer.Set (mcc_asmp_receiver_next_timeout (m_core.get ()));
-}
-
-/* What the core counts as lost; a late arrival takes a loss back. */
-void
-AsmpReceiver::RecordLoss ()
-{
-  MccAsmpReceiverStats stats;
-  mcc_asmp_receiver_get_stats (m_core.get (), m_port.Now (), &stats);
-  if (stats.packets_lost != m_lost)
-    m_record.lost.Add (static_cast<double> (stats.packets_lost) - static_cast<double> (m_lost));
-  m_lost = stats.packets_lost;
 }
 
 void

@@ -124,7 +124,7 @@ class PgmccReceiver : public MulticastReceiver
 {
 public:
   PgmccReceiver (Port &port, const MulticastConfig &config, ReceiverRecord &record)
-      : m_port (port), m_config (config), m_record (record)
+      : m_port (port), m_config (config), m_record (record), m_losses (record.lost)
   {
     port.SetHandler ([this] (const Datagram &datagram) { Handle (datagram); });
   }
@@ -140,7 +140,8 @@ public:
     if (m_config.options.contains ("nak_backoff"))
       config.nak_backoff = mcc_time_from_seconds (m_config.options.at ("nak_backoff"));
     m_machine = std::make_unique<Receiver> (config);
-    m_seq = m_lost = 0;
+    m_seq = 0;
+    m_losses.Begin ();
     m_record.member.Set (1);
     m_port.Join (0);
   }
@@ -176,6 +177,7 @@ private:
       m_record.packets.Add (1);
       m_record.bytes.Add (datagram.ip_bytes);
       m_record.delay.Add (datagram.delay);
+      m_losses.Came (data.seq);
       m_machine->HandleData (data, datagram.ecn == MCC_ECN_CE, now);
     } else if (m_seq > 0 && Read (datagram.data, datagram.size, m_seq, MCC_TIME_NONE, &nak)) {
       m_machine->HandleNak (nak);
@@ -199,9 +201,6 @@ private:
       m_record.control_bytes.Add (ip_bytes);
       m_record.reports.Add (1);
     }
-    if (m_machine->Lost () > m_lost)
-      m_record.lost.Add (static_cast<double> (m_machine->Lost () - m_lost));
-    m_lost = m_machine->Lost ();
     if (m_port.Now () >= m_note_at) {
       m_note_at = m_port.Now () + mcc_time_from_seconds (BIN);
       m_record.loss_ratio.Set (m_machine->LossRatio ());
@@ -219,7 +218,8 @@ private:
   MulticastConfig m_config;
   ReceiverRecord &m_record;
   std::unique_ptr<Receiver> m_machine;
-  std::uint64_t m_seq = 0, m_lost = 0;
+  Losses m_losses;
+  std::uint64_t m_seq = 0;
   MccTime m_note_at = 0;
   ns3::EventId m_timer;
 };

@@ -19,6 +19,20 @@ Bins::Add (double amount)
 }
 
 void
+Losses::Came (std::uint64_t number)
+{
+  constexpr int AHEAD = 16384, LATE = -256; /* more: a stream that began anew */
+  int ahead = static_cast<std::int16_t> (number - m_next);
+  if (!m_any || ahead > AHEAD || ahead < LATE)
+    ahead = 0;
+  else if (ahead != 0)
+    m_lost.Add (ahead > 0 ? ahead : -1); /* late: it counted as lost */
+  if (ahead >= 0)
+    m_next = static_cast<std::uint16_t> (number + 1);
+  m_any = true;
+}
+
+void
 Steps::Set (double value)
 {
   if (m_enabled && (m_values.empty () || m_values.back ().second != value))

@@ -31,6 +31,27 @@ private:
   std::vector<double> m_values;
 };
 
+/* What a stream lost, by its packets' numbers modulo 2^16, not by what a protocol counts or
+ * forgives. */
+class Losses
+{
+public:
+  explicit Losses (Bins &lost) : m_lost (lost)
+  {
+  }
+  /* Nothing has come yet: who joins has lost nothing before. */
+  void Begin ()
+  {
+    m_any = false;
+  }
+  void Came (std::uint64_t number);
+
+private:
+  Bins &m_lost;
+  bool m_any = false;
+  std::uint16_t m_next = 0;
+};
+
 /* A value that changes now and then: (s, value) at each change. */
 class Steps
 {
@@ -129,7 +150,7 @@ struct LossMeans {
 };
 
 struct ReceiverRecord {
-  Bins bytes, packets, lost; /* media; lost as the receiver's own protocol counts them */
+  Bins bytes, packets, lost; /* media; lost by the sender's numbers (Losses), as it is noticed */
   Bins control_bytes;        /* sent */
   Bins reports;              /* sent */
   Means delay;               /* one way, s, of media packets; true time, not the host's clock */

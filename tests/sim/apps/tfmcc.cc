@@ -127,7 +127,7 @@ class TfmccReceiverApp : public MulticastReceiver
 public:
   TfmccReceiverApp (Port &port, const MulticastConfig &config, ReceiverRecord &record)
       : m_port (port), m_config (config), m_record (record),
-        m_overhear (config.options.value ("overhear", false))
+        m_overhear (config.options.value ("overhear", false)), m_losses (record.lost)
   {
     port.SetHandler ([this] (const Datagram &datagram) { Handle (datagram); });
   }
@@ -148,7 +148,7 @@ public:
     if (m_overhear)
       config.round_rtts = ROUND_RTTS_HEARD;
     m_receiver.emplace (config, m_port.Now ());
-    m_lost = 0;
+    m_losses.Begin ();
     m_port.Join (0);
     m_record.member.Set (1);
   }
@@ -190,18 +190,9 @@ private:
       if (m_record.trace)
         m_record.trace->CameAlone (datagram.delay);
       m_receiver->HandleData (data, datagram.ip_bytes, datagram.ecn == MCC_ECN_CE, now);
-      CountLost ();
+      m_losses.Came (data.seq);
     }
     Pump ();
-  }
-
-  void CountLost ()
-  {
-    std::uint64_t lost = m_receiver->History ().Lost ();
-
-    if (lost > m_lost)
-      m_record.lost.Add (static_cast<double> (lost - m_lost));
-    m_lost = lost;
   }
 
   void Pump ()
@@ -238,7 +229,8 @@ private:
   ReceiverRecord &m_record;
   bool m_overhear;
   std::optional<TfmccReceiver> m_receiver;
-  std::uint64_t m_lost = 0, m_starts = 0;
+  Losses m_losses;
+  std::uint64_t m_starts = 0;
   ns3::EventId m_timer;
 };
 

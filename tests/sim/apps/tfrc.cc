@@ -108,7 +108,7 @@ class TfrcReceiverApp : public MulticastReceiver
 {
 public:
   TfrcReceiverApp (Port &port, const MulticastConfig &config, ReceiverRecord &record)
-      : m_port (port), m_config (config), m_record (record)
+      : m_port (port), m_config (config), m_record (record), m_losses (record.lost)
   {
     port.SetHandler ([this] (const Datagram &datagram) { Handle (datagram); });
   }
@@ -124,7 +124,7 @@ public:
     config.packet_bytes = m_config.packet_bytes;
     config.discounting = m_config.options.value ("discounting", true);
     m_receiver.emplace (config);
-    m_lost = 0;
+    m_losses.Begin ();
     m_port.Join (0);
     m_record.member.Set (1);
   }
@@ -154,10 +154,7 @@ private:
     m_record.bytes.Add (datagram.ip_bytes);
     m_record.delay.Add (datagram.delay);
     m_receiver->HandleData (data, datagram.ip_bytes, datagram.ecn == MCC_ECN_CE, m_port.Now ());
-    std::uint64_t lost = m_receiver->History ().Lost ();
-    if (lost > m_lost)
-      m_record.lost.Add (static_cast<double> (lost - m_lost));
-    m_lost = lost;
+    m_losses.Came (data.seq);
     Pump ();
   }
 
@@ -185,7 +182,7 @@ private:
   MulticastConfig m_config;
   ReceiverRecord &m_record;
   std::optional<TfrcReceiver> m_receiver;
-  std::uint64_t m_lost = 0;
+  Losses m_losses;
   ns3::EventId m_timer;
 };
 

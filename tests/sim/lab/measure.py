@@ -207,8 +207,8 @@ def cov(run, a):
 
 @kind("ratio", groups=(SINK, SPAN))
 def loss(run, a):
-    """Packets lost / (arrived + lost): a multicast receiver's as it counts them, of TCP and UDP
-    those dropped on the way."""
+    """Packets lost / (arrived + lost): a multicast receiver's by its sender's numbers, of TCP and
+    UDP those dropped on the way."""
 
     def one(sink):
         lost = run.total(sink["lost"], a["from"], a["to"])

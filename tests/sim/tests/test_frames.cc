@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Pictures and those that are damaged: 40 ms each.
+ * Pictures and those that are damaged: 40 ms each. What a stream lost by its numbers.
  */
 #include <numeric>
 
@@ -72,6 +72,29 @@ test_begin ()
   viewer.Check (10, 5);
 }
 
+void
+test_losses ()
+{
+  Viewer viewer;
+  sim::Losses losses (viewer.record.lost);
+  auto check = [&viewer, &losses] (std::initializer_list<unsigned> numbers, double lost) {
+    for (unsigned number : numbers)
+      losses.Came (number);
+    g_assert_cmpfloat (Viewer::Sum (viewer.record.lost), ==, lost);
+  };
+
+  check ({ 70000, 70001, 70004 }, 2); /* nothing before the first one */
+  check ({ 70002, 70003 }, 0);        /* late */
+  check ({ 70005, 70007 }, 1);
+  losses.Begin ();
+  check ({ 90000 }, 1);
+  losses.Begin ();
+  check ({ 65534, 65537 }, 3); /* over the wrap */
+  check ({ 3, 4, 6 }, 5);
+  check ({ 40000, 40001 }, 5); /* a stream that began anew */
+  check ({ 10, 12 }, 6);
+}
+
 } // namespace
 
 int
@@ -81,5 +104,6 @@ main (int argc, char **argv)
   g_test_add_func ("/sim/frames/gap-spans-pictures", test_gap_spans_pictures);
   g_test_add_func ("/sim/frames/each-picture-once", test_each_picture_once);
   g_test_add_func ("/sim/frames/begin", test_begin);
+  g_test_add_func ("/sim/losses/by-the-sender-s-numbers", test_losses);
   return g_test_run ();
 }
