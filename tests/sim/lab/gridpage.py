@@ -105,11 +105,11 @@ def runs(found):
     )
 
 
-def kinds(congestion, found):
+def kinds(congestion, found, cell_of=lambda value: value.cell):
     """(name, values) of the groups that are judged apart."""
     if congestion == "cubic":
-        inside = [value for value in found if value.cell.in_reno_region]
-        outside = [value for value in found if not value.cell.in_reno_region]
+        inside = [value for value in found if cell_of(value).in_reno_region]
+        outside = [value for value in found if not cell_of(value).in_reno_region]
         yield "cubic, Reno region", inside
         yield "cubic, beyond it", outside
     else:
@@ -122,13 +122,14 @@ def summary(outcomes, variants, congestions):
     for congestion, variant in itertools.product(congestions, variants):
         whole = [o.plan.scenario.cell for o in outcomes]
         whole = [cell for cell in whole if cell.congestion == congestion]
+        whole = dict(kinds(congestion, whole, lambda cell: cell))
         for name, found in kinds(congestion, values(outcomes, variant, congestion)):
             if not found:
                 continue
             half = [value for value in found if not value.cell.design]
             bound = [value for value in half if value.cell.bound()]
             held = percent(sum(value.within for value in bound), len(bound))
-            rows.append([variant, name, f"{len(found)} of {len(whole)}", *told(found), held])
+            rows.append([variant, name, f"{len(found)} of {len(whole[name])}", *told(found), held])
     head = ["variant", "beside", "cells run", *TOLD]
     return table([*head, "within, held-back half"], rows)
 

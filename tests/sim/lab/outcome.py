@@ -115,13 +115,24 @@ class Outcome:
         summary = self.summary(entry, variant)
         if summary.never and limits[1] < math.inf:
             return "high"
+        if entry["goal"].get("each"):
+            wrong = self.runs_beyond(entry, variant)
+            return next((verdict for verdict in wrong if verdict), "ok") if wrong else "none"
         return judge(summary.mean, *limits)
+
+    def runs_beyond(self, entry, variant):
+        """Of a goal for each run, '', 'low' or 'high' by run; those without a value are left out."""
+        limits = self.goal_limits(entry, variant)
+        values = [v for v in self.finite_values(entry, variant) if v is not None]
+        return [judge(value, *limits).replace("ok", "") for value in values]
 
     def is_open(self, entry, variant):
         """Whether the confidence interval has an edge of the goal in it, so that other seeds might
         say otherwise."""
         limits, summary = self.goal_limits(entry, variant), self.summary(entry, variant)
         if limits is None or math.isnan(summary.half) or summary.never:
+            return False
+        if entry["goal"].get("each"):
             return False
         return any(abs(summary.mean - limit) < summary.half for limit in limits)
 

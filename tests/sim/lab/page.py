@@ -201,6 +201,9 @@ def missed(outcomes):
             total += verdict != ""
             if verdict.startswith("missed"):
                 ours = mean_text(outcome.summary(entry, "enhanced"), unit(entry))
+                if entry["goal"].get("each"):
+                    wrong = outcome.runs_beyond(entry, "enhanced")
+                    ours += f" (not in {sum(map(bool, wrong))} of {len(wrong)})"
                 title = entry.get("title") or describe(entry)
                 by_chance = " (open)" if verdict.endswith("(open)") else ""
                 lines.append(row([f"[{name}](#{name})", title, ours, goal + by_chance]))

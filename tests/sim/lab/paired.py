@@ -14,7 +14,11 @@ from .units import significant
 
 LESS = {"cov", "loss", "reach", "settle", "reaction", "dent"}
 MORE = {"jain", "utilisation", "min_rate"}
-SHARES = {"share", "tcp_share"}  # more, up to the fair one: what is above it others lack
+SHARES = {
+    "share",
+    "tcp_share",
+    "relative",
+}  # more, up to the fair one: what is above it others lack
 FAIR = 1.0
 
 

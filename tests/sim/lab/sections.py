@@ -374,14 +374,20 @@ PLOT = Section(
 
 
 class Goal(Quantity):
-    """'>= 95 %', '95 % .. 105 %', '<= 0.5 x NAME' (a variant's value, or another measure's)."""
+    """'>= 95 %', '95 % .. 105 %', '<= 0.5 x NAME' (a variant's value, or another measure's); with
+    ', each run' no mean over the seeds makes up for one."""
 
     def __init__(self, unit):
         super().__init__(unit, None)
-        self.allowed = "'>= VALUE', '<= VALUE', 'VALUE .. VALUE' or '<= FACTOR x NAME'"
+        self.allowed = "'>= VALUE', '<= VALUE', 'VALUE .. VALUE' or '<= FACTOR x NAME', and ', each run' behind"
 
     def parse(self, text):
         out = {"text": " ".join(text.split())}
+        text, comma, which = text.partition(",")
+        if comma:
+            if which.split() != ["each", "run"]:
+                raise UnitError(f"'{which.strip()}' behind a goal; {self.allowed} is allowed")
+            out["each"] = True
         low, dots, high = text.partition("..")
         if dots:
             out |= {"lo": parse(low, self.dimension), "hi": parse(high, self.dimension)}

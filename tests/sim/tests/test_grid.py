@@ -158,6 +158,15 @@ def test_a_cell_is_the_mean_of_its_runs_and_beyond_if_one_is():
     assert gridpage.told(found)[:3] == ["3 of 4 (75 %)", "2 of 11 (18 %)", "1 of 4 (25 %)"]
 
 
+def test_the_two_regions_of_cubic_are_counted_apart():
+    cubic = [each for each in LOADED if each.cell.congestion == "cubic"]
+    outcomes = [outcome_of(each, 1.0 if each is cubic[0] else None) for each in cubic]
+    inside = sum(each.cell.in_reno_region for each in cubic)
+    whole = inside if cubic[0].cell.in_reno_region else len(cubic) - inside
+    text = gridpage.summary(outcomes, ["enhanced"], ["cubic"])
+    assert 0 < inside < len(cubic) and f"| 1 of {whole} |" in text, text
+
+
 def test_the_page_counts_cells_by_their_bounds():
     reno = [each for each in LOADED if each.cell.congestion == "reno"][:4]
     outcomes = [

@@ -402,6 +402,7 @@ measures:
   - {id: late, what: throughput, flow: m, from: 30 s, to: 40 s, band: {enhanced: [1 kb/s, 2 kb/s]}, smoke: {from: 5 s, to: 10 s, band: {enhanced: [100 kb/s, 200 kb/s]}}}
   - {id: half, what: throughput, flow: m, from: 5 s, to: 20 s, goal: "<= 1 x rate", band: {enhanced: [70 kb/s, 90 kb/s]}}
   - {id: quick, what: reach, flow: m, value: 80 kb/s, goal: "<= 30 s", band: {published: [0 s, 5 s]}}
+  - {id: each, what: throughput, flow: m, goal: ">= 100 kb/s, each run"}
   - {id: versus, what: versus, measure: rate, variant: published}
 smoke: {duration: 20 s, seeds: 1}
 """  # noqa: E501
@@ -434,6 +435,10 @@ def test_verdicts():
     assert out.goal(by_id["rate"], "enhanced") == "ok"
     assert out.goal(by_id["rate"], "published") == "low"
     assert out.goal(by_id["half"], "enhanced") == "ok"
+    assert out.goal(by_id["each"], "enhanced") == "ok"
+    assert out.goal(by_id["each"], "published") == "low"  # seed 1, though the mean is enough
+    assert out.runs_beyond(by_id["each"], "published") == ["low", ""]
+    assert not out.is_open(by_id["each"], "published")
     assert out.value(by_id["versus"], "enhanced", 2) == 2.0
     # Of two seeds the interval is far wider than what the goal is away.
     assert out.is_open(by_id["rate"], "enhanced") and not out.is_open(by_id["late"], "enhanced")

@@ -170,6 +170,7 @@ WRONG = [
     ("published: [60 %, 100 %]", "published: [100 %, 60 %]", "second value must be larger", 0),
     ("published: [60 %, 100 %]", "published: 60 %", "a pair is allowed", 0),
     ('goal: "95 % .. 105 %"', 'goal: "about 95 %"', "is no goal", 0),
+    ('goal: "95 % .. 105 %"', 'goal: ">= 95 %, in each"', "'in each' behind a goal", 0),
     ("0.5 x tfmcc", "0.5 x tfmc", "no variant or measure is called 'tfmc'", 0),
     ("measure: cov, variant", "measure: smooth, variant", "refers to itself", 0),
     ("measure: cov, variant", "measure: covv, variant", "did you mean 'cov'?", 0),
