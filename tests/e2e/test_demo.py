@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The demos, in their shortest form, all at the same time: each tells what happens while it runs,
-says it in words at the end, and leaves a picture."""
+says it in words at the end, and leaves a picture; and what it says is that it adapted."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,12 +19,44 @@ import netlab  # noqa: E402
 
 MAIN = TOP / "pipelines" / "demolib" / "main.py"
 PNG = b"\x89PNG\r\n\x1a\n"
-DEMOS = {
-    "demo --seconds 30": ["target", "receiver1", "receiver2", "receiver3"],
-    "demo --assp --seconds 30": ["fast1", "middle1", "slow1"],
-    "demo --elm --seconds 15": ["level 0", "wide 1.60 Mb/s", "middle 800 kb/s", "narrow 400 kb/s"],
-}
 LONGEST = 30
+REACTION = 10.0  # s; all three run at once on whatever machine it is
+
+
+def followed(text):
+    """What is wrong with one rate: it is below the bottleneck's soon after that has fallen."""
+    found = re.search(r"the sent rate was below it after ([0-9.]+) s", text)
+    return [] if found and float(found[1]) <= REACTION else ["the sender did not follow the fall"]
+
+
+def highest(text, name, what):
+    """Of the streams or levels that a receiver was in; -1: none."""
+    found = re.search(rf"^{name}: first picture .*, {what} ([0-9 >-]+),", text, re.MULTILINE)
+    return max(map(int, found[1].split(" -> ")), default=-1) if found else -1
+
+
+def went_up(name, other, what):
+    """... with several streams or layers: who has room goes up, and not below who has not."""
+
+    def check(text):
+        top, low = (highest(text, each, what) for each in (name, other))
+        wrong = [] if top >= 1 else [f"{name} did not go up"]
+        return wrong + ([f"{other} is above {name}"] if low > top else [])
+
+    return check
+
+
+DEMOS = {  # what the table has lines of, and a check of what is said at the end
+    "demo --seconds 30": (["target", "receiver1", "receiver2", "receiver3"], followed),
+    "demo --assp --seconds 30": (
+        ["fast1", "middle1", "slow1"],
+        went_up("fast1", "slow1", "streams"),
+    ),
+    "demo --elm --seconds 15": (
+        ["level 0", "wide 1.60 Mb/s", "middle 800 kb/s", "narrow 400 kb/s"],
+        went_up("wide", "narrow", "levels"),
+    ),
+}
 
 
 def run(builddir, words, directory):
@@ -49,8 +82,9 @@ def run(builddir, words, directory):
             return None, process.communicate()[0]
 
 
-def problems(status, text, names, picture):
+def problems(status, text, wanted, picture):
     """What is wrong with a run, in words."""
+    names, adapted = wanted
     found = []
     if status != 0:
         found.append(f"exit status {status}")
@@ -58,6 +92,7 @@ def problems(status, text, names, picture):
     last = text.rstrip().splitlines()[-1:]
     if last != [f"Plot: {picture}"]:
         found.append(f"it does not end with where the picture is: {last}")
+    found += adapted(text)
     if "Traceback" in text:
         found.append("a traceback")
     if not picture.exists() or picture.read_bytes()[: len(PNG)] != PNG:
@@ -65,11 +100,11 @@ def problems(status, text, names, picture):
     return found
 
 
-def check(builddir, words, names):
+def check(builddir, words, wanted):
     """(what is wrong, what was said)."""
     with tempfile.TemporaryDirectory() as directory:
         status, text = run(builddir, words, Path(directory))
-        return problems(status, text, names, Path(directory) / "demo.png"), text
+        return problems(status, text, wanted, Path(directory) / "demo.png"), text
 
 
 def main():
