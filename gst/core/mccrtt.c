@@ -6,7 +6,7 @@
 
 #include "mccseq.h"
 
-#define BETA 0.5                                    /* ASMP eq. 11 */
+#define BETA 0.5 /* ASMP eq. 11 */
 /* s: an RTT below is no path's. Clocks 1000 ppm apart are 60 ms apart when it is stale; ours. */
 #define CLOCK_JUMP (-0.1)
 #define HALF_WRAP ((MccTimeDelta)(32 * MCC_SECOND)) /* abs-send-time wraps every 64 s */

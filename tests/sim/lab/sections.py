@@ -379,7 +379,10 @@ class Goal(Quantity):
 
     def __init__(self, unit):
         super().__init__(unit, None)
-        self.allowed = "'>= VALUE', '<= VALUE', 'VALUE .. VALUE' or '<= FACTOR x NAME', and ', each run' behind"
+        self.allowed = (
+            "'>= VALUE', '<= VALUE', 'VALUE .. VALUE' or '<= FACTOR x NAME', "
+            "and ', each run' behind it"
+        )
 
     def parse(self, text):
         out = {"text": " ".join(text.split())}
