@@ -121,7 +121,7 @@ class Outcome:
         return judge(summary.mean, *limits)
 
     def runs_beyond(self, entry, variant):
-        """Of a goal for each run, '', 'low' or 'high' by run; those without a value are left out."""
+        """Of a goal for each run: '', 'low' or 'high'; runs without a value are left out."""
         limits = self.goal_limits(entry, variant)
         values = [v for v in self.finite_values(entry, variant) if v is not None]
         return [judge(value, *limits).replace("ok", "") for value in values]
