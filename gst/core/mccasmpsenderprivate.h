@@ -238,6 +238,11 @@ MccDrop mcc_asmp_sender_drop (MccAsmpSender *self, MccDrop drop, uint32_t ssrc);
 void mcc_asmp_sender_push_target (MccAsmpSender *self, uint64_t previous_bps);
 void mcc_asmp_sender_push_receiver (MccAsmpSender *self, const MccReceiver *receiver);
 
+/* mccasmpsenderadmit.c: who may become one. */
+/* Room for a newcomer; NULL: *drop says why. */
+MccReceiver *mcc_asmp_sender_admit (
+    MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccDrop *drop);
+
 /* mccasmpsendermembers.c: who is a receiver, and for how long. */
 MccTime mcc_asmp_sender_receiver_rtt (const MccReceiver *receiver); /* 0 = unknown */
 MccTime mcc_asmp_sender_rtt_max (const MccAsmpSender *self);        /* 0 = none known */
@@ -253,9 +258,6 @@ void mcc_asmp_sender_prove (MccAsmpSender *self, MccReceiver *receiver);
 void mcc_asmp_sender_touch (MccAsmpSender *self, MccReceiver *receiver);
 /* Its RR without a report came: it lives. */
 void mcc_asmp_sender_keep (MccAsmpSender *self, MccReceiver *receiver);
-/* Room for a newcomer; NULL: *drop says why. */
-MccReceiver *mcc_asmp_sender_admit (
-    MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccDrop *drop);
 /* MCC_DROP_NONE when @receiver counts (it is made active when its probation has passed). */
 MccDrop mcc_asmp_sender_settle (MccAsmpSender *self, MccReceiver *receiver);
 void mcc_asmp_sender_remove (MccAsmpSender *self, MccReceiver *receiver, MccReceiverState state);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccasmpsenderadmit: who may become a receiver of the ASMP sender.
+ */
+#include "mccasmpsenderprivate.h"
+
+/* One host may bring so many names and no more: a flood of them is no audience. */
+static bool
+host_may (MccAsmpSender *self, const MccAddress *from)
+{
+  uint64_t hash = self->host_seed, word;
+  for (unsigned i = 0; i < sizeof from->bytes; i += sizeof word) {
+    memcpy (&word, from->bytes + i, sizeof word);
+    hash = (hash ^ word) * UINT64_C (0x9e3779b97f4a7c15);
+    hash ^= hash >> 29;
+  }
+  return from->family == 0
+         || mcc_bucket_take (&self->host[(hash >> 32) % MCC_SENDER_HOSTS], self->now);
+}
+
+MccReceiver *
+mcc_asmp_sender_admit (MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccDrop *drop)
+{
+  MccReceiver *same[MCC_RECEIVERS_PER_SSRC];
+  if (mcc_receivers_find_ssrc (&self->receivers, ssrc, same) == MCC_RECEIVERS_PER_SSRC) {
+    *drop = MCC_DROP_ADDRESS;
+    return NULL;
+  }
+  if (!host_may (self, from)) {
+    *drop = MCC_DROP_RATE_LIMITED;
+    return NULL;
+  }
+  MccReceiver *receiver = mcc_receivers_add (&self->receivers, ssrc, from);
+  if (receiver == NULL) {
+    MccReceiver *oldest = mcc_receivers_head (&self->receivers, MCC_LIST_PROBATION);
+    /* Somebody may now be unheard: fail closed; but not for one who had time for two reports. */
+    if (oldest == NULL || self->now - oldest->last_report < MCC_SENDER_PROBATION_TIME)
+      self->full_until = self->now + MCC_SENDER_FULL_HOLD;
+    if (oldest != NULL) {
+      mcc_asmp_sender_remove (self, oldest, MCC_RECEIVER_TIMED_OUT);
+      receiver = mcc_receivers_add (&self->receivers, ssrc, from);
+    }
+  }
+  if (receiver == NULL) {
+    *drop = MCC_DROP_TABLE_FULL;
+    return NULL;
+  }
+  receiver->state = MCC_RECEIVER_PROBATION;
+  self->unproven++;
+  mcc_receivers_append (&self->receivers, receiver, MCC_LIST_PROBATION);
+  return receiver;
+}
