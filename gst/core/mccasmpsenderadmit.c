@@ -45,8 +45,29 @@ mcc_asmp_sender_admit (MccAsmpSender *self, uint32_t ssrc, const MccAddress *fro
     *drop = MCC_DROP_TABLE_FULL;
     return NULL;
   }
+  self->admitted = mcc_time_max (self->now, self->admitted + 1);
+  receiver->since = self->admitted;
   receiver->state = MCC_RECEIVER_PROBATION;
   self->unproven++;
   mcc_receivers_append (&self->receivers, receiver, MCC_LIST_PROBATION);
   return receiver;
+}
+
+static bool
+comes_before (const MccReceiver *a, const MccReceiver *b)
+{
+  bool active = a->state == MCC_RECEIVER_ACTIVE;
+  return active != (b->state == MCC_RECEIVER_ACTIVE) ? active : a->since < b->since;
+}
+
+/* A newcomer's, too: who hears its first report must not be able to come before its second one. */
+bool
+mcc_asmp_sender_holds_name (const MccAsmpSender *self, const MccReceiver *receiver)
+{
+  MccReceiver *same[MCC_RECEIVERS_PER_SSRC];
+  unsigned count = mcc_receivers_find_ssrc (&self->receivers, receiver->ssrc, same);
+  for (unsigned i = 0; i < count; i++)
+    if (same[i] != receiver && comes_before (same[i], receiver))
+      return false;
+  return true;
 }

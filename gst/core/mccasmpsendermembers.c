@@ -174,24 +174,12 @@ activate (MccAsmpSender *self, MccReceiver *receiver)
   mcc_asmp_sender_push_receiver (self, receiver);
 }
 
-static bool
-contended (const MccAsmpSender *self, const MccReceiver *receiver)
-{
-  MccReceiver *same[MCC_RECEIVERS_PER_SSRC];
-  unsigned count = mcc_receivers_find_ssrc (&self->receivers, receiver->ssrc, same);
-  for (unsigned i = 0; i < count; i++) {
-    if (same[i] != receiver && same[i]->state == MCC_RECEIVER_ACTIVE)
-      return true;
-  }
-  return false;
-}
-
 MccDrop
 mcc_asmp_sender_settle (MccAsmpSender *self, MccReceiver *receiver)
 {
   if (receiver->state == MCC_RECEIVER_ACTIVE)
     return MCC_DROP_NONE;
-  if (contended (self, receiver))
+  if (!mcc_asmp_sender_holds_name (self, receiver))
     return MCC_DROP_ADDRESS;
   if (receiver->reports < MCC_SENDER_PROBATION_REPORTS || !mcc_asmp_sender_hears (self, receiver))
     return MCC_DROP_PROBATION;

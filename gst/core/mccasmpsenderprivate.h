@@ -135,6 +135,7 @@ struct MccAsmpSender {
   MccRng rng;
   MccReceivers receivers;
   uint32_t active, active_plain, quarantined;
+  MccTime admitted; /* the newest one's `since` */
   struct {
     uint32_t ssrc;
     MccTime time;
@@ -242,6 +243,8 @@ void mcc_asmp_sender_push_receiver (MccAsmpSender *self, const MccReceiver *rece
 /* Room for a newcomer; NULL: *drop says why. */
 MccReceiver *mcc_asmp_sender_admit (
     MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccDrop *drop);
+/* Whether @receiver is the one that its SSRC means: the active one, else who came first with it. */
+bool mcc_asmp_sender_holds_name (const MccAsmpSender *self, const MccReceiver *receiver);
 
 /* mccasmpsendermembers.c: who is a receiver, and for how long. */
 MccTime mcc_asmp_sender_receiver_rtt (const MccReceiver *receiver); /* 0 = unknown */

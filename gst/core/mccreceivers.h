@@ -48,6 +48,7 @@ typedef struct {
       float plain_packets, plain_lost; /* expected since then, of those lost */
     };
   };
+  MccTime since; /* it came, no two at once */
   MccTime last_report;
   MccTime progress;  /* its highest_seq went on, or nothing was sent */
   uint64_t answered; /* its RTT was the so many-th to be sent; 0 = never */
@@ -73,13 +74,13 @@ typedef struct {
   uint8_t level;                            /* ELM */
   bool in_list[MCC_LIST_COUNT];
   uint8_t marked_share; /* of loss_ratio, 255ths */
-  bool deaf;            /* does not heed ECN marks, or its path's say nothing */
   uint8_t quarantine;   /* MccQuarantine */
   uint8_t stuck;        /* reports since `progress`, saturates */
-  bool has_candidate, no_limit, rtt_measured, plain, leaving, no_caps;
-  bool proven;    /* active, or has echoed a send time of lately: it hears us */
-  bool hears;     /* has named our media's SSRC, or counts in another stream of ours */
-  bool queueless; /* reports no queue and no congestion */
+  bool deaf : 1;        /* does not heed ECN marks, or its path's say nothing */
+  bool has_candidate : 1, no_limit : 1, rtt_measured : 1, plain : 1, leaving : 1, no_caps : 1;
+  bool proven : 1;    /* active, or has echoed a send time of lately: it hears us */
+  bool hears : 1;     /* has named our media's SSRC, or counts in another stream of ours */
+  bool queueless : 1; /* reports no queue and no congestion */
 } MccReceiver;
 
 typedef struct {

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Who may become a receiver, and under which name.
+ */
+#include "sender_fixture.h"
+
+#define RTT (50 * MCC_MSECOND)
+#define INTERVAL (200 * MCC_MSECOND)
+
+static Fixture
+fixture_that_wants_blocks (uint32_t max_receivers)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  config.wants_block = true;
+  config.max_receivers = max_receivers;
+  fixture_init (&f, &config);
+  run_for (&f, MCC_SECOND);
+  return f;
+}
+
+/* A report with a block about the media beside it: of one who hears the session. */
+static MccDrop
+report_hearing (Fixture *f, Peer *peer)
+{
+  MccAddress from = address_of (peer->host);
+  mcc_asmp_sender_handle_block (f->sender, peer->ssrc, &from, f->now);
+  return peer_report (f, peer);
+}
+
+/* Who hears a newcomer's first report cannot take its name, however soon he reports. */
+static void
+test_newcomers_name (void)
+{
+  Fixture f = fixture_that_wants_blocks (4096);
+  Peer victim = { .ssrc = 7, .host = 1, .rate_bps = 120000, .rtt = RTT };
+  Peer thief = {
+    .ssrc = 7, .host = 2, .rate_bps = 9000000, .rtt = 5 * MCC_SECOND, .flags = MCC_REPORT_NO_LIMIT
+  };
+  g_assert_cmpint (report_hearing (&f, &victim), ==, MCC_DROP_PROBATION);
+  for (unsigned i = 0; i < 20; i++) {
+    run_for (&f, 5 * MCC_MSECOND);
+    g_assert_cmpint (report_hearing (&f, &thief), ==, MCC_DROP_ADDRESS);
+  }
+  g_assert_cmpint (report_hearing (&f, &victim), ==, MCC_DROP_NONE);
+  g_assert_cmpuint (f.target, ==, 120000);
+  for (unsigned i = 0; i < 50; i++) {
+    g_assert_cmpint (report_hearing (&f, &thief), ==, MCC_DROP_ADDRESS);
+    g_assert_cmpint (report_hearing (&f, &victim), ==, MCC_DROP_NONE);
+    f.rtt.count = 0;
+    run_for (&f, INTERVAL);
+    for (unsigned k = 0; k < f.rtt.count; k++) /* the thief's is not taken for the victim's */
+      g_assert_cmpuint (f.rtt.entry[k].rtt, <, MCC_SECOND);
+  }
+  g_assert_cmpuint (f.target, ==, 120000);
+  fixture_clear (&f);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/asmp-sender/admit/a-newcomers-name-is-its-own", test_newcomers_name);
+  return g_test_run ();
+}
