@@ -9,6 +9,7 @@
  *  - A receiver is the pair (SSRC, address). A known SSRC from another address is a new receiver on
  *    probation (2 valid reports) and replaces the old one, be that on probation itself, only once
  *    that is silent for its expiry; its BYE counts for itself alone.
+ *    After 60 s of it one from another host is a member beside it, whom no RTT list answers.
  *  - enhanced, with wants_block: and it has named our media's SSRC in a report block, which who
  *    does not hear the media cannot guess (32 bits; an echo of any of 10 s would fit).
  *  - A report's number is newer than the last (RFC 1982), or it is the second in sequence of a

@@ -18,11 +18,66 @@ host_may (MccAsmpSender *self, const MccAddress *from)
          || mcc_bucket_take (&self->host[(hash >> 32) % MCC_SENDER_HOSTS], self->now);
 }
 
+/* Names. */
+
+static bool
+comes_before (const MccReceiver *a, const MccReceiver *b)
+{
+  bool active = a->state == MCC_RECEIVER_ACTIVE;
+  return active != (b->state == MCC_RECEIVER_ACTIVE) ? active : a->since < b->since;
+}
+
+/* A newcomer's, too: who hears its first report must not be able to come before its second one. */
+bool
+mcc_asmp_sender_holds_name (const MccAsmpSender *self, const MccReceiver *receiver)
+{
+  MccReceiver *same[MCC_RECEIVERS_PER_SSRC];
+  unsigned count = mcc_receivers_find_ssrc (&self->receivers, receiver->ssrc, same);
+  for (unsigned i = 0; i < count; i++)
+    if (same[i] != receiver && comes_before (same[i], receiver))
+      return false;
+  return true;
+}
+
+/* Who came first may be the forger, with a name that it has heard before the true one's report came
+ * here. So after a while both count, as two members: that is no more than the forger has under a
+ * name of its own. One host's ports are one receiver behind a translator that forgets. */
+bool
+mcc_asmp_sender_waits_for_name (const MccAsmpSender *self, const MccReceiver *receiver)
+{
+  bool waited = self->now >= receiver->since + MCC_SENDER_CONTENDED_TIME;
+  MccReceiver *same[MCC_RECEIVERS_PER_SSRC];
+  unsigned count = mcc_receivers_find_ssrc (&self->receivers, receiver->ssrc, same);
+  for (unsigned i = 0; i < count; i++)
+    if (same[i] != receiver && comes_before (same[i], receiver)
+        && (!waited || mcc_address_same_host (&same[i]->address, &receiver->address)))
+      return true;
+  return false;
+}
+
+/* The newest entry of a host that has several with this SSRC: first of one that does not hold it.
+ */
+static MccReceiver *
+one_too_many (MccReceiver *const same[MCC_RECEIVERS_PER_SSRC])
+{
+  MccReceiver *newest = NULL;
+  for (unsigned holder = 0; holder < 2 && newest == NULL; holder++)
+    for (unsigned i = 0; i < MCC_RECEIVERS_PER_SSRC; i++)
+      for (unsigned k = 0; k < MCC_RECEIVERS_PER_SSRC; k++)
+        if ((same[i]->state == MCC_RECEIVER_ACTIVE) == holder && comes_before (same[i], same[k])
+            && mcc_address_same_host (&same[i]->address, &same[k]->address)
+            && (newest == NULL || comes_before (newest, same[k])))
+          newest = same[k];
+  return newest;
+}
+
 MccReceiver *
 mcc_asmp_sender_admit (MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccDrop *drop)
 {
   MccReceiver *same[MCC_RECEIVERS_PER_SSRC];
-  if (mcc_receivers_find_ssrc (&self->receivers, ssrc, same) == MCC_RECEIVERS_PER_SSRC) {
+  bool full = mcc_receivers_find_ssrc (&self->receivers, ssrc, same) == MCC_RECEIVERS_PER_SSRC;
+  MccReceiver *gives_way = full ? one_too_many (same) : NULL;
+  if (full && gives_way == NULL) {
     *drop = MCC_DROP_ADDRESS;
     return NULL;
   }
@@ -30,6 +85,8 @@ mcc_asmp_sender_admit (MccAsmpSender *self, uint32_t ssrc, const MccAddress *fro
     *drop = MCC_DROP_RATE_LIMITED;
     return NULL;
   }
+  if (gives_way != NULL)
+    mcc_asmp_sender_remove (self, gives_way, MCC_RECEIVER_TIMED_OUT);
   MccReceiver *receiver = mcc_receivers_add (&self->receivers, ssrc, from);
   if (receiver == NULL) {
     MccReceiver *oldest = mcc_receivers_head (&self->receivers, MCC_LIST_PROBATION);
@@ -51,23 +108,4 @@ mcc_asmp_sender_admit (MccAsmpSender *self, uint32_t ssrc, const MccAddress *fro
   self->unproven++;
   mcc_receivers_append (&self->receivers, receiver, MCC_LIST_PROBATION);
   return receiver;
-}
-
-static bool
-comes_before (const MccReceiver *a, const MccReceiver *b)
-{
-  bool active = a->state == MCC_RECEIVER_ACTIVE;
-  return active != (b->state == MCC_RECEIVER_ACTIVE) ? active : a->since < b->since;
-}
-
-/* A newcomer's, too: who hears its first report must not be able to come before its second one. */
-bool
-mcc_asmp_sender_holds_name (const MccAsmpSender *self, const MccReceiver *receiver)
-{
-  MccReceiver *same[MCC_RECEIVERS_PER_SSRC];
-  unsigned count = mcc_receivers_find_ssrc (&self->receivers, receiver->ssrc, same);
-  for (unsigned i = 0; i < count; i++)
-    if (same[i] != receiver && comes_before (same[i], receiver))
-      return false;
-  return true;
 }

@@ -179,7 +179,7 @@ mcc_asmp_sender_settle (MccAsmpSender *self, MccReceiver *receiver)
 {
   if (receiver->state == MCC_RECEIVER_ACTIVE)
     return MCC_DROP_NONE;
-  if (!mcc_asmp_sender_holds_name (self, receiver))
+  if (mcc_asmp_sender_waits_for_name (self, receiver))
     return MCC_DROP_ADDRESS;
   if (receiver->reports < MCC_SENDER_PROBATION_REPORTS || !mcc_asmp_sender_hears (self, receiver))
     return MCC_DROP_PROBATION;
@@ -194,6 +194,8 @@ succeed (MccAsmpSender *self, uint32_t ssrc)
   MccReceiver *same[MCC_RECEIVERS_PER_SSRC];
   unsigned count = mcc_receivers_find_ssrc (&self->receivers, ssrc, same);
   for (unsigned i = 0; i < count; i++) {
+    if (same[i]->state == MCC_RECEIVER_ACTIVE)
+      continue;
     if (mcc_asmp_sender_settle (self, same[i]) == MCC_DROP_NONE) {
       if (self->limiting == MCC_RECEIVERS_NONE) /* its rate is one of before, as others' then */
         mcc_asmp_sender_limit_gone (self, false);

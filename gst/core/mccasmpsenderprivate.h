@@ -88,7 +88,8 @@
 #define MCC_SENDER_HOSTS 1024
 #define MCC_SENDER_HOST_PER_S 4.0 /* newcomers of one host */
 #define MCC_SENDER_HOST_BURST 64.0
-#define MCC_SENDER_PROBATION_TIME (2 * MCC_SECOND) /* enough for a second report */
+#define MCC_SENDER_PROBATION_TIME (2 * MCC_SECOND)  /* enough for a second report */
+#define MCC_SENDER_CONTENDED_TIME (60 * MCC_SECOND) /* for a name that another one holds */
 #define MCC_SENDER_LEFT_AGAIN                                                                      \
   (2 * MCC_SECOND) /* what a stay counts at least: a leave is no pardon */
 #define MCC_SENDER_SUSPECTS 32
@@ -243,8 +244,10 @@ void mcc_asmp_sender_push_receiver (MccAsmpSender *self, const MccReceiver *rece
 /* Room for a newcomer; NULL: *drop says why. */
 MccReceiver *mcc_asmp_sender_admit (
     MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccDrop *drop);
-/* Whether @receiver is the one that its SSRC means: the active one, else who came first with it. */
+/* Whether @receiver is the one that its SSRC means: the active one, of those who came first. */
 bool mcc_asmp_sender_holds_name (const MccAsmpSender *self, const MccReceiver *receiver);
+/* ... or it has to wait until that one is gone. */
+bool mcc_asmp_sender_waits_for_name (const MccAsmpSender *self, const MccReceiver *receiver);
 
 /* mccasmpsendermembers.c: who is a receiver, and for how long. */
 MccTime mcc_asmp_sender_receiver_rtt (const MccReceiver *receiver); /* 0 = unknown */

@@ -153,9 +153,7 @@ handle_report (MccAsmpSender *self, uint32_t ssrc, const MccAppReport *report,
   }
   mcc_asmp_sender_judge (self, receiver);
   take_report (self, receiver, report);
-  /* Whoever contends for an SSRC gets no answer: the list names SSRCs only, and its holder would
-   * take it for its own. */
-  if (mcc_asmp_sender_holds_name (self, receiver))
+  if (receiver->state == MCC_RECEIVER_ACTIVE || mcc_asmp_sender_holds_name (self, receiver))
     mcc_asmp_sender_measure (self, receiver, report);
   if (report->flags & MCC_REPORT_KEY_UNIT)
     mcc_key_unit_request (&self->key_unit, mcc_asmp_sender_rtt_max (self), self->now);

@@ -207,6 +207,9 @@ mcc_asmp_sender_measure (MccAsmpSender *self, MccReceiver *receiver, const MccAp
     receiver->effective_us = 1;
   receiver->effective_number = report->number;
   mcc_asmp_sender_prove (self, receiver);
+  /* The list names SSRCs only: its holder would take the answer for its own. */
+  if (!mcc_asmp_sender_holds_name (self, receiver))
+    return;
   if (receiver->answered == 0 && !receiver->in_list[MCC_LIST_NEW])
     mcc_receivers_append (&self->receivers, receiver, MCC_LIST_NEW);
   else if (receiver->answered != 0)

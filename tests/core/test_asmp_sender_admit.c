@@ -56,10 +56,50 @@ test_newcomers_name (void)
   fixture_clear (&f);
 }
 
+/* Whether the forger of a name or its true owner came first: a minute later both are members, and
+ * the first one is what it was. One host's addresses do not take all places that there are. */
+static void
+test_name_taken_first (void)
+{
+  enum { PORTS = 6 };
+  Fixture f = fixture_that_wants_blocks (4096);
+  Peer first = { .ssrc = 7, .host = 1, .rate_bps = 600000, .rtt = RTT };
+  Peer other = { .ssrc = 7, .host = 2, .rate_bps = 400000, .rtt = 2 * RTT };
+  uint32_t number = 0;
+  for (unsigned i = 0; i < 20; i++) {
+    report_hearing (&f, &first);
+    run_for (&f, INTERVAL);
+  }
+  MccTime begin = f.now, counted = 0;
+  for (unsigned i = 0; f.now < begin + 90 * MCC_SECOND; i++) {
+    MccAddress port = address_of (first.host);
+    port.port = (uint16_t)(6000 + i % PORTS);
+    mcc_asmp_sender_handle_block (f.sender, first.ssrc, &port, f.now);
+    mcc_asmp_sender_handle_report (
+        f.sender, first.ssrc, &(MccAppReport){ .number = number++, .rate_bps = 1 }, &port, f.now);
+    g_assert_cmpint (report_hearing (&f, &first), ==, MCC_DROP_NONE);
+    /* its places are taken when the other one comes */
+    if (i >= 10 && report_hearing (&f, &other) == MCC_DROP_NONE && counted == 0)
+      counted = f.now;
+    g_assert_cmpuint (f.target, ==, counted > 0 ? 400000 : 600000);
+    f.rtt.count = 0;
+    run_for (&f, INTERVAL);
+    for (unsigned k = 0; k < f.rtt.count; k++)
+      g_assert_cmpuint (f.rtt.entry[k].rtt, <, 2 * RTT);
+  }
+  g_assert_cmpuint (counted, >=, begin + 62 * MCC_SECOND);
+  g_assert_cmpuint (counted, <=, begin + 64 * MCC_SECOND);
+  MccAddress gone = address_of (first.host);
+  g_assert_cmpint (mcc_asmp_sender_handle_bye (f.sender, 7, &gone, f.now), ==, MCC_DROP_NONE);
+  g_assert_cmpint (report_hearing (&f, &other), ==, MCC_DROP_NONE);
+  fixture_clear (&f);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/asmp-sender/admit/a-newcomers-name-is-its-own", test_newcomers_name);
+  g_test_add_func ("/asmp-sender/admit/a-name-that-another-one-has", test_name_taken_first);
   return g_test_run ();
 }
