@@ -70,8 +70,10 @@ mcc_asmp_sender_new (const MccAsmpSenderConfig *config, MccTime now)
   MccRng hosts;
   mcc_rng_init (&hosts, ~config->seed);
   self->host_seed = mcc_rng_next (&hosts);
-  for (unsigned i = 0; i < MCC_SENDER_HOSTS; i++)
+  for (unsigned i = 0; i < MCC_SENDER_HOSTS; i++) {
     mcc_bucket_init (&self->host[i], MCC_SENDER_HOST_PER_S, MCC_SENDER_HOST_BURST, now);
+    mcc_bucket_init (&self->site[i], MCC_SENDER_SITE_PER_S, MCC_SENDER_SITE_BURST, now);
+  }
   mcc_meter_init (&self->sent, MCC_SENDER_APP_WINDOW);
   mcc_key_unit_init (&self->key_unit);
   self->packet_bytes = MCC_SENDER_PACKET_BYTES;

@@ -4,18 +4,32 @@
  */
 #include "mccasmpsenderprivate.h"
 
-/* One host may bring so many names and no more: a flood of them is no audience. */
-static bool
-host_may (MccAsmpSender *self, const MccAddress *from)
+static uint64_t
+hash_of (const MccAsmpSender *self, const MccAddress *address, unsigned bytes)
 {
   uint64_t hash = self->host_seed, word;
-  for (unsigned i = 0; i < sizeof from->bytes; i += sizeof word) {
-    memcpy (&word, from->bytes + i, sizeof word);
+  for (unsigned i = 0; i < bytes; i += sizeof word) {
+    memcpy (&word, address->bytes + i, sizeof word);
     hash = (hash ^ word) * UINT64_C (0x9e3779b97f4a7c15);
     hash ^= hash >> 29;
   }
+  return (hash >> 32) % MCC_SENDER_HOSTS;
+}
+
+static MccBucket *
+site_of (MccAsmpSender *self, const MccAddress *address)
+{
+  return &self->site[hash_of (self, address, mcc_address_site_bytes (address))];
+}
+
+/* One host may bring so many names and no more: a flood of them is no audience. An IPv6 /64 may
+ * have been given to one host, or to a network of many: it may bring a few times as many. */
+static bool
+host_may (MccAsmpSender *self, const MccAddress *from)
+{
   return from->family == 0
-         || mcc_bucket_take (&self->host[(hash >> 32) % MCC_SENDER_HOSTS], self->now);
+         || (mcc_bucket_take (&self->host[hash_of (self, from, sizeof from->bytes)], self->now)
+             && mcc_bucket_take (site_of (self, from), self->now));
 }
 
 /* Names. */
@@ -65,7 +79,7 @@ one_too_many (MccReceiver *const same[MCC_RECEIVERS_PER_SSRC])
     for (unsigned i = 0; i < MCC_RECEIVERS_PER_SSRC; i++)
       for (unsigned k = 0; k < MCC_RECEIVERS_PER_SSRC; k++)
         if ((same[i]->state == MCC_RECEIVER_ACTIVE) == holder && comes_before (same[i], same[k])
-            && mcc_address_same_host (&same[i]->address, &same[k]->address)
+            && mcc_address_same_site (&same[i]->address, &same[k]->address)
             && (newest == NULL || comes_before (newest, same[k])))
           newest = same[k];
   return newest;

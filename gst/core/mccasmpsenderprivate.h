@@ -88,6 +88,8 @@
 #define MCC_SENDER_HOSTS 1024
 #define MCC_SENDER_HOST_PER_S 4.0 /* newcomers of one host */
 #define MCC_SENDER_HOST_BURST 64.0
+#define MCC_SENDER_SITE_PER_S 16.0 /* ... of an IPv6 /64 */
+#define MCC_SENDER_SITE_BURST 256.0
 #define MCC_SENDER_PROBATION_TIME (2 * MCC_SECOND)  /* enough for a second report */
 #define MCC_SENDER_CONTENDED_TIME (60 * MCC_SECOND) /* for a name that another one holds */
 #define MCC_SENDER_LEFT_AGAIN                                                                      \
@@ -170,7 +172,8 @@ struct MccAsmpSender {
   bool awaited; /* a first report has put off the end of waiting for feedback */
   bool told_heard, told_lost, told_stopped;
 
-  MccBucket host[MCC_SENDER_HOSTS]; /* newcomers, by a hash of their host */
+  MccBucket host[MCC_SENDER_HOSTS]; /* newcomers, by a hash of their address ... */
+  MccBucket site[MCC_SENDER_HOSTS]; /* ... and of what one host may have many of */
   uint64_t host_seed;
   MccSuspect suspect[MCC_SENDER_SUSPECTS];
   unsigned suspect_next;

@@ -15,9 +15,9 @@
  *    MCC_SENDER_LEFT_S it does not limit. Plain players, who cannot be asked, go on limiting.
  *  - That a claim counts no more is no reason to rise (RFC 4585 8): as when a receiver leaves, a
  *    silent round and then one packet per RTT each RTT, and only while others report.
- *  - Its host is remembered: under a new SSRC it begins where it was. So is the host of one that
- * goes while it limits or is contradicted, and each of its stays counts MCC_SENDER_LEFT_AGAIN at
- * least.
+ *  - Its host (IPv6: its /64) is remembered: under a new SSRC it begins where it was. So is that of
+ *    one that goes while it limits or is contradicted, and each of its stays counts
+ *    MCC_SENDER_LEFT_AGAIN at least.
  *  - A receiver whose highest sequence number stands still over five reports while media is sent,
  *    who has never named that media (wants_block), or who is in quarantine, gives no feedback (RFC
  *    8083 4.2): if nobody else does, there is none.
@@ -90,7 +90,7 @@ find_suspect (MccAsmpSender *self, const MccAddress *address)
 {
   for (unsigned i = 0; i < MCC_SENDER_SUSPECTS; i++)
     if (self->now < self->suspect[i].until
-        && mcc_address_same_host (&self->suspect[i].host, address))
+        && mcc_address_same_site (&self->suspect[i].host, address))
       return &self->suspect[i];
   return NULL;
 }

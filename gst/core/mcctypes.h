@@ -38,6 +38,24 @@ mcc_address_same_host (const MccAddress *a, const MccAddress *b)
   return a->family == b->family && memcmp (a->bytes, b->bytes, sizeof a->bytes) == 0;
 }
 
+/* Of its bytes those that are its holder's by the network's word: who has one IPv6 address has the
+ * whole /64 (but for IPv4 in IPv6, RFC 4291 2.5.5.2). */
+static inline unsigned
+mcc_address_site_bytes (const MccAddress *self)
+{
+  static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+  return self->family == 6 && memcmp (self->bytes, mapped, sizeof mapped) != 0 ? 8 : 16;
+}
+
+/* Whether one host may have both: where many names shall not help it. */
+static inline bool
+mcc_address_same_site (const MccAddress *a, const MccAddress *b)
+{
+  unsigned bytes = mcc_address_site_bytes (a);
+  return a->family == b->family && bytes == mcc_address_site_bytes (b)
+         && memcmp (a->bytes, b->bytes, bytes) == 0;
+}
+
 /* The two bits of the IP header (RFC 3168 5); 0 also where the host cannot tell. */
 typedef enum {
   MCC_ECN_NOT_ECT = 0,

@@ -95,11 +95,80 @@ test_name_taken_first (void)
   fixture_clear (&f);
 }
 
+static MccAddress
+ipv6_of (unsigned network, unsigned host)
+{
+  MccAddress address = { .family = 6, .port = 5005, .bytes = { 0x20, 0x01, 0x0d, 0xb8 } };
+  address.bytes[7] = (uint8_t)network;
+  address.bytes[8] = (uint8_t)(host * 37); /* all of the lower half is a host's to choose */
+  address.bytes[14] = (uint8_t)(host >> 8);
+  address.bytes[15] = (uint8_t)host;
+  return address;
+}
+
+static MccDrop
+report_from (Fixture *f, uint32_t ssrc, uint32_t number, uint64_t rate_bps, const MccAddress *from)
+{
+  MccAppReport report = { .number = number,
+    .flags = MCC_REPORT_ECHO | MCC_REPORT_RTT_MEASURED,
+    .rate_bps = rate_bps,
+    .rtt = RTT,
+    .echo = mcc_abs_send_time (f->now - RTT) };
+  mcc_asmp_sender_handle_block (f->sender, ssrc, from, f->now);
+  MccDrop drop = mcc_asmp_sender_handle_report (f->sender, ssrc, &report, from, f->now);
+  drain (f);
+  return drop;
+}
+
+/* One host's addresses are those of its /64: they bring no more names for it, and a liar does not
+ * get rid of its past by another one. A network of a few hundred receivers is there at once. */
+static void
+test_ipv6_network (void)
+{
+  Fixture f = fixture_that_wants_blocks (4096);
+  for (unsigned i = 0; i < 200; i++) {
+    MccAddress from = ipv6_of (1, i);
+    g_assert_cmpint (report_from (&f, 1000 + i, 1, 2000000, &from), ==, MCC_DROP_PROBATION);
+  }
+  unsigned admitted = 0;
+  for (unsigned i = 0; i < 2000; i++) {
+    MccAddress from = ipv6_of (2, i);
+    admitted += report_from (&f, 10000 + i, 1, 2000000, &from) == MCC_DROP_PROBATION;
+  }
+  g_assert_cmpuint (admitted, <=, 256);
+  g_assert_cmpuint (admitted, >=, 240); /* a few fall on a place with others */
+  MccAddress other = ipv6_of (3, 1);
+  g_assert_cmpint (report_from (&f, 90000, 1, 2000000, &other), ==, MCC_DROP_PROBATION);
+  fixture_clear (&f);
+}
+
+static void
+test_ipv6_liar (void)
+{
+  Fixture f = fixture_that_wants_blocks (4096);
+  MccAddress from[] = { ipv6_of (1, 1), ipv6_of (2, 1), ipv6_of (2, 2) };
+  for (uint32_t i = 0; i < 80; i++) {
+    report_from (&f, 1, i, 2000000, &from[0]);
+    report_from (&f, 2, i, 1000, &from[1]);
+    run_for (&f, 500 * MCC_MSECOND);
+  }
+  g_assert_cmpuint (f.quarantined, ==, 1);
+  for (uint32_t i = 80; i < 84; i++) {
+    report_from (&f, 1, i, 2000000, &from[0]);
+    report_from (&f, 3, i, 1000, &from[2]);
+    run_for (&f, 500 * MCC_MSECOND);
+  }
+  g_assert_cmpuint (f.quarantined, ==, 2);
+  fixture_clear (&f);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/asmp-sender/admit/a-newcomers-name-is-its-own", test_newcomers_name);
   g_test_add_func ("/asmp-sender/admit/a-name-that-another-one-has", test_name_taken_first);
+  g_test_add_func ("/asmp-sender/admit/ipv6-network", test_ipv6_network);
+  g_test_add_func ("/asmp-sender/admit/ipv6-liar", test_ipv6_liar);
   return g_test_run ();
 }
