@@ -72,7 +72,7 @@ mcc_asmp_sender_new (const MccAsmpSenderConfig *config, MccTime now)
   self->host_seed = mcc_rng_next (&hosts);
   for (unsigned i = 0; i < MCC_SENDER_HOSTS; i++) {
     mcc_bucket_init (&self->host[i], MCC_SENDER_HOST_PER_S, MCC_SENDER_HOST_BURST, now);
-    mcc_bucket_init (&self->site[i], MCC_SENDER_SITE_PER_S, MCC_SENDER_SITE_BURST, now);
+    mcc_bucket_init (&self->site[i].newcomers, MCC_SENDER_SITE_PER_S, MCC_SENDER_SITE_BURST, now);
   }
   mcc_meter_init (&self->sent, MCC_SENDER_APP_WINDOW);
   mcc_key_unit_init (&self->key_unit);

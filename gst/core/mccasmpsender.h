@@ -27,6 +27,8 @@
  *  - Time in which the host did not call although it was due (MCC_TIME_ABSENCE) makes nobody
  * expire, is no lack of feedback, and reports that waited meanwhile measure no RTT.
  *  - A full table never drops an active receiver for a newcomer, and stops rises for 8 s.
+ *  - Of a table that is more than half full no host (of IPv6 no /64) gets more than a quarter, or
+ *    64 places: who would be one too many is refused, and stops no rise.
  *  - published: the target follows the minimum at once. enhanced: falls at once; a rise that the
  *    limiting receiver itself reports at once; when the limit goes away (expiry, BYE, another
  *    receiver limits) at most one packet per RTT each RTT (RFC 4654 3.3), after one feedback round

@@ -16,7 +16,7 @@ hash_of (const MccAsmpSender *self, const MccAddress *address, unsigned bytes)
   return (hash >> 32) % MCC_SENDER_HOSTS;
 }
 
-static MccBucket *
+static MccSite *
 site_of (MccAsmpSender *self, const MccAddress *address)
 {
   return &self->site[hash_of (self, address, mcc_address_site_bytes (address))];
@@ -29,7 +29,35 @@ host_may (MccAsmpSender *self, const MccAddress *from)
 {
   return from->family == 0
          || (mcc_bucket_take (&self->host[hash_of (self, from, sizeof from->bytes)], self->now)
-             && mcc_bucket_take (site_of (self, from), self->now));
+             && mcc_bucket_take (&site_of (self, from)->newcomers, self->now));
+}
+
+static uint32_t
+share_of (const MccAsmpSender *self, uint32_t parts)
+{
+  uint32_t share = self->receivers.max / parts;
+  return share > MCC_SENDER_SHARE_LEAST ? share : MCC_SENDER_SHARE_LEAST;
+}
+
+/* Places are scarce, and its host has its share of them. Who falls on one place with a host that
+ * has must not suffer for it: only then are they counted. */
+static bool
+has_its_share (MccAsmpSender *self, const MccAddress *from)
+{
+  uint32_t share = share_of (self, MCC_SENDER_SHARE), held = 0;
+  if (self->receivers.count <= self->receivers.max / 2 || from->family == 0
+      || site_of (self, from)->held < share)
+    return false;
+  for (uint32_t i = 0; i < self->receivers.count; i++)
+    held += mcc_address_same_site (
+        &mcc_receivers_get (&self->receivers, MCC_ORDER_RATE, i)->address, from);
+  return held >= share;
+}
+
+void
+mcc_asmp_sender_give_back (MccAsmpSender *self, const MccReceiver *receiver)
+{
+  site_of (self, &receiver->address)->held--;
 }
 
 /* Names. */
@@ -99,6 +127,11 @@ mcc_asmp_sender_admit (MccAsmpSender *self, uint32_t ssrc, const MccAddress *fro
     *drop = MCC_DROP_RATE_LIMITED;
     return NULL;
   }
+  /* That is no reason to hold the rate: it would be one that a single host can give for ever. */
+  if (has_its_share (self, from)) {
+    *drop = MCC_DROP_TABLE_FULL;
+    return NULL;
+  }
   if (gives_way != NULL)
     mcc_asmp_sender_remove (self, gives_way, MCC_RECEIVER_TIMED_OUT);
   MccReceiver *receiver = mcc_receivers_add (&self->receivers, ssrc, from);
@@ -119,6 +152,7 @@ mcc_asmp_sender_admit (MccAsmpSender *self, uint32_t ssrc, const MccAddress *fro
   self->admitted = mcc_time_max (self->now, self->admitted + 1);
   receiver->since = self->admitted;
   receiver->state = MCC_RECEIVER_PROBATION;
+  site_of (self, from)->held++;
   self->unproven++;
   mcc_receivers_append (&self->receivers, receiver, MCC_LIST_PROBATION);
   return receiver;

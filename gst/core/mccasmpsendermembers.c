@@ -226,6 +226,7 @@ mcc_asmp_sender_remove (MccAsmpSender *self, MccReceiver *receiver, MccReceiverS
     self->quarantined -= receiver->quarantine != MCC_QUARANTINE_NONE;
     mcc_asmp_sender_push_receiver (self, receiver);
   }
+  mcc_asmp_sender_give_back (self, receiver);
   mcc_receivers_remove (&self->receivers, receiver);
   if (active)
     succeed (self, ssrc);

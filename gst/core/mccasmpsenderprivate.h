@@ -90,6 +90,8 @@
 #define MCC_SENDER_HOST_BURST 64.0
 #define MCC_SENDER_SITE_PER_S 16.0 /* ... of an IPv6 /64 */
 #define MCC_SENDER_SITE_BURST 256.0
+#define MCC_SENDER_SHARE 4        /* of a table that is half full: that part for one host ... */
+#define MCC_SENDER_SHARE_LEAST 64 /* ... but for so many in any case */
 #define MCC_SENDER_PROBATION_TIME (2 * MCC_SECOND)  /* enough for a second report */
 #define MCC_SENDER_CONTENDED_TIME (60 * MCC_SECOND) /* for a name that another one holds */
 #define MCC_SENDER_LEFT_AGAIN                                                                      \
@@ -132,6 +134,12 @@ typedef struct {
   float contradicted_s, pinned_s, below_s, pinned_bps; /* as MccReceiver's */
 } MccSuspect;
 
+/* Those whose addresses, of IPv6 their /64, fall on one place. */
+typedef struct {
+  MccBucket newcomers;
+  uint32_t held; /* places in the table */
+} MccSite;
+
 struct MccAsmpSender {
   MccAsmpSenderConfig config;
   MccTime now; /* of the newest call */
@@ -173,7 +181,7 @@ struct MccAsmpSender {
   bool told_heard, told_lost, told_stopped;
 
   MccBucket host[MCC_SENDER_HOSTS]; /* newcomers, by a hash of their address ... */
-  MccBucket site[MCC_SENDER_HOSTS]; /* ... and of what one host may have many of */
+  MccSite site[MCC_SENDER_HOSTS];   /* ... and of what one host may have many of */
   uint64_t host_seed;
   MccSuspect suspect[MCC_SENDER_SUSPECTS];
   unsigned suspect_next;
@@ -247,6 +255,8 @@ void mcc_asmp_sender_push_receiver (MccAsmpSender *self, const MccReceiver *rece
 /* Room for a newcomer; NULL: *drop says why. */
 MccReceiver *mcc_asmp_sender_admit (
     MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccDrop *drop);
+/* @receiver goes. */
+void mcc_asmp_sender_give_back (MccAsmpSender *self, const MccReceiver *receiver);
 /* Whether @receiver is the one that its SSRC means: the active one, of those who came first. */
 bool mcc_asmp_sender_holds_name (const MccAsmpSender *self, const MccReceiver *receiver);
 /* ... or it has to wait until that one is gone. */

@@ -162,6 +162,60 @@ test_ipv6_liar (void)
   fixture_clear (&f);
 }
 
+/* @from's receivers @first ..., all that there are, report; returns how many of them count. */
+static unsigned
+report_crowd (Fixture *f, uint32_t first, unsigned count, uint32_t number, uint64_t rate_bps,
+    const MccAddress *from)
+{
+  unsigned counted = 0;
+  for (unsigned i = 0; i < count; i++)
+    counted += report_from (f, first + i, number, rate_bps, from) == MCC_DROP_NONE;
+  return counted;
+}
+
+/* Where there is room many receivers behind one address are served; of a table that is half full
+ * one host has a quarter at most, and who is refused for that holds no rate. */
+static void
+test_share_of_one_host (void)
+{
+  enum { PLACES = 800, SHARE = PLACES / 4, EACH = 60, SLOW = 2000000, FAST = 3000000 };
+  Fixture f = fixture_that_wants_blocks (PLACES);
+  MccAddress translator = address_of (1), hog = address_of (2), late = address_of (3);
+  uint32_t number = 0;
+  unsigned counted = 0;
+  for (unsigned i = 0; i < 90; i++) {
+    counted = report_crowd (&f, 1000, 300, ++number, SLOW, &translator);
+    run_for (&f, MCC_SECOND);
+  }
+  g_assert_cmpuint (counted, ==, 300);
+  for (unsigned i = 0; i < 4; i++) { /* 480 of 800 places are taken */
+    report_crowd (&f, 1000, 300, ++number, SLOW, &translator);
+    for (unsigned k = 0; k < 3; k++) {
+      MccAddress from = address_of (10 + k);
+      report_crowd (&f, 2000 + 100 * k, EACH, number, SLOW, &from);
+    }
+    run_for (&f, MCC_SECOND);
+  }
+  g_assert_cmpuint (f.target, ==, SLOW);
+  for (unsigned i = 0; i < 120; i++) {
+    ++number;
+    g_assert_cmpuint (report_crowd (&f, 1000, 300, number, FAST, &translator), ==, 300);
+    for (unsigned k = 0; k < 3; k++) {
+      MccAddress from = address_of (10 + k);
+      report_crowd (&f, 2000 + 100 * k, EACH, number, FAST, &from);
+    }
+    counted = report_crowd (&f, 5000, 400, number, FAST, &hog);
+    g_assert_cmpuint (counted, <=, SHARE);
+    run_for (&f, MCC_SECOND);
+  }
+  g_assert_cmpuint (counted, ==, SHARE);
+  g_assert_cmpuint (dropped (&f, MCC_DROP_TABLE_FULL), >, 0);
+  g_assert_cmpuint (f.target, ==, FAST);
+  for (unsigned i = 0; i < 20; i++)
+    g_assert_cmpint (report_from (&f, 9000 + i, 1, FAST, &late), ==, MCC_DROP_PROBATION);
+  fixture_clear (&f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -170,5 +224,6 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/admit/a-name-that-another-one-has", test_name_taken_first);
   g_test_add_func ("/asmp-sender/admit/ipv6-network", test_ipv6_network);
   g_test_add_func ("/asmp-sender/admit/ipv6-liar", test_ipv6_liar);
+  g_test_add_func ("/asmp-sender/admit/share-of-one-host", test_share_of_one_host);
   return g_test_run ();
 }
