@@ -26,7 +26,9 @@
  *    Plain players: 25 s.
  *  - Time in which the host did not call although it was due (MCC_TIME_ABSENCE) makes nobody
  * expire, is no lack of feedback, and reports that waited meanwhile measure no RTT.
- *  - A full table never drops an active receiver for a newcomer, and stops rises for 8 s.
+ *  - A full table never drops a receiver that is known to hear us for a newcomer, and stops rises
+ *    for 8 s, if that hears us. All who may not have a quarter of it, or 64 places: the oldest of
+ *    them makes room.
  *  - Of a table that is more than half full no host (of IPv6 no /64) gets more than a quarter, or
  *    64 places: who would be one too many is refused, and stops no rise.
  *  - published: the target follows the minimum at once. enhanced: falls at once; a rise that the

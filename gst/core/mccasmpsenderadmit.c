@@ -113,8 +113,73 @@ one_too_many (MccReceiver *const same[MCC_RECEIVERS_PER_SSRC])
   return newest;
 }
 
+/* Room. */
+
+/* Somebody may now be unheard: fail closed. */
+static void
+hold_rate (MccAsmpSender *self)
+{
+  self->full_until = self->now + MCC_SENDER_FULL_HOLD;
+}
+
+void
+mcc_asmp_sender_no_stranger (MccAsmpSender *self, MccReceiver *receiver)
+{
+  self->strangers -= receiver->stranger;
+  receiver->stranger = false;
+}
+
+/* The unproven one that came first; while there are strangers, of them: others get to the end, a
+ * step or two for each newcomer on the mean. */
+static MccReceiver *
+oldest_unproven (MccAsmpSender *self)
+{
+  MccReceiver *oldest = mcc_receivers_head (&self->receivers, MCC_LIST_UNPROVEN);
+  while (self->strangers > 0 && !oldest->stranger) {
+    mcc_receivers_append (&self->receivers, oldest, MCC_LIST_UNPROVEN);
+    oldest = mcc_receivers_head (&self->receivers, MCC_LIST_UNPROVEN);
+  }
+  return oldest;
+}
+
+/* One who has named our media may be no stranger, unless he had time for two reports. */
+static bool
+make_room (MccAsmpSender *self)
+{
+  MccReceiver *oldest = oldest_unproven (self);
+  if (oldest == NULL)
+    return false;
+  if (mcc_asmp_sender_hears (self, oldest)
+      && self->now - oldest->last_report < MCC_SENDER_PROBATION_TIME)
+    hold_rate (self);
+  mcc_asmp_sender_remove (self, oldest, MCC_RECEIVER_TIMED_OUT);
+  return true;
+}
+
+static MccReceiver *
+add (MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, bool plain)
+{
+  bool named = self->named.ssrc == ssrc && mcc_address_equal (&self->named.address, from);
+  bool hears = mcc_asmp_sender_hears (self, &(MccReceiver){ .plain = plain, .hears = named });
+  if (!hears && self->strangers >= share_of (self, MCC_SENDER_STRANGERS))
+    make_room (self);
+  MccReceiver *receiver = mcc_receivers_add (&self->receivers, ssrc, from);
+  if (receiver == NULL && (hears || self->strangers > 0) && make_room (self))
+    receiver = mcc_receivers_add (&self->receivers, ssrc, from);
+  if (receiver == NULL) {
+    if (hears)
+      hold_rate (self);
+    return NULL;
+  }
+  receiver->hears = named;
+  receiver->stranger = !hears;
+  self->strangers += !hears;
+  return receiver;
+}
+
 MccReceiver *
-mcc_asmp_sender_admit (MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccDrop *drop)
+mcc_asmp_sender_admit (
+    MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, bool plain, MccDrop *drop)
 {
   MccReceiver *same[MCC_RECEIVERS_PER_SSRC];
   bool full = mcc_receivers_find_ssrc (&self->receivers, ssrc, same) == MCC_RECEIVERS_PER_SSRC;
@@ -134,17 +199,7 @@ mcc_asmp_sender_admit (MccAsmpSender *self, uint32_t ssrc, const MccAddress *fro
   }
   if (gives_way != NULL)
     mcc_asmp_sender_remove (self, gives_way, MCC_RECEIVER_TIMED_OUT);
-  MccReceiver *receiver = mcc_receivers_add (&self->receivers, ssrc, from);
-  if (receiver == NULL) {
-    MccReceiver *oldest = mcc_receivers_head (&self->receivers, MCC_LIST_PROBATION);
-    /* Somebody may now be unheard: fail closed; but not for one who had time for two reports. */
-    if (oldest == NULL || self->now - oldest->last_report < MCC_SENDER_PROBATION_TIME)
-      self->full_until = self->now + MCC_SENDER_FULL_HOLD;
-    if (oldest != NULL) {
-      mcc_asmp_sender_remove (self, oldest, MCC_RECEIVER_TIMED_OUT);
-      receiver = mcc_receivers_add (&self->receivers, ssrc, from);
-    }
-  }
+  MccReceiver *receiver = add (self, ssrc, from, plain);
   if (receiver == NULL) {
     *drop = MCC_DROP_TABLE_FULL;
     return NULL;
@@ -154,6 +209,6 @@ mcc_asmp_sender_admit (MccAsmpSender *self, uint32_t ssrc, const MccAddress *fro
   receiver->state = MCC_RECEIVER_PROBATION;
   site_of (self, from)->held++;
   self->unproven++;
-  mcc_receivers_append (&self->receivers, receiver, MCC_LIST_PROBATION);
+  mcc_receivers_append (&self->receivers, receiver, MCC_LIST_UNPROVEN);
   return receiver;
 }

@@ -153,6 +153,8 @@ mcc_asmp_sender_prove (MccAsmpSender *self, MccReceiver *receiver)
     return;
   receiver->proven = true;
   self->unproven--;
+  mcc_asmp_sender_no_stranger (self, receiver);
+  mcc_receivers_unlink (&self->receivers, receiver, MCC_LIST_UNPROVEN);
   self->joined[1] = self->joined[0];
   self->joined[0].ssrc = receiver->ssrc;
   self->joined[0].time = self->now;
@@ -167,7 +169,6 @@ activate (MccAsmpSender *self, MccReceiver *receiver)
   mcc_asmp_sender_apply_limit (self, receiver);
   mcc_receivers_set_key (
       &self->receivers, receiver, MCC_ORDER_EXPIRY, receiver->last_report + life (self, receiver));
-  mcc_receivers_unlink (&self->receivers, receiver, MCC_LIST_PROBATION);
   self->active++;
   self->active_plain += receiver->plain;
   self->active_deaf += receiver->deaf;
@@ -218,6 +219,7 @@ mcc_asmp_sender_remove (MccAsmpSender *self, MccReceiver *receiver, MccReceiverS
   if (receiver->proven && ssrc == self->joined[0].ssrc)
     self->joined[0] = self->joined[1];
   self->unproven -= !receiver->proven;
+  mcc_asmp_sender_no_stranger (self, receiver);
   receiver->state = (uint8_t)state;
   if (active) {
     self->active--;

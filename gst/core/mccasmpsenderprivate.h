@@ -91,7 +91,8 @@
 #define MCC_SENDER_SITE_PER_S 16.0 /* ... of an IPv6 /64 */
 #define MCC_SENDER_SITE_BURST 256.0
 #define MCC_SENDER_SHARE 4        /* of a table that is half full: that part for one host ... */
-#define MCC_SENDER_SHARE_LEAST 64 /* ... but for so many in any case */
+#define MCC_SENDER_STRANGERS 4    /* a quarter of the table for all of them ... */
+#define MCC_SENDER_SHARE_LEAST 64 /* ... but so many in any case */
 #define MCC_SENDER_PROBATION_TIME (2 * MCC_SECOND)  /* enough for a second report */
 #define MCC_SENDER_CONTENDED_TIME (60 * MCC_SECOND) /* for a name that another one holds */
 #define MCC_SENDER_LEFT_AGAIN                                                                      \
@@ -150,7 +151,12 @@ struct MccAsmpSender {
   struct {
     uint32_t ssrc;
     MccTime time;
-  } joined[2];          /* who came last, and before, of those who are members */
+  } joined[2]; /* who came last, and before, of those who are members */
+  struct {
+    uint32_t ssrc;
+    MccAddress address;
+  } named;              /* by a block about our media, and not known: its report is beside it */
+  uint32_t strangers;   /* ... of the unproven */
   uint32_t unproven;    /* nobody has seen that they hear us: no members yet */
   uint32_t active_deaf; /* ... that do not heed ECN marks */
 
@@ -252,9 +258,11 @@ void mcc_asmp_sender_push_target (MccAsmpSender *self, uint64_t previous_bps);
 void mcc_asmp_sender_push_receiver (MccAsmpSender *self, const MccReceiver *receiver);
 
 /* mccasmpsenderadmit.c: who may become one. */
-/* Room for a newcomer; NULL: *drop says why. */
+/* Room for a newcomer, by a @plain player's report or one of ours; NULL: *drop says why. */
 MccReceiver *mcc_asmp_sender_admit (
-    MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccDrop *drop);
+    MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, bool plain, MccDrop *drop);
+/* @receiver has shown that it hears us, or goes. */
+void mcc_asmp_sender_no_stranger (MccAsmpSender *self, MccReceiver *receiver);
 /* @receiver goes. */
 void mcc_asmp_sender_give_back (MccAsmpSender *self, const MccReceiver *receiver);
 /* Whether @receiver is the one that its SSRC means: the active one, of those who came first. */

@@ -145,7 +145,7 @@ handle_report (MccAsmpSender *self, uint32_t ssrc, const MccAppReport *report,
 
   MccReceiver *receiver = mcc_receivers_find (&self->receivers, ssrc, from);
   if (receiver == NULL) {
-    receiver = mcc_asmp_sender_admit (self, ssrc, from, &drop);
+    receiver = mcc_asmp_sender_admit (self, ssrc, from, false, &drop);
     if (receiver == NULL)
       return mcc_asmp_sender_drop (self, drop, ssrc);
   } else if (!number_accepted (self, receiver, report->number)) {
@@ -179,10 +179,16 @@ mcc_asmp_sender_handle_block (
     MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccTime now)
 {
   mcc_asmp_sender_advance (self, now);
-  MccReceiver *receiver
-      = mcc_receivers_find (&self->receivers, ssrc, from != NULL ? from : &no_address);
-  if (receiver != NULL)
+  if (from == NULL)
+    from = &no_address;
+  MccReceiver *receiver = mcc_receivers_find (&self->receivers, ssrc, from);
+  if (receiver != NULL) {
     receiver->hears = true;
+    mcc_asmp_sender_no_stranger (self, receiver);
+    return;
+  }
+  self->named.ssrc = ssrc;
+  self->named.address = *from;
 }
 
 /* Early RTCP (RFC 4585), for a key unit at the start, tells of two or three packets, of which one
@@ -278,7 +284,7 @@ mcc_asmp_sender_handle_plain_report (MccAsmpSender *self, uint32_t ssrc,
 
   MccReceiver *receiver = mcc_receivers_find (&self->receivers, ssrc, from);
   if (receiver == NULL) {
-    receiver = mcc_asmp_sender_admit (self, ssrc, from, &drop);
+    receiver = mcc_asmp_sender_admit (self, ssrc, from, true, &drop);
     if (receiver == NULL)
       return mcc_asmp_sender_drop (self, drop, ssrc);
   } else if (!receiver->plain) {

@@ -8,7 +8,7 @@
  *    MCC_RECEIVERS_PER_SSRC fails.
  *  - Each order (rate, expiry, RTT, answer) is a binary heap over all entries: the first is found
  * in O(1), a changed key costs O(log n).
- *  - The lists (new, on probation) are intrusive: append, unlink and head in O(1).
+ *  - The lists (new, unproven) are intrusive: append, unlink and head in O(1).
  *  - MCC_RECEIVERS_COST bytes an entry at most, <= 256; memory grows by doubling, is kept, and
  *    never holds more than `max` entries.
  * A pointer to an entry is valid until the next add.
@@ -31,8 +31,8 @@ typedef enum {
 } MccReceiversOrder;
 
 typedef enum {
-  MCC_LIST_NEW,       /* RTT measured, never sent; oldest first */
-  MCC_LIST_PROBATION, /* oldest first */
+  MCC_LIST_NEW,      /* RTT measured, never sent; oldest first */
+  MCC_LIST_UNPROVEN, /* nobody has seen that they hear us; oldest first */
   MCC_LIST_COUNT
 } MccReceiversList;
 
@@ -80,6 +80,7 @@ typedef struct {
   bool has_candidate : 1, no_limit : 1, rtt_measured : 1, plain : 1, leaving : 1, no_caps : 1;
   bool proven : 1;    /* active, or has echoed a send time of lately: it hears us */
   bool hears : 1;     /* has named our media's SSRC, or counts in another stream of ours */
+  bool stranger : 1;  /* unproven, and came without a word about our media */
   bool queueless : 1; /* reports no queue and no congestion */
 } MccReceiver;
 

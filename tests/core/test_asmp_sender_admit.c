@@ -216,6 +216,85 @@ test_share_of_one_host (void)
   fixture_clear (&f);
 }
 
+/* However many strangers report, most of the table is not for them, they put out no newcomer that
+ * hears the session, and they hold no rate. */
+static void
+test_strangers (void)
+{
+  enum { PLACES = 400 };
+  Fixture f = fixture_that_wants_blocks (PLACES);
+  Peer peers[] = { { .ssrc = 1, .host = 1, .rate_bps = 600000, .rtt = RTT },
+    { .ssrc = 2, .host = 2, .rate_bps = 700000, .rtt = RTT } };
+  Peer newcomer = { .ssrc = 3, .host = 3, .rate_bps = 900000, .rtt = RTT };
+  for (unsigned i = 0; i < 10; i++) {
+    report_hearing (&f, &peers[0]);
+    report_hearing (&f, &peers[1]);
+    run_for (&f, INTERVAL);
+  }
+  g_assert_cmpuint (f.target, ==, 600000);
+  g_assert_cmpint (report_hearing (&f, &newcomer), ==, MCC_DROP_PROBATION);
+  peers[0].rate_bps = peers[1].rate_bps = 800000;
+  for (unsigned i = 0; i < 20000; i++) {
+    Peer stranger = { .ssrc = 1000 + i, .host = 1000 + i, .rate_bps = 1, .rtt = i % 2 ? RTT : 0 };
+    g_assert_cmpint (peer_report (&f, &stranger), ==, MCC_DROP_PROBATION);
+    g_assert_cmpuint (mcc_asmp_sender_members (f.sender), <=, 3 + PLACES / 4);
+    if (i % 2000 == 1999) {
+      report_hearing (&f, &peers[0]);
+      report_hearing (&f, &peers[1]);
+      run_for (&f, INTERVAL);
+    }
+  }
+  g_assert_cmpint (report_hearing (&f, &newcomer), ==, MCC_DROP_NONE);
+  g_assert_cmpuint (f.target, ==, 800000);
+  fixture_clear (&f);
+}
+
+/* Where all places are taken by those who hear the session a stranger is nobody; another one of
+ * them may be the slowest. */
+static void
+test_full_of_receivers (void)
+{
+  enum { PLACES = 70 };
+  for (unsigned hears = 0; hears < 2; hears++) {
+    Fixture f = fixture_that_wants_blocks (PLACES);
+    Peer peers[PLACES], late = { .ssrc = 999, .host = 999, .rate_bps = 500000, .rtt = RTT };
+    for (unsigned i = 0; i < PLACES; i++)
+      peers[i] = (Peer){ .ssrc = 1 + i, .host = 1 + i, .rate_bps = 600000, .rtt = RTT };
+    for (unsigned n = 0; n < 20; n++) {
+      for (unsigned i = 0; i < PLACES; i++) {
+        report_hearing (&f, &peers[i]);
+        peers[i].rate_bps = n < 10 ? 600000 : 800000;
+      }
+      if (n >= 10)
+        g_assert_cmpint (
+            hears ? report_hearing (&f, &late) : peer_report (&f, &late), ==, MCC_DROP_TABLE_FULL);
+      run_for (&f, INTERVAL);
+    }
+    g_assert_cmpuint (f.target, ==, hears ? 600000 : 800000);
+    fixture_clear (&f);
+  }
+}
+
+/* Plain players have to report twice like all others, and seldom do, but name the media: of a crowd
+ * of them that comes at once none makes room for another one while there is some. */
+static void
+test_plain_crowd (void)
+{
+  enum { PLACES = 400, CROWD = 300 };
+  Fixture f = fixture_that_wants_blocks (PLACES);
+  for (unsigned n = 0; n < 2; n++)
+    for (unsigned i = 0; i < CROWD; i++) {
+      MccAddress from = address_of (1 + i);
+      MccDrop drop = mcc_asmp_sender_handle_plain_report (
+          f.sender, 1 + i, &(MccPlainReport){ .rtt = RTT }, &from, f.now);
+      g_assert_cmpint (drop, ==, n > 0 ? MCC_DROP_NONE : MCC_DROP_PROBATION);
+      Peer stranger = { .ssrc = 1000 + i, .host = 1000 + i, .rate_bps = 1 };
+      peer_report (&f, &stranger);
+      run_for (&f, STEP);
+    }
+  fixture_clear (&f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -225,5 +304,8 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/admit/ipv6-network", test_ipv6_network);
   g_test_add_func ("/asmp-sender/admit/ipv6-liar", test_ipv6_liar);
   g_test_add_func ("/asmp-sender/admit/share-of-one-host", test_share_of_one_host);
+  g_test_add_func ("/asmp-sender/admit/strangers-do-not-fill-the-table", test_strangers);
+  g_test_add_func ("/asmp-sender/admit/full-of-receivers", test_full_of_receivers);
+  g_test_add_func ("/asmp-sender/admit/crowd-of-plain-players", test_plain_crowd);
   return g_test_run ();
 }

@@ -126,7 +126,7 @@ test_lists_are_queues (void)
   for (uint32_t i = 0; i < 50; i += 2)
     mcc_receivers_append (&table, mcc_receivers_find (&table, i, &a), MCC_LIST_NEW);
   for (uint32_t i = 0; i < 50; i += 5)
-    mcc_receivers_append (&table, mcc_receivers_find (&table, i, &a), MCC_LIST_PROBATION);
+    mcc_receivers_append (&table, mcc_receivers_find (&table, i, &a), MCC_LIST_UNPROVEN);
   mcc_receivers_remove (&table, mcc_receivers_find (&table, 1, &a));
   mcc_receivers_remove (&table, mcc_receivers_find (&table, 20, &a));
   mcc_receivers_remove (&table, mcc_receivers_find (&table, 48, &a));
@@ -145,11 +145,11 @@ test_lists_are_queues (void)
   for (uint32_t i = 0; i < 50; i += 5) {
     if (i == 20)
       continue;
-    head = mcc_receivers_head (&table, MCC_LIST_PROBATION);
+    head = mcc_receivers_head (&table, MCC_LIST_UNPROVEN);
     g_assert_cmpuint (head->ssrc, ==, i);
-    mcc_receivers_unlink (&table, head, MCC_LIST_PROBATION);
+    mcc_receivers_unlink (&table, head, MCC_LIST_UNPROVEN);
   }
-  g_assert_null (mcc_receivers_head (&table, MCC_LIST_PROBATION));
+  g_assert_null (mcc_receivers_head (&table, MCC_LIST_UNPROVEN));
   mcc_receivers_clear (&table);
 }
 
