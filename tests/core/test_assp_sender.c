@@ -641,6 +641,33 @@ test_followers (void)
   }
 }
 
+/* ... but what a stranger does, who is in another stream with each report, says nothing of them. */
+static void
+test_stranger_moves (void)
+{
+  MccAsspSenderConfig config = { .variant = MCC_VARIANT_ENHANCED,
+    .seed = 5,
+    .streams = ladder,
+    .max_streams = 3,
+    .wants_block = true,
+    .ttl = 4 };
+  Fixture self = { .now = START, .live = true };
+  self.sender = mcc_assp_sender_new (&config, START);
+  drain (&self);
+  for (unsigned i = 0; i < 4; i++) {
+    for (unsigned host = 1; host <= 20; host++)
+      block (&self, host);
+    report_all (&self);
+    run (&self, MCC_SECOND);
+  }
+  for (unsigned i = 0; i < 25; i++) {
+    report (&self, 200, 1 - i % 2, 2500000);
+    run (&self, MCC_SECOND);
+  }
+  g_assert_cmpuint (self.bounds, >, 0);
+  mcc_assp_sender_free (self.sender);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -652,6 +679,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-sender/a-receiver-is-in-one-stream", test_moves);
   g_test_add_func ("/assp-sender/known-in-all-streams", test_known);
   g_test_add_func ("/assp-sender/waits-for-who-may-have-followed", test_followers);
+  g_test_add_func ("/assp-sender/waits-for-no-stranger", test_stranger_moves);
   g_test_add_func ("/assp-sender/eq-5", test_average);
   g_test_add_func ("/assp-sender/rounds-of-5-s", test_rounds);
   g_test_add_func ("/assp-sender/plain-players", test_plain);
