@@ -180,9 +180,11 @@ void
 mcc_asmp_sender_round_report (MccAsmpSender *self, const MccReceiver *receiver)
 {
   advance_round (self);
+  /* What it is believed to allow: others hold back what is not below that. */
+  uint64_t limit_bps = receiver->key[MCC_ORDER_RATE];
   bool counts = !receiver->no_limit && receiver->quarantine == MCC_QUARANTINE_NONE;
-  if (counts && receiver->rate_bps < self->suppress_bps)
-    self->suppress_bps = receiver->rate_bps;
+  if (counts && limit_bps < self->suppress_bps)
+    self->suppress_bps = limit_bps;
 }
 
 /* RTT_eff = now - echo - hold, modulo 64 s (ASMP eq. 9 with abs-send-time for LSR). */

@@ -3,6 +3,7 @@
  * Announcements and the RTT list.
  */
 #include "mccrtcp.h"
+#include "mcctcp.h"
 #include "sender_fixture.h"
 
 #define RTT (80 * MCC_MSECOND)
@@ -500,6 +501,38 @@ test_rounds (void)
   fixture_clear (&f);
 }
 
+/* ... as far as it is believed: what one claims by an RTT of 10 s that it does not have silences
+ * nobody. */
+static void
+test_round_of_a_liar (void)
+{
+  enum { PEERS = 20 };
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peers[PEERS];
+  MccAddress from = address_of (99);
+  for (unsigned i = 0; i < PEERS; i++)
+    peers[i] = (Peer){ .ssrc = 1 + i, .host = 1 + i, .rate_bps = 600000 + i, .rtt = RTT };
+  fixture_init (&f, &config);
+  run_peers (&f, peers, PEERS, INTERVAL, 5 * MCC_SECOND);
+  uint64_t target = f.target;
+  uint64_t claim = (uint64_t)mcc_tcp_rate_bps (&mcc_tcp_model_default, PACKET_BYTES, 10.0, 0.01);
+  for (uint32_t i = 0; i < 50; i++) {
+    MccAppReport report = { .number = i,
+      .flags = MCC_REPORT_ECHO,
+      .rate_bps = claim,
+      .loss_ratio = 0.01,
+      .rtt = 10 * MCC_SECOND,
+      .echo = mcc_abs_send_time (f.now - MCC_MSECOND) };
+    mcc_asmp_sender_handle_report (f.sender, 99, &report, &from, f.now);
+    drain (&f);
+    run_peers (&f, peers, PEERS, INTERVAL, INTERVAL);
+    g_assert_cmpuint (f.target, >=, target);
+    g_assert_cmpuint (f.session.suppress_bps, >=, 600000);
+  }
+  fixture_clear (&f);
+}
+
 /* Who contends for an SSRC is not answered: the list names SSRCs only. */
 static void
 test_contender_is_not_answered (void)
@@ -670,6 +703,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/rtt/list-order", test_rtt_list_order);
   g_test_add_func ("/asmp-sender/rtt/newcomers-of-a-large-group", test_rtt_of_newcomers);
   g_test_add_func ("/asmp-sender/session/rounds", test_rounds);
+  g_test_add_func ("/asmp-sender/session/round-of-a-liar", test_round_of_a_liar);
   g_test_add_func ("/asmp-sender/rtt/contender-is-not-answered", test_contender_is_not_answered);
   g_test_add_func ("/asmp-sender/session/one-claim-of-a-long-rtt", test_rtt_claim);
   g_test_add_func ("/asmp-sender/ecn/all-heed-marks", test_ect);
