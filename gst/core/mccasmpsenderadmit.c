@@ -11,6 +11,7 @@ hash_of (const MccAsmpSender *self, const MccAddress *address, unsigned bytes)
   for (unsigned i = 0; i < bytes; i += sizeof word) {
     memcpy (&word, address->bytes + i, sizeof word);
     hash = (hash ^ word) * UINT64_C (0x9e3779b97f4a7c15);
+    hash = (hash ^ hash >> 32) * UINT64_C (0x9e3779b97f4a7c15); /* high bits reach the low ones */
     hash ^= hash >> 29;
   }
   return (hash >> 32) % MCC_SENDER_HOSTS;

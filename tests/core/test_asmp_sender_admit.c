@@ -142,6 +142,29 @@ test_ipv6_network (void)
   fixture_clear (&f);
 }
 
+static MccAddress
+mapped_of (unsigned host)
+{
+  MccAddress address
+      = { .family = 6, .port = 5005, .bytes = { [10] = 0xff, [11] = 0xff, [12] = 10 } };
+  address.bytes[14] = (uint8_t)(host >> 8);
+  address.bytes[15] = (uint8_t)host;
+  return address;
+}
+
+/* IPv4 hosts in IPv6 are no network of one host, and each brings its names, however their addresses
+ * differ. */
+static void
+test_mapped_hosts (void)
+{
+  Fixture f = fixture_that_wants_blocks (4096);
+  for (unsigned i = 0; i < 2000; i++) {
+    MccAddress from = mapped_of (i);
+    g_assert_cmpint (report_from (&f, 5000 + i, 1, 2000000, &from), ==, MCC_DROP_PROBATION);
+  }
+  fixture_clear (&f);
+}
+
 static void
 test_ipv6_liar (void)
 {
@@ -302,6 +325,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/admit/a-newcomers-name-is-its-own", test_newcomers_name);
   g_test_add_func ("/asmp-sender/admit/a-name-that-another-one-has", test_name_taken_first);
   g_test_add_func ("/asmp-sender/admit/ipv6-network", test_ipv6_network);
+  g_test_add_func ("/asmp-sender/admit/mapped-hosts", test_mapped_hosts);
   g_test_add_func ("/asmp-sender/admit/ipv6-liar", test_ipv6_liar);
   g_test_add_func ("/asmp-sender/admit/share-of-one-host", test_share_of_one_host);
   g_test_add_func ("/asmp-sender/admit/strangers-do-not-fill-the-table", test_strangers);
