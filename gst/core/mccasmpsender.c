@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * mccasmpsender: life, time and actions; the laws are in mccasmpsender{members,report,target,
- * session}.c.
+ * mccasmpsender: life, time and actions; the laws are in mccasmpsender{admit,members,report,
+ * target,session,trust}.c.
  */
 #include "mccasmpsender.h"
 
