@@ -4,6 +4,7 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -221,7 +222,7 @@ def check_recording(play, path):
     streams = json.loads(done.stdout or "{}").get("streams") or [{}]
     frames = int(streams[0].get("nb_read_frames", 0))
     good = done.returncode == 0 and streams[0].get("codec_name") == "h264" and frames >= 60
-    play.check(good, "the recording plays", f"{streams} {done.stderr[-300:]}")
+    play.check(good, f"{path.name} plays", f"{streams} {done.stderr[-300:]}")
 
 
 def test_players(play):
@@ -231,12 +232,13 @@ def test_players(play):
     example = play.program("sd", "sender-c", [build_example(play), group, 5004, 14])
     pipelines = TOP / "pipelines"
     target = f"asmpsrc address={group} port=5004"
-    film = play.record.directory / "recording.mp4"
-    recorder = [pipelines / "asmp-receive", "--address", group, "--record", film]
+    recorder = [pipelines / "asmp-receive", "--address", group, "--record"]
+    film, cut = (play.record.directory / name for name in ("recording.ts", "cut.ts"))
     python = ["/usr/bin/python3", pipelines / "embed" / "receiver.py", uri, 9]
     launch = f"gst-launch-1.0 {target} ! decodebin ! videoconvert ! fakesink"
     programs = {
-        "asmp-receive": play.program("rd", "asmp-receive", recorder),
+        "asmp-receive": play.program("rd", "asmp-receive", [*recorder, film]),
+        "cut off": play.program("rd", "cut-off", [*recorder, cut]),
         "receiver.py": play.program("rd", "receiver-py", python, {"VIDEO_SINK": "fakesink"}),
         "gst-play-1.0": play.program(
             "rd", "gst-play", ["gst-play-1.0", "--no-interactive", uri, "--videosink=fakesink"]
@@ -262,6 +264,9 @@ def test_players(play):
     status = programs["asmp-receive"].stop()
     play.check(status == 0, "asmp-receive --record ends with Ctrl-C", str(status))
     check_recording(play, film)
+    programs["cut off"].signal(signal.SIGKILL)
+    programs["cut off"].ended(5)
+    check_recording(play, cut)
     for name in ("gst-play-1.0", "gst-launch-1.0"):
         # Ctrl-C does not end gst-play without a terminal's keys; a kill is no fault of ours.
         status = programs[name].stop() if name != "gst-play-1.0" else programs[name].stop(1)
