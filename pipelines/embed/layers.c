@@ -109,6 +109,17 @@ on_time (gpointer pipeline)
   return G_SOURCE_REMOVE;
 }
 
+/* What ends a program in use: Ctrl-C, systemd and kill, a terminal that goes (but not with nohup).
+ * Receivers are told, and the camera is free. */
+static void
+watch_signals (GstElement *pipeline)
+{
+  g_unix_signal_add (SIGINT, on_time, pipeline);
+  g_unix_signal_add (SIGTERM, on_time, pipeline);
+  if (signal (SIGHUP, SIG_IGN) != SIG_IGN)
+    g_unix_signal_add (SIGHUP, on_time, pipeline);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -143,7 +154,7 @@ main (int argc, char **argv)
   gst_bus_add_watch (bus, on_message, loop);
   gst_object_unref (bus);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  g_unix_signal_add (SIGINT, on_time, pipeline); /* receivers are told */
+  watch_signals (pipeline);
   if (argc > 3)
     g_timeout_add_seconds ((guint)atoi (argv[3]), on_time, pipeline);
   g_main_loop_run (loop);

@@ -64,7 +64,11 @@ class Player:
 
     def play(self, seconds):
         GLib.timeout_add_seconds(1, self.on_tick)
-        GLib.unix_signal_add(GLib.PRIORITY_DEFAULT, signal.SIGINT, self.stop)
+        numbers = [signal.SIGINT, signal.SIGTERM]
+        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup
+            numbers.append(signal.SIGHUP)
+        for number in numbers:
+            GLib.unix_signal_add(GLib.PRIORITY_DEFAULT, number, self.stop)
         if seconds:
             GLib.timeout_add_seconds(seconds, self.stop)
         self.pipeline.set_state(Gst.State.PLAYING)

@@ -61,6 +61,17 @@ on_time (gpointer pipeline)
   return G_SOURCE_REMOVE;
 }
 
+/* What ends a program in use: Ctrl-C, systemd and kill, a terminal that goes (but not with nohup).
+ * Receivers are told, and the camera is free. */
+static void
+watch_signals (GstElement *pipeline)
+{
+  g_unix_signal_add (SIGINT, on_time, pipeline);
+  g_unix_signal_add (SIGTERM, on_time, pipeline);
+  if (signal (SIGHUP, SIG_IGN) != SIG_IGN)
+    g_unix_signal_add (SIGHUP, on_time, pipeline);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -86,7 +97,7 @@ main (int argc, char **argv)
   g_signal_connect (sink, "notify::target-bitrate", G_CALLBACK (on_target), NULL);
   bus = gst_element_get_bus (pipeline);
   gst_bus_add_watch (bus, on_message, loop);
-  g_unix_signal_add (SIGINT, on_time, pipeline); /* receivers are told */
+  watch_signals (pipeline);
   if (argc > 3)
     g_timeout_add_seconds ((guint)atoi (argv[3]), on_time, pipeline);
 

@@ -227,6 +227,14 @@ class Play:
         self.suite.result(good, f"{self.title}: {text}", detail)
         return good
 
+    def ends_by(self, number, host, name, argv, env=None):
+        """A check: a program that has run for a second ends by this signal as by Ctrl-C."""
+        program = self.program(host, name, argv, env)
+        self.until(lambda: program.ended(0.05) is not None, 1)
+        program.signal(number)
+        status = program.ended(5)
+        self.check(status == 0, f"{name} ends by {number.name}", f"{status}")
+
     def skip(self, text, reason):
         self.suite.result(True, f"{self.title}: {text}", skip=reason)
 

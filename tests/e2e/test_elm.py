@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Layers in real pipelines: the scripts and the program of pipelines/, as a user starts them."""
 
+import signal
 import subprocess
 import sys
 
@@ -66,6 +67,8 @@ def test_program(play):
     receiving = play.program("r1", "receiver", words)
     play.wait(lambda: "to=(int)1" in receiving.text(), 15, "a second layer is taken")
     stop_all(play, (("receiving", receiving), ("sending", sending)))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        play.ends_by(number, "s", f"layers-{number}", [program, "239.1.4.61", 6310, 20])
 
 
 if __name__ == "__main__":

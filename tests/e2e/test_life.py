@@ -225,6 +225,15 @@ def check_recording(play, path):
     play.check(good, f"{path.name} plays", f"{streams} {done.stderr[-300:]}")
 
 
+def check_service_stop(play, program, sender):
+    """As systemd does it: SIGTERM to all processes."""
+    before = sender.text().count("receiver left")
+    program.signal(signal.SIGTERM)
+    status = program.ended(5)
+    play.check(status == 0, "asmp-receive --record ends with SIGTERM", f"{status}")
+    play.wait(lambda: sender.text().count("receiver left") > before, 2, "and says BYE")
+
+
 def test_players(play):
     """The examples, the scripts, and GStreamer's own programs, as the documentation types them."""
     group = "239.255.12.43"
@@ -238,6 +247,7 @@ def test_players(play):
     launch = f"gst-launch-1.0 {target} ! decodebin ! videoconvert ! fakesink"
     programs = {
         "asmp-receive": play.program("rd", "asmp-receive", [*recorder, film]),
+        "stopped": play.program("rd", "stopped", [*recorder, play.record.directory / "stopped.ts"]),
         "cut off": play.program("rd", "cut-off", [*recorder, cut]),
         "receiver.py": play.program("rd", "receiver-py", python, {"VIDEO_SINK": "fakesink"}),
         "gst-play-1.0": play.program(
@@ -263,6 +273,7 @@ def test_players(play):
             play.check(program.process.poll() is None, f"{name} still plays", program.text()[-300:])
     status = programs["asmp-receive"].stop()
     play.check(status == 0, "asmp-receive --record ends with Ctrl-C", str(status))
+    check_service_stop(play, programs["stopped"], example)
     check_recording(play, film)
     programs["cut off"].signal(signal.SIGKILL)
     programs["cut off"].ended(5)
@@ -275,6 +286,11 @@ def test_players(play):
     status = example.ended(15)
     text = example.text()
     play.check(status == 0, "the C example ends after its time", text[-300:])
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        argv = [play.record.directory / "sender", group, 5004, 20]
+        play.ends_by(number, "sd", f"sender-c-{number}", argv)
+        env = {"VIDEO_SINK": "fakesink"}
+        play.ends_by(number, "rd", f"receiver-py-{number}", [*python[:-1], 20], env)
     play.check("receiver joined" in text, "it tells of its receivers", text[-300:])
     play.check(bool(re.search(r"allows \d+ kb/s", text)), "and of its target", text[-300:])
     status = scripted.stop()

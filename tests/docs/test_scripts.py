@@ -1,0 +1,112 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the scripts of pipelines/ do around GStreamer, with stand-ins for its programs: signals, exit
+status, the hint how to receive."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+PIPELINES = ROOT / "pipelines"
+sys.path[:0] = [str(HERE.parent / "sim" / "tests"), str(PIPELINES)]
+
+import tap  # noqa: E402
+
+SCRIPTS = [f"{name}-{verb}" for name in ("asmp", "assp", "elm") for verb in ("send", "receive")]
+STATUS = 3
+# As gst-launch-1.0 -e: the first SIGINT is EOS, which takes its time; a second one is not caught.
+LAUNCH = f"""#!/usr/bin/python3 -SE
+import os, signal, sys, time
+told = open(os.environ["TOLD"], "a", buffering=1)
+def interrupt(number, frame):
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    told.write("interrupted\\n")
+    time.sleep(0.8)
+    told.write("ended\\n")
+    sys.exit({STATUS})
+signal.signal(signal.SIGINT, interrupt)
+told.write("started " + " ".join(sys.argv[1:]) + "\\n")
+time.sleep(0 if os.environ.get("AT_ONCE") else 20)
+sys.exit({STATUS})
+"""
+
+
+@contextmanager
+def stand_ins(**env):
+    """(environment, what gst-launch-1.0 tells)."""
+    with tempfile.TemporaryDirectory(prefix="adaptive-multicast-scripts-") as directory:
+        programs, told = Path(directory) / "bin", Path(directory) / "told"
+        programs.mkdir()
+        for name, text in (("gst-launch-1.0", LAUNCH), ("gst-inspect-1.0", "#!/bin/sh\n")):
+            (programs / name).write_text(text)
+            (programs / name).chmod(0o755)
+        told.touch()
+        path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+        yield {**os.environ, "PATH": path, "TOLD": str(told), **env}, told
+
+
+def ended_by(script, end):
+    """(exit status, what gst-launch-1.0 told) of @script that runs until @end (process)."""
+    with stand_ins() as (env, told):
+        process = subprocess.Popen(
+            [PIPELINES / script], env=env, stdout=subprocess.DEVNULL, start_new_session=True
+        )
+        try:
+            until = time.monotonic() + 10
+            while "started" not in told.read_text() and time.monotonic() < until:
+                time.sleep(0.02)
+            end(process)
+            status = process.wait(10)
+        finally:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        return status, told.read_text().splitlines()[1:]
+
+
+def test_signals_end_it_cleanly():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        ways = {
+            "the script alone": lambda process, n=number: process.send_signal(n),
+            "all processes": lambda process, n=number: os.killpg(process.pid, n),
+        }
+        for name, end in ways.items():
+            status, told = ended_by("asmp-send", end)
+            what = (number.name, name, status, told)
+            assert status == STATUS and told == ["interrupted", "ended"], what
+
+
+def test_all_scripts_do():
+    for script in SCRIPTS:
+        status, told = ended_by(script, lambda process: os.killpg(process.pid, signal.SIGTERM))
+        assert status == STATUS and told == ["interrupted", "ended"], (script, status, told)
+
+
+def test_second_signal_is_not_waited_out():
+    def twice(process):
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.4)
+        process.send_signal(signal.SIGTERM)
+
+    status, told = ended_by("asmp-receive", twice)
+    assert status == 128 + signal.SIGINT and told == ["interrupted"], (status, told)
+
+
+def test_exit_status():
+    for script in SCRIPTS:
+        with stand_ins(AT_ONCE="1") as (env, told):
+            done = subprocess.run([PIPELINES / script], env=env, capture_output=True, timeout=10)
+            assert done.returncode == STATUS, (script, done)
+            assert told.read_text().startswith("started -e "), told.read_text()
+
+
+if __name__ == "__main__":
+    sys.exit(tap.main(sys.modules[__name__]))
