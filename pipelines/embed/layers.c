@@ -15,6 +15,7 @@
 #include <gst/gst.h>
 
 static int status;
+static GstElement *pipeline;
 
 /* A GValueArray of int. */
 static void
@@ -97,13 +98,15 @@ on_message (GstBus *bus, GstMessage *message, gpointer loop)
     g_main_loop_quit (loop);
   } else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS) {
     g_main_loop_quit (loop);
+  } else if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_LATENCY) { /* told late */
+    gst_bin_recalculate_latency (GST_BIN (pipeline));
   }
   g_clear_error (&error);
   return G_SOURCE_CONTINUE;
 }
 
 static gboolean
-on_time (gpointer pipeline)
+on_time (gpointer data)
 {
   gst_element_send_event (pipeline, gst_event_new_eos ());
   return G_SOURCE_REMOVE;
@@ -112,18 +115,18 @@ on_time (gpointer pipeline)
 /* What ends a program in use: Ctrl-C, systemd and kill, a terminal that goes (but not with nohup).
  * Receivers are told, and the camera is free. */
 static void
-watch_signals (GstElement *pipeline)
+watch_signals (void)
 {
-  g_unix_signal_add (SIGINT, on_time, pipeline);
-  g_unix_signal_add (SIGTERM, on_time, pipeline);
+  g_unix_signal_add (SIGINT, on_time, NULL);
+  g_unix_signal_add (SIGTERM, on_time, NULL);
   if (signal (SIGHUP, SIG_IGN) != SIG_IGN)
-    g_unix_signal_add (SIGHUP, on_time, pipeline);
+    g_unix_signal_add (SIGHUP, on_time, NULL);
 }
 
 int
 main (int argc, char **argv)
 {
-  GstElement *pipeline, *encoder, *sink;
+  GstElement *encoder, *sink;
   GError *error = NULL;
   GMainLoop *loop;
   GstBus *bus;
@@ -154,9 +157,9 @@ main (int argc, char **argv)
   gst_bus_add_watch (bus, on_message, loop);
   gst_object_unref (bus);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  watch_signals (pipeline);
+  watch_signals ();
   if (argc > 3)
-    g_timeout_add_seconds ((guint)atoi (argv[3]), on_time, pipeline);
+    g_timeout_add_seconds ((guint)atoi (argv[3]), on_time, NULL);
   g_main_loop_run (loop);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (pipeline);

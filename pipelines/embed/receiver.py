@@ -54,6 +54,9 @@ class Player:
             self.loop.quit()
         elif message.type == Gst.MessageType.EOS:
             self.loop.quit()
+        elif message.type == Gst.MessageType.LATENCY:
+            # Decoders tell theirs late; sinks would else drop what they find too old.
+            self.pipeline.recalculate_latency()
         elif message.has_name("adaptive-multicast-switch"):
             change = message.get_structure()
             print(f"now in {change.get_value('to')}: {change.get_value('reason')}", flush=True)

@@ -12,6 +12,7 @@
 #include <gst/gst.h>
 
 static int status;
+static GstElement *pipeline;
 
 static void
 on_target (GObject *sink, GParamSpec *pspec, gpointer user_data)
@@ -48,6 +49,9 @@ on_message (GstBus *bus, GstMessage *message, gpointer loop)
     case GST_MESSAGE_EOS:
       g_main_loop_quit (loop);
       break;
+    case GST_MESSAGE_LATENCY: /* encoders tell theirs late */
+      gst_bin_recalculate_latency (GST_BIN (pipeline));
+      break;
     default:
       break;
   }
@@ -55,7 +59,7 @@ on_message (GstBus *bus, GstMessage *message, gpointer loop)
 }
 
 static gboolean
-on_time (gpointer pipeline)
+on_time (gpointer data)
 {
   gst_element_send_event (pipeline, gst_event_new_eos ());
   return G_SOURCE_REMOVE;
@@ -64,12 +68,12 @@ on_time (gpointer pipeline)
 /* What ends a program in use: Ctrl-C, systemd and kill, a terminal that goes (but not with nohup).
  * Receivers are told, and the camera is free. */
 static void
-watch_signals (GstElement *pipeline)
+watch_signals (void)
 {
-  g_unix_signal_add (SIGINT, on_time, pipeline);
-  g_unix_signal_add (SIGTERM, on_time, pipeline);
+  g_unix_signal_add (SIGINT, on_time, NULL);
+  g_unix_signal_add (SIGTERM, on_time, NULL);
   if (signal (SIGHUP, SIG_IGN) != SIG_IGN)
-    g_unix_signal_add (SIGHUP, on_time, pipeline);
+    g_unix_signal_add (SIGHUP, on_time, NULL);
 }
 
 int
@@ -77,7 +81,7 @@ main (int argc, char **argv)
 {
   GError *error = NULL;
   GMainLoop *loop = g_main_loop_new (NULL, FALSE);
-  GstElement *pipeline, *sink;
+  GstElement *sink;
   GstBus *bus;
 
   gst_init (&argc, &argv);
@@ -97,9 +101,9 @@ main (int argc, char **argv)
   g_signal_connect (sink, "notify::target-bitrate", G_CALLBACK (on_target), NULL);
   bus = gst_element_get_bus (pipeline);
   gst_bus_add_watch (bus, on_message, loop);
-  watch_signals (pipeline);
+  watch_signals ();
   if (argc > 3)
-    g_timeout_add_seconds ((guint)atoi (argv[3]), on_time, pipeline);
+    g_timeout_add_seconds ((guint)atoi (argv[3]), on_time, NULL);
 
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   g_main_loop_run (loop);

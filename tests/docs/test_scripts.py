@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the scripts of pipelines/ do around GStreamer, with stand-ins for its programs: signals, exit
-status, the hint how to receive."""
+"""What the scripts of pipelines/ do around GStreamer, with stand-ins for its programs: signals,
+exit status, the hint how to receive."""
 
+import importlib.machinery
+import importlib.util
 import os
 import signal
 import subprocess
@@ -11,6 +13,7 @@ import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -106,6 +109,28 @@ def test_exit_status():
             done = subprocess.run([PIPELINES / script], env=env, capture_output=True, timeout=10)
             assert done.returncode == STATUS, (script, done)
             assert told.read_text().startswith("started -e "), told.read_text()
+
+
+def load(path):
+    """A program as a module."""
+    loader = importlib.machinery.SourceFileLoader(path.stem, str(path))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(path.stem, loader))
+    loader.exec_module(module)
+    return module
+
+
+def test_latency_is_distributed_anew():
+    """What decoders tell of theirs reaches the sinks."""
+    for path, kind in (
+        (PIPELINES / "embed" / "receiver.py", "Player"),
+        (PIPELINES / "node", "Node"),
+    ):
+        module = load(path)
+        module.Gst.init(None)
+        program = getattr(module, kind).__new__(getattr(module, kind))
+        program.pipeline = mock.Mock()
+        program.on_message(None, module.Gst.Message.new_latency(None))
+        program.pipeline.recalculate_latency.assert_called_once_with()
 
 
 if __name__ == "__main__":
