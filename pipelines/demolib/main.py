@@ -2,6 +2,7 @@
 """The demo: one sender, three receivers, and a bottleneck that changes (see pipelines/demo)."""
 
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -134,6 +135,14 @@ def run_branches(args, word, demo, make_run):
     return 0
 
 
+def uri(args):
+    """For receivers; of a group that is valid on one link only it names the interface, too."""
+    group = f"[{args.address}]" if ":" in args.address else args.address
+    one_link = re.match(r"ff.[0-2]:", args.address, re.IGNORECASE)
+    query = f"?multicast-iface={args.iface}" if one_link and args.iface else ""
+    return f"asmp://{group}:{args.port}{query}"
+
+
 def run_camera(args):
     """A camera to a real group, with the table."""
     sink = f"asmpsink name=mcc address={args.address} port={args.port}"
@@ -146,11 +155,7 @@ def run_camera(args):
     directory = log_directory(args, "camera")
     record = Record(directory)
     run = steps.Run(record, steps.Here(), environment(args.builddir), [])
-    group = f"[{args.address}]" if ":" in args.address else args.address
-    print(
-        f"Receive with: gst-play-1.0 'asmp://{group}:{args.port}'     (Ctrl-C ends)\n"
-        f"Logs: {directory}"
-    )
+    print(f"Receive with: gst-play-1.0 '{uri(args)}'     (Ctrl-C ends)\n" f"Logs: {directory}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # the camera, too
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup
         signal.signal(signal.SIGHUP, lambda *_: sys.exit(128 + signal.SIGHUP))

@@ -3,6 +3,7 @@
 """What the scripts of pipelines/ do around GStreamer, with stand-ins for its programs: signals,
 exit status, the hint how to receive."""
 
+import argparse
 import importlib.machinery
 import importlib.util
 import os
@@ -131,6 +132,53 @@ def test_latency_is_distributed_anew():
         program.pipeline = mock.Mock()
         program.on_message(None, module.Gst.Message.new_latency(None))
         program.pipeline.recalculate_latency.assert_called_once_with()
+
+
+def hint(script, *words):
+    with stand_ins(AT_ONCE="1") as (env, _):
+        argv = [PIPELINES / script, *words]
+        return subprocess.run(argv, env=env, capture_output=True, text=True, timeout=10).stdout
+
+
+def test_hint():
+    table = (
+        ([], "asmp://239.255.12.42:5004"),
+        (["--iface", "eth0"], "asmp://239.255.12.42:5004"),
+        (["source-address=192.0.2.1", "--address", "232.1.2.3"], "asmp://192.0.2.1@232.1.2.3:5004"),
+        (["--address", "ff15::42", "--iface", "eth0"], "asmp://[ff15::42]:5004"),
+        # valid on one link only: a receiver must name its interface
+        (
+            ["--address", "ff02::42", "--iface", "eth0"],
+            "asmp://[ff02::42]:5004?multicast-iface=eth0",
+        ),
+        (
+            ["address=FF11::42", "multicast-iface=a b"],
+            "asmp://[FF11::42]:5004?multicast-iface=a%20b",
+        ),
+        (
+            ["--address", "ff02::42", "srtp-key-file=k", "--iface", "eth0"],
+            "asmp://[ff02::42]:5004?srtp-key-file=k&multicast-iface=eth0",
+        ),
+    )
+    for words, uri in table:
+        told = hint("asmp-send", *words)
+        assert f"gst-play-1.0 '{uri}'" in told, (words, told)
+    assert "'elm://[ff02::1]:5020?multicast-iface=lo'" in hint(
+        "elm-send", "--address", "ff02::1", "--iface", "lo"
+    )
+    main = demolib("main")
+    for address, iface, there in (
+        ("ff02::42", "eth0", "asmp://[ff02::42]:5004?multicast-iface=eth0"),
+        ("ff15::42", "eth0", "asmp://[ff15::42]:5004"),
+        ("239.1.2.3", "eth0", "asmp://239.1.2.3:5004"),
+    ):
+        args = argparse.Namespace(address=address, port=5004, iface=iface)
+        assert main.uri(args) == there, main.uri(args)
+
+
+def demolib(name):
+    """A module of the demo."""
+    return importlib.import_module(f"demolib.{name}")
 
 
 if __name__ == "__main__":
