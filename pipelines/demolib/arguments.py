@@ -38,6 +38,13 @@ def parse(argv=None):
     parser.add_argument("--port", type=int, default=5004)
     parser.add_argument("--iface", help="network interface for --camera")
     args = parser.parse_args(argv)
+    if args.assp and args.elm:
+        parser.error("--assp and --elm: choose one; each is a demo of its own")
+    if args.camera and (args.assp or args.elm):
+        word = "assp" if args.assp else "elm"
+        parser.error(
+            f"--camera streams one rate here; pipelines/{word}-send --camera {args.camera}"
+        )
     if args.seconds is None:
         args.seconds = 90 if args.assp or args.elm else 60
     least = 15 if args.elm else 30

@@ -4,15 +4,16 @@
 exit status, the hint how to receive."""
 
 import argparse
+import contextlib
 import importlib.machinery
 import importlib.util
+import io
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
@@ -42,7 +43,7 @@ sys.exit({STATUS})
 """
 
 
-@contextmanager
+@contextlib.contextmanager
 def stand_ins(**env):
     """(environment, what gst-launch-1.0 tells)."""
     with tempfile.TemporaryDirectory(prefix="adaptive-multicast-scripts-") as directory:
@@ -179,6 +180,24 @@ def test_hint():
 def demolib(name):
     """A module of the demo."""
     return importlib.import_module(f"demolib.{name}")
+
+
+def refused(*words):
+    """What the demo says of arguments that it refuses."""
+    error = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(error):
+            demolib("arguments").parse(words)
+    except SystemExit as end:
+        assert end.code == 2, end.code
+        return error.getvalue()
+    raise AssertionError(f"taken: {words}")
+
+
+def test_demo_does_what_it_is_told():
+    assert "choose one" in refused("--assp", "--elm")
+    assert "pipelines/assp-send --camera /dev/null" in refused("--camera", "/dev/null", "--assp")
+    assert "pipelines/elm-send --camera /dev/null" in refused("--elm", "--camera", "/dev/null")
 
 
 if __name__ == "__main__":
