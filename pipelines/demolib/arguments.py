@@ -31,7 +31,9 @@ def parse(argv=None):
         "--elm", action="store_true", help="layers: each receiver takes what it can"
     )
     parser.add_argument("--seconds", type=int, help="length of the run (60; --assp, --elm: 90)")
-    parser.add_argument("--plot", default="demo.png", help="where the picture goes")
+    parser.add_argument(
+        "--plot", help="where the picture goes (demo.png, demo-assp.png, demo-elm.png)"
+    )
     parser.add_argument("--record", help="directory for the logs")
     parser.add_argument("--camera", help="stream this device to a real group instead")
     parser.add_argument("--address", default="239.255.12.42")
@@ -45,6 +47,8 @@ def parse(argv=None):
         parser.error(
             f"--camera streams one rate here; pipelines/{word}-send --camera {args.camera}"
         )
+    if args.plot is None:
+        args.plot = "demo-assp.png" if args.assp else "demo-elm.png" if args.elm else "demo.png"
     if args.seconds is None:
         args.seconds = 90 if args.assp or args.elm else 60
     least = 15 if args.elm else 30

@@ -200,5 +200,16 @@ def test_demo_does_what_it_is_told():
     assert "pipelines/elm-send --camera /dev/null" in refused("--elm", "--camera", "/dev/null")
 
 
+def test_each_demo_has_a_picture_of_its_own():
+    parse = demolib("arguments").parse
+    pictures = [parse(words).plot for words in ([], ["--assp"], ["--elm"])]
+    assert pictures == ["demo.png", "demo-assp.png", "demo-elm.png"], pictures
+    ignored = (ROOT / ".gitignore").read_text().split()
+    assert all(f"/{picture}" in ignored for picture in pictures), ignored
+    with tempfile.TemporaryDirectory() as directory:
+        mine = f"{directory}/mine.png"
+        assert parse(["--assp", "--plot", mine]).plot == mine
+
+
 if __name__ == "__main__":
     sys.exit(tap.main(sys.modules[__name__]))
