@@ -165,6 +165,19 @@ def run_camera(args):
     return status
 
 
+def explained(error, builddir):
+    """What the network or the emulator did not do, and the mend."""
+    emulator = steps.emulator_of(builddir)
+    if not emulator.exists():
+        return (
+            f"there is no {emulator}, which is built with the tests.\n"
+            f"meson configure {builddir} -Dtests=enabled && ninja -C {builddir}"
+        )
+    if isinstance(error, netlab.LabError):
+        return f"{error}.\nDoes another demo run here, on the same ports? Let it end first."
+    return f"{error}"
+
+
 def main():
     args = arguments.parse()
     try:
@@ -178,6 +191,9 @@ def main():
     except KeyboardInterrupt:
         print("\nStopped.")
         return 130
+    except (netlab.LabError, netlab.Unavailable, OSError) as error:
+        print(f"demo: {explained(error, args.builddir)}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

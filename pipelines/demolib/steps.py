@@ -195,6 +195,10 @@ class Run:
         return " ".join(out)
 
 
+def emulator_of(builddir):
+    return Path(builddir) / "tests" / "testbed" / "mcc-emulator"
+
+
 class EmulatedLab:
     """A netlab.Lab whose link `core` is the bottleneck."""
 
@@ -204,9 +208,8 @@ class EmulatedLab:
     receivers = 0
 
     def __init__(self, builddir, capacity, topology=None, **words):
-        emulator = str(Path(builddir) / "tests" / "testbed" / "mcc-emulator")
         text = (topology or self.topology).format(rate=capacity, **words)
-        self.lab = netlab.Lab(text, udp=self.udp, name="demo", emulator=emulator)
+        self.lab = netlab.Lab(text, udp=self.udp, name="demo", emulator=str(emulator_of(builddir)))
 
     def __enter__(self):
         self.lab.__enter__()

@@ -211,5 +211,44 @@ def test_each_demo_has_a_picture_of_its_own():
         assert parse(["--assp", "--plot", mine]).plot == mine
 
 
+# An emulator whose ports another one has.
+BUSY = """#!/bin/sh
+[ "$1" != --describe ] || exec echo '{"links": [], "flows": [], "hosts": []}'
+echo "mcc-emulator: udp 55014: Address already in use" >&2
+exit 1
+"""
+
+
+def unlucky_demo(directory, *words):
+    """(exit status, what it says) of a demo with its build in @directory, without namespaces."""
+    main, error = demolib("main"), io.StringIO()
+    argv = ["demo", "--builddir", directory, "--record", directory, "--plot", f"{directory}/p.png"]
+    none = mock.Mock(side_effect=main.netlab.Unavailable("not here"))
+    with (
+        mock.patch.object(main.netlab, "ensure_privileges", none),
+        mock.patch.object(sys, "argv", [*argv, *words]),
+        contextlib.redirect_stderr(error),
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
+        return main.main(), error.getvalue()
+
+
+def test_demo_says_what_is_missing():
+    """Nothing of these is a traceback."""
+    with tempfile.TemporaryDirectory() as directory:
+        status, told = unlucky_demo(directory)
+        assert status == 1 and told.startswith("demo: there is no "), (status, told)
+        assert "-Dtests=enabled" in told, told
+        emulator = Path(directory) / "tests" / "testbed" / "mcc-emulator"
+        emulator.parent.mkdir(parents=True)
+        emulator.write_text(BUSY)
+        emulator.chmod(0o755)
+        status, told = unlucky_demo(directory)
+        assert status == 1 and told.startswith("demo: the emulator did not start"), (status, told)
+        assert "another demo" in told, told
+        status, told = unlucky_demo(directory, "--assp")
+        assert status == 2 and "needs network namespaces" in told, (status, told)
+
+
 if __name__ == "__main__":
     sys.exit(tap.main(sys.modules[__name__]))
