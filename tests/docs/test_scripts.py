@@ -9,6 +9,7 @@ import importlib.machinery
 import importlib.util
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -248,6 +249,20 @@ def test_demo_says_what_is_missing():
         assert "another demo" in told, told
         status, told = unlucky_demo(directory, "--assp")
         assert status == 2 and "needs network namespaces" in told, (status, told)
+
+
+def test_cdpath_leads_nowhere():
+    """With it cd goes elsewhere, or prints where it went."""
+    env = {**os.environ, "CDPATH": str(ROOT)}
+    argv = ["pipelines/demo", "--assp", "--elm"]
+    done = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, text=True, timeout=10)
+    assert "choose one" in done.stderr, done
+    for script in [*PIPELINES.iterdir(), *(ROOT / "tests").rglob("*"), ROOT / ".ci" / "run"]:
+        if script.is_file() and script.read_bytes()[:30].startswith(
+            (b"#!/usr/bin/env bash", b"#!/bin/sh")
+        ):
+            text = script.read_text("utf-8")
+            assert not re.search(r'(?<!CDPATH= )\bcd (-- )?["$]', text), script
 
 
 if __name__ == "__main__":
