@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The live table of the demo."""
 
+import io
 import shutil
 import sys
 import textwrap
 
 BAR = " ▁▂▃▄▅▆▇█"
+PLAIN_BAR = " .:-=+*#@"  # for terminals of Latin-1 or ASCII
 
 
 def rate(bits):
@@ -21,8 +23,17 @@ def spark(values, top, width=40):
     """The last @width values as bars of 0..top."""
     if not values or top <= 0:
         return ""
-    marks = [BAR[min(8, max(0, round(8 * value / top)))] for value in values[-width:]]
+    bar = BAR if can_show(BAR, sys.stdout) else PLAIN_BAR
+    marks = [bar[min(8, max(0, round(8 * value / top)))] for value in values[-width:]]
     return "".join(marks)
+
+
+def can_show(text, out):
+    try:
+        text.encode(out.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
 class Table:
@@ -30,6 +41,8 @@ class Table:
 
     def __init__(self, out=sys.stdout):
         self.out = out
+        if isinstance(out, io.TextIOWrapper):
+            out.reconfigure(errors="replace")  # what elements say may hold anything
         self.live = out.isatty()
         self.lines = 0
         self.quiet_until = 0.0

@@ -265,5 +265,19 @@ def test_cdpath_leads_nowhere():
             assert not re.search(r'(?<!CDPATH= )\bcd (-- )?["$]', text), script
 
 
+def test_table_on_any_terminal():
+    table = demolib("table")
+    for encoding, bars in (("latin-1", " -@"), ("ascii", " -@"), ("utf-8", " ▃█")):
+        out = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+        with contextlib.redirect_stdout(out):
+            shown = table.Table(out)
+            shown.live = True
+            assert table.spark([0, 3, 8], 8) == bars, (encoding, table.spark([0, 3, 8], 8))
+            shown.show(1.0, "head", [["receiver"], ["a"]], [table.spark([0, 8], 8)])
+            shown.say("→")
+        out.flush()
+        assert b"head" in out.buffer.getvalue(), encoding
+
+
 if __name__ == "__main__":
     sys.exit(tap.main(sys.modules[__name__]))
