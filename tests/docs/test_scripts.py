@@ -279,5 +279,29 @@ def test_table_on_any_terminal():
         assert b"head" in out.buffer.getvalue(), encoding
 
 
+def test_setup_wants_its_python():
+    """Before it installs or builds anything."""
+    with tempfile.TemporaryDirectory() as directory:
+        for old, there in ((True, "Python 3.9"), (False, "Missing packages: nothing")):
+            top = Path(directory) / str(old)
+            (top / "pipelines").mkdir(parents=True)
+            python = top / "python3"
+            python.write_text(f"#!/bin/sh\n[ $1 != -V ] || exec echo Python 3.9.2\nexit {old:d}\n")
+            setup = top / "pipelines" / "setup"
+            text = (PIPELINES / "setup").read_text().replace("/usr/bin/python3", str(python))
+            setup.write_text(text)
+            (top / "pipelines" / "packages.txt").write_text("run nothing file:/nowhere\n")
+            for program in (python, setup):
+                program.chmod(0o755)
+            done = subprocess.run(
+                [setup, "--no-build"],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=10,
+            )
+            assert done.returncode == 1 and there in done.stdout + done.stderr, done
+
+
 if __name__ == "__main__":
     sys.exit(tap.main(sys.modules[__name__]))
