@@ -738,6 +738,12 @@ gst_mcc_session_settings_check (const GstMccSessionSettings *settings, GError **
       || !check_unicast ("source-address", settings->source_address, address.family, error)
       || !check_unicast ("feedback-address", settings->feedback_address, address.family, error))
     return FALSE;
+  if (settings->feedback_port && !settings->feedback_address && !settings->source_address)
+    return refuse (error,
+        "feedback-port: %u is the port of feedback-address, which is not set; give the sender's "
+        "own "
+        "address there, or leave feedback-port out",
+        settings->feedback_port);
   if (address.family == 4 && memcmp (address.bytes, "\xff\xff\xff\xff", 4) == 0)
     return refuse (error, "address: %s is for broadcast; give a group such as 239.255.12.42",
         settings->address);

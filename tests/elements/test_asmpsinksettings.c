@@ -95,6 +95,8 @@ test_bad_settings (void)
     { "feedback-address=239.1.1.1", "feedback-address", "host" },
     { "feedback-port=65536", "feedback-port", "65535" },
     { "feedback-port=-1", "feedback-port", "65535" },
+    { "feedback-port=6001", "feedback-port", "feedback-address" },
+    { "address=239.1.1.1 feedback-port=6001", "feedback-port", "feedback-address" },
     { "encoder-bitrate-property=bitrate", "encoder-bitrate-property", "encoder-bitrate-unit" },
   };
 
@@ -109,14 +111,14 @@ test_bad_settings (void)
 static void
 test_bounds (void)
 {
-  static const gchar *const good[]
-      = { "min-bitrate=1000 start-bitrate=1000", "min-bitrate=1000 max-bitrate=1000",
-          "max-bitrate=281474976710655", "min-bitrate=281474976710655 max-bitrate=281474976710655",
-          "session-bandwidth=281474976710655", "session-bandwidth=1", "port=2", "port=65534",
-          "ttl=0", "ttl=255", "ttl-mc=0", "ttl-mc=255", "qos-dscp=0", "qos-dscp=63", "qos-dscp=-1",
-          "max-receivers=1", "max-receivers=1000000", "pacing-factor=1", "pacing-factor=100",
-          "pacing-max-delay=1", "pacing-max-delay=10000", "stats-interval=1",
-          "stats-interval=4294967295", "feedback-port=65535", "seed=18446744073709551615" };
+  static const gchar *const good[] = { "min-bitrate=1000 start-bitrate=1000",
+    "min-bitrate=1000 max-bitrate=1000", "max-bitrate=281474976710655",
+    "min-bitrate=281474976710655 max-bitrate=281474976710655", "session-bandwidth=281474976710655",
+    "session-bandwidth=1", "port=2", "port=65534", "ttl=0", "ttl=255", "ttl-mc=0", "ttl-mc=255",
+    "qos-dscp=0", "qos-dscp=63", "qos-dscp=-1", "max-receivers=1", "max-receivers=1000000",
+    "pacing-factor=1", "pacing-factor=100", "pacing-max-delay=1", "pacing-max-delay=10000",
+    "stats-interval=1", "stats-interval=4294967295",
+    "feedback-address=127.0.0.1 feedback-port=65535", "seed=18446744073709551615" };
   static const struct {
     const gchar *name;
     gdouble low, high;

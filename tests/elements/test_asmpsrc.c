@@ -343,6 +343,7 @@ test_bad_settings (void)
     { "feedback-address=x", "feedback-address", "IP address" },
     { "feedback-port=65536", "feedback-port", "65535" },
     { "feedback-port=-1", "feedback-port", "65535" },
+    { "feedback-port=6001", "feedback-port", "feedback-address" },
     { "session-bandwidth=281474976710656", "session-bandwidth", "281474976710655" },
     { "latency=60001", "latency", "60000" },
     { "latency=4294967295", "latency", "60000" },
@@ -361,12 +362,13 @@ test_bad_settings (void)
 static void
 test_bounds (void)
 {
-  static const gchar *const good[] = { "port=65534", "ttl=0", "ttl=255", "ttl-mc=0", "ttl-mc=255",
-    "qos-dscp=0", "qos-dscp=63", "latency=0", "latency=60000", "ssrc=1", "ssrc=4294967295",
-    "session-bandwidth=1", "session-bandwidth=281474976710655", "feedback-port=65535",
-    "feedback-address=127.0.0.1", "stats-interval=1", "stats-interval=4294967295",
-    "seed=18446744073709551615", "address=127.0.0.1 port=15206", "address=0.0.0.0 port=15206",
-    "address=239.255.255.255", "address=ff15::42", "address=224.0.1.0" };
+  static const gchar *const good[]
+      = { "port=65534", "ttl=0", "ttl=255", "ttl-mc=0", "ttl-mc=255", "qos-dscp=0", "qos-dscp=63",
+          "latency=0", "latency=60000", "ssrc=1", "ssrc=4294967295", "session-bandwidth=1",
+          "session-bandwidth=281474976710655", "feedback-address=127.0.0.1 feedback-port=65535",
+          "feedback-address=127.0.0.1", "stats-interval=1", "stats-interval=4294967295",
+          "seed=18446744073709551615", "address=127.0.0.1 port=15206", "address=0.0.0.0 port=15206",
+          "address=239.255.255.255", "address=ff15::42", "address=224.0.1.0" };
 
   for (guint i = 0; i < G_N_ELEMENTS (good); i++) {
     gchar *text = g_strdup_printf ("asmpsrc multicast-iface=lo port=15208 %s ! fakesink", good[i]);

@@ -350,6 +350,7 @@ test_settings (void)
   REFUSE (source_address, (gchar *)"239.1.1.1", "source-address:");
   REFUSE (feedback_address, (gchar *)"239.1.1.1", "feedback-address:");
   REFUSE (feedback_port, 65536, "feedback-port:");
+  REFUSE (feedback_port, 6001, "feedback-port:");
 }
 
 static void
