@@ -440,6 +440,33 @@ open_receiver (
   return self->rtcp != NULL;
 }
 
+/* RFC 4607: 232/8, ff3x::/32. */
+static gboolean
+is_source_specific (const MccAddress *group)
+{
+  const guint8 *bytes = group->bytes;
+
+  return group->family == 4
+             ? bytes[0] == 232
+             : bytes[0] == 0xff && (bytes[1] & 0xf0) == 0x30 && bytes[2] == 0 && bytes[3] == 0;
+}
+
+/* Where a sender can send to, and is heard of how it arrives. */
+static gboolean
+check_target (const MccAddress *group, const GstMccSessionSettings *settings, GError **error)
+{
+  if (is_wildcard (group))
+    return refuse (error,
+        "address: nobody can be sent to at %s; give a group such as 239.255.12.42",
+        settings->address);
+  if (is_source_specific (group) && !settings->source_address && !settings->feedback_address)
+    return refuse (error,
+        "source-address: receivers of %s, which is source-specific, report to its source by "
+        "unicast; give this host's own address, which they name, too",
+        settings->address);
+  return TRUE;
+}
+
 gboolean
 gst_mcc_sockets_open (GstMccSockets *self, const GstMccSessionSettings *settings,
     GstMccSocketsKind kind, GError **error)
@@ -463,9 +490,7 @@ gst_mcc_sockets_open (GstMccSockets *self, const GstMccSessionSettings *settings
     return FALSE;
   }
   gst_mcc_address_parse (settings->address, settings->port, &self->group);
-  if (sender && is_wildcard (&self->group)) {
-    refuse (error, "address: nobody can be sent to at %s; give a group such as 239.255.12.42",
-        settings->address);
+  if (sender && !check_target (&self->group, settings, error)) {
     gst_mcc_sockets_close (self);
     return FALSE;
   }

@@ -88,6 +88,8 @@ test_bad_settings (void)
     { "address=::", "address", "239.255.12.42" },
     { "address=ff02::42", "multicast-iface", "name the interface" },
     { "address=239.1.1.1 multicast-iface=nosuch0", "multicast-iface", "ip link" },
+    { "address=232.1.2.3", "source-address", "this host's own address" },
+    { "address=ff3e::8000:1", "source-address", "this host's own address" },
     { "source-address=x", "source-address", "IP address" },
     { "source-address=fd00::1", "source-address", "IP version" },
     { "source-address=239.1.1.1", "source-address", "host" },

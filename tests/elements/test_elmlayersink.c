@@ -214,6 +214,7 @@ test_bad_settings (void)
     { "address=239.255.255.254", "address", "lower" },
     { "port=65532", "port", "lower" },
     { "min-bitrate=2000 max-bitrate=1000", "min-bitrate", "" },
+    { "address=232.1.2.3", "source-address", "this host's own address" },
     { "address=127.0.0.1", "address", "group" },
   };
 
