@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gstmccsenderproperties.h"
 
+#include "gstmccuri.h"
+
 #define DEFAULT_MIN_BPS 100000
 #define DEFAULT_MAX_BPS 10000000
 #define DEFAULT_START_BPS 150000
@@ -62,22 +64,22 @@ take_string (gchar **place, const GValue *value)
   *place = text && *text ? g_strdup (text) : NULL;
 }
 
-/* Called with the object lock. */
+/* Called with the object lock. @by_user: not back to what it is unset. */
 static gboolean
-set_locked (GstMccSenderSettings *s, guint id, const GValue *value)
+set_locked (GstMccSenderSettings *s, guint id, const GValue *value, gboolean by_user)
 {
   switch (id) {
     case GST_MCC_SENDER_PROPERTY_MIN_BITRATE:
       s->min_bps = g_value_get_uint64 (value);
-      s->min_set = TRUE;
+      s->min_set = by_user;
       return TRUE;
     case GST_MCC_SENDER_PROPERTY_MAX_BITRATE:
       s->max_bps = g_value_get_uint64 (value);
-      s->max_set = TRUE;
+      s->max_set = by_user;
       return TRUE;
     case GST_MCC_SENDER_PROPERTY_START_BITRATE:
       s->start_bps = g_value_get_uint64 (value);
-      s->start_set = TRUE;
+      s->start_set = by_user;
       return TRUE;
     case GST_MCC_SENDER_PROPERTY_SYNC:
       s->sync = g_value_get_boolean (value);
@@ -343,7 +345,7 @@ gboolean
 gst_mcc_sender_settings_set (
     GstMccSenderSettings *self, GstElement *element, guint id, const GValue *value)
 {
-  gboolean known = TRUE;
+  gboolean by_user = !gst_mcc_uri_takes_back (element), known;
 
   if (id == GST_MCC_SENDER_PROPERTY_ENCODER) {
     GstElement *encoder = g_value_dup_object (value), *old;
@@ -356,7 +358,7 @@ gst_mcc_sender_settings_set (
     return TRUE;
   }
   GST_OBJECT_LOCK (element);
-  known = set_locked (self, id, value);
+  known = set_locked (self, id, value, by_user);
   GST_OBJECT_UNLOCK (element);
   return known;
 }

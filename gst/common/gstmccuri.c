@@ -16,6 +16,10 @@ typedef struct {
   GValue value;
 } Setting;
 
+/* Data of an element: what the last URI set (GArray of Setting); set while that is taken back. */
+#define LAST "gst-mcc-uri-last"
+#define TAKES_BACK "gst-mcc-uri-takes-back"
+
 static void
 setting_clear (gpointer data)
 {
@@ -247,6 +251,87 @@ add_host (GstElement *element, GArray *settings, GUri *parsed, GError **error)
   return add_source (element, settings, g_uri_get_userinfo (parsed), error);
 }
 
+/* ---- what an earlier URI set ---- */
+
+static gboolean
+is_named (const GArray *settings, const GParamSpec *pspec)
+{
+  for (guint i = 0; i < settings->len; i++)
+    if (g_array_index (settings, Setting, i).pspec == pspec)
+      return TRUE;
+  return FALSE;
+}
+
+/* FALSE: the application has set something else meanwhile. */
+static gboolean
+still_holds (GstElement *element, const Setting *setting)
+{
+  GValue value = G_VALUE_INIT;
+  gboolean same;
+
+  if (!(setting->pspec->flags & G_PARAM_READABLE))
+    return TRUE;
+  g_value_init (&value, G_PARAM_SPEC_VALUE_TYPE (setting->pspec));
+  g_object_get_property (G_OBJECT (element), setting->pspec->name, &value);
+  same = gst_value_compare (&value, &setting->value) == GST_VALUE_EQUAL;
+  g_value_unset (&value);
+  return same;
+}
+
+static void
+set_default (GstElement *element, GParamSpec *pspec)
+{
+  GValue value = G_VALUE_INIT;
+
+  g_value_init (&value, G_PARAM_SPEC_VALUE_TYPE (pspec));
+  g_param_value_set_default (pspec, &value);
+  g_object_set_data (G_OBJECT (element), TAKES_BACK, element);
+  g_object_set_property (G_OBJECT (element), pspec->name, &value);
+  g_object_set_data (G_OBJECT (element), TAKES_BACK, NULL);
+  g_value_unset (&value);
+}
+
+gboolean
+gst_mcc_uri_takes_back (GstElement *element)
+{
+  return g_object_get_data (G_OBJECT (element), TAKES_BACK) != NULL;
+}
+
+/* A URI is a place: what it leaves out of that is the default, whoever set it. Of the rest only
+ * what an earlier one set. */
+static void
+take_back (GstElement *element, const GArray *settings)
+{
+  static const gchar *const place[] = { "port", "source-address" };
+  const GArray *last = g_object_get_data (G_OBJECT (element), LAST);
+
+  for (guint i = 0; last && i < last->len; i++) {
+    const Setting *setting = &g_array_index (last, Setting, i);
+
+    if (!is_named (settings, setting->pspec) && still_holds (element, setting))
+      set_default (element, setting->pspec);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (place); i++) {
+    GParamSpec *pspec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), place[i]);
+
+    if (!is_named (settings, pspec))
+      set_default (element, pspec);
+  }
+}
+
+static void
+apply (GstElement *element, GArray *settings)
+{
+  take_back (element, settings);
+  for (guint i = 0; i < settings->len; i++) {
+    Setting *setting = &g_array_index (settings, Setting, i);
+
+    g_object_set_property (G_OBJECT (element), setting->pspec->name, &setting->value);
+  }
+  g_object_set_data_full (
+      G_OBJECT (element), LAST, g_array_ref (settings), (GDestroyNotify)g_array_unref);
+}
+
 gboolean
 gst_mcc_uri_set (GstElement *element, const gchar *scheme, const gchar *uri, GError **error)
 {
@@ -291,11 +376,8 @@ gst_mcc_uri_set (GstElement *element, const gchar *scheme, const gchar *uri, GEr
   }
   if (good && query)
     good = add_query (element, settings, query, error);
-  for (guint i = 0; good && i < settings->len; i++) {
-    Setting *setting = &g_array_index (settings, Setting, i);
-
-    g_object_set_property (G_OBJECT (element), setting->pspec->name, &setting->value);
-  }
+  if (good)
+    apply (element, settings);
   g_array_unref (settings);
   g_uri_unref (parsed);
   return good;

@@ -4,8 +4,12 @@
  */
 #include <gst/gst.h>
 
-#include "gstasmpsrc.h"
 #include "gstasmpsink.h"
+#include "gstasmpsrc.h"
+#include "gstasspsimulcastbin.h"
+#include "gstasspsimulcastsrc.h"
+#include "gstelmlayersink.h"
+#include "gstelmlayersrc.h"
 #include "gstmccuri.h"
 
 static GstElement *
@@ -59,6 +63,16 @@ test_good (void)
     g_free (uri);
     gst_object_unref (element);
   }
+}
+
+static void
+assert_uri (GstElement *element, const gchar *expected)
+{
+  gchar *uri;
+
+  g_object_get (element, "uri", &uri, NULL);
+  g_assert_cmpstr (uri, ==, expected);
+  g_free (uri);
 }
 
 static void
@@ -141,6 +155,130 @@ test_errors_name_the_mend (void)
     g_error_free (error);
     g_free (uri);
   }
+  gst_object_unref (element);
+}
+
+static void
+set_uri (GstElement *element, const gchar *uri)
+{
+  GError *error = NULL;
+
+  gst_uri_handler_set_uri (GST_URI_HANDLER (element), uri, &error);
+  g_assert_no_error (error);
+}
+
+/* A URI set again: nothing of the earlier one stays. */
+static void
+test_again (void)
+{
+  GstElement *element = make ();
+  guint latency;
+  gint ttl;
+
+  set_uri (element, "asmp://192.0.2.10@232.1.2.3:6000?latency=500&ttl-mc=3&multicast-iface=eth0");
+  set_uri (element, "asmp://239.255.12.42");
+  assert_uri (element, "asmp://239.255.12.42:5004");
+  g_object_get (element, "latency", &latency, NULL);
+  g_assert_cmpuint (latency, ==, 300);
+
+  /* port and source are the URI's, whoever set them; the rest stays as the application has it */
+  g_object_set (element, "port", 7000, "source-address", "192.0.2.11", "ttl-mc", 5, NULL);
+  set_uri (element, "asmp://239.255.12.43?latency=500");
+  assert_uri (element, "asmp://239.255.12.43:5004?ttl-mc=5");
+  g_object_set (element, "latency", 700, NULL);
+  set_uri (element, "asmp://239.255.12.43?ttl-mc=6");
+  set_uri (element, "asmp://239.255.12.43");
+  g_object_get (element, "latency", &latency, "ttl-mc", &ttl, NULL);
+  g_assert_cmpuint (latency, ==, 700);
+  g_assert_cmpint (ttl, ==, 64);
+
+  /* one with an error changes nothing, now as then */
+  set_uri (element, "asmp://239.255.12.43:6000?ttl-mc=7");
+  g_assert_false (gst_mcc_uri_set (element, "asmp", "asmp://239.255.12.44?ttl-mc=x", NULL));
+  assert_uri (element, "asmp://239.255.12.43:6000?ttl-mc=7");
+  gst_object_unref (element);
+}
+
+/* A value that is not the default one; NULL: none is tried. */
+static const gchar *
+other_value (GParamSpec *pspec)
+{
+  if (g_str_equal (pspec->name, "address") || g_str_equal (pspec->name, "port")
+      || g_str_equal (pspec->name, "source-address"))
+    return NULL;
+  if (G_IS_PARAM_SPEC_BOOLEAN (pspec))
+    return G_PARAM_SPEC_BOOLEAN (pspec)->default_value ? "false" : "true";
+  if (G_IS_PARAM_SPEC_ENUM (pspec)) {
+    const GEnumClass *values = G_PARAM_SPEC_ENUM (pspec)->enum_class;
+    gint preset = G_PARAM_SPEC_ENUM (pspec)->default_value;
+
+    return values->values[values->values[0].value == preset ? 1 : 0].value_nick;
+  }
+  if (G_IS_PARAM_SPEC_STRING (pspec))
+    return "x";
+  if (pspec->value_type == GST_TYPE_CAPS)
+    return "application/x-rtp";
+  return "7";
+}
+
+static gboolean
+is_default (GstElement *element, GParamSpec *pspec)
+{
+  GValue value = G_VALUE_INIT;
+  gboolean result;
+
+  g_value_init (&value, pspec->value_type);
+  g_object_get_property (G_OBJECT (element), pspec->name, &value);
+  result = g_param_value_defaults (pspec, &value);
+  g_value_unset (&value);
+  return result;
+}
+
+/* Whatever a URI may set. */
+static void
+test_all_goes_back (void)
+{
+  const GType types[] = { GST_TYPE_ASMP_SRC, GST_TYPE_ASMP_SINK, GST_TYPE_ASSP_SIMULCAST_SRC,
+    GST_TYPE_ASSP_SIMULCAST_BIN, GST_TYPE_ELM_LAYER_SRC, GST_TYPE_ELM_LAYER_SINK };
+
+  for (guint i = 0; i < G_N_ELEMENTS (types); i++) {
+    GstElement *element = gst_object_ref_sink (g_object_new (types[i], NULL));
+    const gchar *scheme = gst_uri_handler_get_protocols (GST_URI_HANDLER (element))[0];
+    gchar *plain = g_strconcat (scheme, "://239.1.2.3", NULL);
+    guint n_specs, n = 0;
+    GParamSpec **specs = g_object_class_list_properties (G_OBJECT_GET_CLASS (element), &n_specs);
+
+    for (guint j = 0; j < n_specs; j++) {
+      const gchar *value = other_value (specs[j]);
+      gchar *uri = g_strdup_printf ("%s?%s=%s", plain, specs[j]->name, value);
+
+      if (value && gst_mcc_uri_set (element, scheme, uri, NULL)) {
+        g_test_message ("%s", uri);
+        g_assert_false (is_default (element, specs[j]));
+        set_uri (element, plain);
+        g_assert_true (is_default (element, specs[j]));
+        n++;
+      }
+      g_free (uri);
+    }
+    g_assert_cmpuint (n, >=, 15);
+    g_free (specs);
+    g_free (plain);
+    gst_object_unref (element);
+  }
+}
+
+/* A start-bitrate that is taken back is unset: within the bounds, not refused. */
+static void
+test_unset_start_goes_back (void)
+{
+  GstElement *element = gst_object_ref_sink (g_object_new (GST_TYPE_ASMP_SINK, NULL));
+
+  set_uri (element, "asmp://127.0.0.1:61236?start-bitrate=200000");
+  set_uri (element, "asmp://127.0.0.1:61236");
+  g_object_set (element, "min-bitrate", (guint64)500000, NULL);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
+  gst_element_set_state (element, GST_STATE_NULL);
   gst_object_unref (element);
 }
 
@@ -282,6 +420,9 @@ main (int argc, char **argv)
   g_test_add_func ("/uri/values", test_values);
   g_test_add_func ("/uri/bad-changes-nothing", test_bad_changes_nothing);
   g_test_add_func ("/uri/errors-name-the-mend", test_errors_name_the_mend);
+  g_test_add_func ("/uri/again", test_again);
+  g_test_add_func ("/uri/all-goes-back", test_all_goes_back);
+  g_test_add_func ("/uri/unset-start-goes-back", test_unset_start_goes_back);
   g_test_add_func ("/uri/no-files", test_no_files);
   g_test_add_func ("/uri/handler", test_handler);
   g_test_add_func ("/uri/bad-property-fails", test_bad_property_fails);

@@ -44,6 +44,19 @@ check_refused (GstElement *element)
   }
 }
 
+/* Nothing of an earlier URI stays. */
+static void
+check_again (GstElement *element, const gchar *scheme)
+{
+  gchar *plain = g_strconcat (scheme, "://239.1.2.3:6000", NULL), *now;
+
+  CHECK (gst_mcc_uri_set (element, scheme, plain, NULL));
+  now = gst_mcc_uri_get (element, scheme);
+  CHECK (g_str_equal (now, plain));
+  g_free (now);
+  g_free (plain);
+}
+
 static void
 check_uri (const gchar *text, unsigned kind)
 {
@@ -64,6 +77,7 @@ check_uri (const gchar *text, unsigned kind)
     again = gst_mcc_uri_get (element, scheme);
     CHECK (g_str_equal (again, after));
     g_free (again);
+    check_again (element, scheme);
   } else {
     CHECK (g_strcmp0 (before, after) == 0);
     CHECK (error->message && g_utf8_validate (error->message, -1, NULL));
