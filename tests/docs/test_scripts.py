@@ -303,5 +303,14 @@ def test_setup_wants_its_python():
             assert done.returncode == 1 and there in done.stdout + done.stderr, done
 
 
+def test_source_as_gst_launch_writes_it():
+    for script in SCRIPTS[::2]:
+        with stand_ins(AT_ONCE="1") as (env, told):
+            argv = [PIPELINES / script, "--source", "fakesrc tags='title=\"a  b\"' ! identity"]
+            subprocess.run(argv, env=env, capture_output=True, timeout=10)
+            there = 'started -e fakesrc tags=title="a  b" ! identity ! videoconvert '
+            assert told.read_text().startswith(there), told.read_text()
+
+
 if __name__ == "__main__":
     sys.exit(tap.main(sys.modules[__name__]))
