@@ -4,6 +4,7 @@
 exit status, the hint how to receive."""
 
 import argparse
+import configparser
 import contextlib
 import importlib.machinery
 import importlib.util
@@ -310,6 +311,19 @@ def test_source_as_gst_launch_writes_it():
             subprocess.run(argv, env=env, capture_output=True, timeout=10)
             there = 'started -e fakesrc tags=title="a  b" ! identity ! videoconvert '
             assert told.read_text().startswith(there), told.read_text()
+
+
+def test_service_names_what_there_is():
+    unit = configparser.ConfigParser(interpolation=None)
+    unit.optionxform = str
+    unit.read(PIPELINES / "sender.service")
+    argv = unit["Service"]["ExecStart"].split()
+    assert Path(argv[0]).parent.name == "pipelines" and Path(argv[0]).name in SCRIPTS, argv
+    known = subprocess.run(
+        [PIPELINES / Path(argv[0]).name, "--help"], capture_output=True, text=True, timeout=10
+    ).stdout
+    assert all(word in known for word in argv if word.startswith("--")), argv
+    assert unit["Service"]["Restart"] == "on-failure"
 
 
 if __name__ == "__main__":
