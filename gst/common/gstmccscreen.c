@@ -8,6 +8,7 @@
 
 enum { PT_SR = 200, PT_RR, PT_SDES, PT_BYE, PT_APP, PT_RTPFB, PT_PSFB };
 enum { FMT_PLI = 1, FMT_FIR = 4 };
+enum { SDES_CNAME = 1 };
 
 typedef struct {
   guint32 ssrc;
@@ -470,9 +471,36 @@ may_forward (GstMccScreen *self, Source *source, gboolean bye, MccTime now)
   return source->forwarded;
 }
 
+/* The member's first CNAME, in one chunk; 0: it has none. rtpsession makes a name that is never
+ * freed of each PRIV item's prefix, and takes the prefix's length on trust. */
+static gsize
+append_cname (guint8 *forward, gsize at, const Packet *packet)
+{
+  gsize item = 4, bytes;
+
+  for (guint chunk = 0; chunk < packet->count; chunk++) {
+    for (item += 4; packet->data[item] != 0; item += 2 + (gsize)packet->data[item + 1]) {
+      if (packet->data[item] != SDES_CNAME)
+        continue;
+      bytes = (8 + 2 + (gsize)packet->data[item + 1]) / 4 * 4 + 4; /* a null at least behind it */
+      memset (forward + at, 0, bytes);
+      forward[at] = 0x81;
+      forward[at + 1] = PT_SDES;
+      forward[at + 3] = (guint8)(bytes / 4 - 1);
+      memcpy (forward + at + 4, packet->data + 4, 4);
+      memcpy (forward + at + 8, packet->data + item, 2 + (gsize)packet->data[item + 1]);
+      return at + bytes;
+    }
+    item = (item / 4 + 1) * 4;
+  }
+  return at;
+}
+
 static gsize
 append (guint8 *forward, gsize at, const Packet *packet)
 {
+  if (packet->type == PT_SDES)
+    return append_cname (forward, at, packet);
   memcpy (forward + at, packet->data, packet->size);
   forward[at] &= (guint8)~0x20; /* without its padding */
   forward[at + 2] = (guint8)((packet->size / 4 - 1) >> 8);

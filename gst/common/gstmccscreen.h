@@ -19,8 +19,9 @@
  *    source costs a walk over all that it knows, so a token bucket (GST_MCC_SCREEN_NEW_PER_S) lets
  *    new ones through to it: a flood of SSRCs costs little, a large audience is known a little
  *    later. One that it knows it hears once in GST_MCC_SCREEN_PASS, which is more often than
- * regular RTCP, and leaving at once. The sender that a receiver follows waits for neither. Unknown
- * packet types are skipped. APP, PLI and FIR are never passed on.
+ * regular RTCP, and leaving at once. The sender that a receiver follows waits for neither. Of
+ * SDES the CNAME alone is passed on. Unknown packet types are skipped. APP, PLI and FIR are never
+ * passed on.
  */
 #pragma once
 

@@ -92,6 +92,20 @@ on_indexes (gpointer user, const MccIndexApp *app, const MccAddress *from)
   CHECK (again.ssrc == app->ssrc && again.count == app->count);
 }
 
+/* One chunk with one CNAME, and nulls to its end: nothing that rtpsession keeps for ever. */
+static void
+check_sdes (const guint8 *data, gsize bytes, guint32 ssrc)
+{
+  gsize end;
+
+  CHECK ((data[0] & 0x1f) == 1 && bytes >= 12);
+  CHECK (read32 (data + 4) == ssrc && data[8] == 1);
+  end = 10 + (gsize)data[9];
+  CHECK (end < bytes && bytes - end <= 4);
+  for (; end < bytes; end++)
+    CHECK (data[end] == 0);
+}
+
 /* What rtpsession gets: whole packets of four types, the first a report, all of one member. */
 static void
 check_forward (const guint8 *data, gsize size, guint32 ssrc)
@@ -109,6 +123,8 @@ check_forward (const guint8 *data, gsize size, guint32 ssrc)
     CHECK (bytes <= size - at);
     CHECK (bytes < 8 || (data[at] & 0x1f) == 0 || data[at + 1] >= 202
            || read32 (data + at + 4) == ssrc);
+    if (data[at + 1] == 202)
+      check_sdes (data + at, bytes, ssrc);
     at += bytes;
   }
 }

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * gstmccscreen: what it lets through to rtpsession.
+ */
+#include "screenfixture.h"
+
+/* Two chunks; the CNAME is neither first nor last. */
+static Compound
+chatty (guint32 ssrc)
+{
+  Compound c = { .size = 0 };
+
+  put_rr (&c, ssrc, 0);
+  put_header (&c, 202, 2, 10);
+  put32 (&c, ssrc);
+  put32 (&c, 0x0804ff61); /* PRIV, whose prefix is longer than itself */
+  put32 (&c, 0x62630204); /* NAME, 4 bytes */
+  put32 (&c, 0x6e616d65);
+  put32 (&c, 0x01026374); /* CNAME, 2 bytes */
+  put32 (&c, 0x08020161); /* PRIV */
+  put32 (&c, 0);
+  put32 (&c, ssrc);
+  put32 (&c, 0x01017800); /* another CNAME */
+  return c;
+}
+
+/* Of SDES rtpsession gets the CNAME and nothing else. */
+static void
+test_cname_alone (void)
+{
+  static const guint8 wanted[]
+      = { 0x81, 202, 0, 3, 0x11, 0x22, 0x33, 0x44, 1, 2, 'c', 't', 0, 0, 0, 0 };
+  GstMccScreen *screen = make ();
+  Compound c = chatty (SSRC), none = { .size = 0 };
+  gsize bytes;
+
+  handle (screen, &c, address (1, 5005), START);
+  bytes = handle (screen, &c, address (1, 5005), START);
+  g_assert_cmpuint (drops (), ==, 0);
+  g_assert_cmpuint (bytes, ==, 8 + sizeof wanted);
+  g_assert_cmpmem (forward + 8, bytes - 8, wanted, sizeof wanted);
+  /* without one there is no SDES */
+  put_rr (&none, SSRC, 0);
+  put_header (&none, 202, 1, 4);
+  put32 (&none, SSRC);
+  put32 (&none, 0x08040161);
+  put32 (&none, 0x62630000);
+  bytes = handle (screen, &none, address (1, 5005), START + GST_MCC_SCREEN_PASS);
+  g_assert_cmpuint (drops (), ==, 0);
+  g_assert_cmpuint (bytes, ==, 8);
+  gst_mcc_screen_free (screen);
+}
+
+/* Every length: it is whole, and ends in a null. */
+static void
+test_cname_lengths (void)
+{
+  for (guint length = 0; length < 256; length++) {
+    GstMccScreen *screen = make ();
+    Compound c = { .size = 0 };
+    gsize bytes;
+
+    put_rr (&c, SSRC, 0);
+    put_header (&c, 202, 1, 2 + (2 + length) / 4 + 1);
+    put32 (&c, SSRC);
+    c.data[c.size] = 1;
+    c.data[c.size + 1] = (guint8)length;
+    memset (c.data + c.size + 2, 'x', length);
+    c.size += ((2 + length) / 4 + 1) * 4;
+    handle (screen, &c, address (1, 5005), START);
+    bytes = handle (screen, &c, address (1, 5005), START);
+    g_assert_cmpmem (forward, bytes, c.data, c.size);
+    gst_mcc_screen_free (screen);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/screen/forward/cname-alone", test_cname_alone);
+  g_test_add_func ("/screen/forward/cname-lengths", test_cname_lengths);
+  return g_test_run ();
+}
