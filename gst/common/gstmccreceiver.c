@@ -471,6 +471,7 @@ on_pump (gpointer owner, MccTime now)
   GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
   MccTime next = MCC_TIME_NONE;
   guint64 announced = 0;
+  guint receivers = 0;
 
   g_mutex_lock (&self->lock);
   if (self->core) {
@@ -484,14 +485,16 @@ on_pump (gpointer owner, MccTime now)
     silence = gst_mcc_receiver_check_silence_locked (self, now, &next);
     if (due_join_locked (self, now, &next) >= 0 || mcc_rejoin_next_timeout (&self->rejoin) <= now)
       todo.some = TRUE;
-    if (self->last_stats.announced_bps != self->told_bps)
+    receivers = self->last_stats.receivers;
+    if (self->last_stats.announced_bps != self->told_bps || receivers != self->told_receivers)
       announced = self->told_bps = self->last_stats.announced_bps;
+    self->told_receivers = receivers;
   }
   g_mutex_unlock (&self->lock);
   todo.next = MCC_TIME_NONE; /* returned */
   gst_mcc_receiver_act (self, &todo);
   if (announced)
-    gst_mcc_session_set_bandwidth (self->session, announced);
+    gst_mcc_session_set_shared_bandwidth (self->session, announced, receivers);
   if (ask)
     gst_mcc_session_request_key_unit (self->session, 0);
   gst_mcc_receiver_tell_silence (self, silence);

@@ -81,6 +81,7 @@ typedef struct {
   MccRejoin rejoin;
   guint64 estimated_bps;
   guint64 told_bps; /* to rtpsession */
+  guint told_receivers;
   gboolean other_told, join_told, feedback_told;
   guint ssrc; /* whom to follow; constant while PLAYING */
   /* properties, guarded by the object's lock */

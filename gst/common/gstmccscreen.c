@@ -453,11 +453,20 @@ says_bye (const Packet *packets, guint n)
   return FALSE;
 }
 
+/* Whether rtpsession knows @source still, or may get to know another one. */
+static gboolean
+has_room (const GstMccScreen *self, const Source *source, MccTime now)
+{
+  if (source->forwarded && now - source->passed < GST_MCC_SCREEN_KEPT)
+    return TRUE;
+  return !self->funcs.known || self->funcs.known (self->user) < GST_MCC_SCREEN_KNOWN;
+}
+
 /* Whether rtpsession shall see what @source, which was heard before, says; @bye: that it leaves. */
 static gboolean
 may_forward (GstMccScreen *self, Source *source, gboolean bye, MccTime now)
 {
-  gboolean due = bye || now - source->passed >= GST_MCC_SCREEN_PASS;
+  gboolean due = bye || now - source->passed >= GST_MCC_SCREEN_PASS, pass;
 
   if (!self->begun)
     mcc_bucket_init (&self->strangers, GST_MCC_SCREEN_NEW_PER_S, GST_MCC_SCREEN_NEW_BURST, now);
@@ -466,9 +475,12 @@ may_forward (GstMccScreen *self, Source *source, gboolean bye, MccTime now)
     return source->forwarded = TRUE;
   if (source->forwarded && !due)
     return FALSE;
-  source->forwarded = source->forwarded || mcc_bucket_take (&self->strangers, now);
+  source->forwarded = has_room (self, source, now)
+                      && (source->forwarded || mcc_bucket_take (&self->strangers, now));
   source->passed = now;
-  return source->forwarded;
+  pass = source->forwarded;
+  source->forwarded &= !bye;
+  return pass;
 }
 
 /* The member's first CNAME, in one chunk; 0: it has none. rtpsession makes a name that is never

@@ -18,7 +18,8 @@
  *    this address, so that a BYE from elsewhere does not reach rtpsession. Its first contact with a
  *    source costs a walk over all that it knows, so a token bucket (GST_MCC_SCREEN_NEW_PER_S) lets
  *    new ones through to it: a flood of SSRCs costs little, a large audience is known a little
- *    later. One that it knows it hears once in GST_MCC_SCREEN_PASS, which is more often than
+ *    later. While it knows GST_MCC_SCREEN_KNOWN sources (`known`) it gets to know none: they are
+ *    as good as all of them for its timing, and each costs memory. One that it knows it hears once in GST_MCC_SCREEN_PASS, which is more often than
  * regular RTCP, and leaving at once. The sender that a receiver follows waits for neither. Of
  * SDES the CNAME alone is passed on. Unknown packet types are skipped. APP, PLI and FIR are never
  * passed on.
@@ -40,7 +41,9 @@ G_BEGIN_DECLS
 #define GST_MCC_SCREEN_BURST 50.0
 #define GST_MCC_SCREEN_NEW_PER_S 50.0 /* sources that rtpsession gets to know */
 #define GST_MCC_SCREEN_NEW_BURST 100.0
+#define GST_MCC_SCREEN_KNOWN 256              /* that it knows */
 #define GST_MCC_SCREEN_PASS (2500 * MCC_MSECOND)
+#define GST_MCC_SCREEN_KEPT (5 * MCC_SECOND) /* it knows one for so long, whatever it hears */
 #define GST_MCC_SCREEN_IDLE (60 * MCC_SECOND)
 #define GST_MCC_SCREEN_COLLISION (10 * MCC_SECOND)
 
@@ -70,6 +73,8 @@ typedef struct {
   void (*elm_app) (gpointer user, const MccElmApp *app, const MccAddress *from);
   /* Not NULL: what came is authentic, and this is read, too. */
   void (*indexes) (gpointer user, const MccIndexApp *app, const MccAddress *from);
+  /* How many sources rtpsession knows; NULL: it is not asked. */
+  guint (*known) (gpointer user);
 } GstMccScreenFuncs;
 
 GstMccScreen *gst_mcc_screen_new (const GstMccScreenFuncs *funcs, gpointer user, guint64 seed);

@@ -11,6 +11,7 @@ GST_DEBUG_CATEGORY (gst_mcc_session_debug);
 #define RTP_PROFILE_AVPF 3
 #define RTP_PROFILE_SAVPF 4
 #define DEFAULT_BANDWIDTH 1000000 /* until a target is known */
+#define LEAST_BANDWIDTH 100.0     /* rtpsession counts RTCP's part of it in whole bits */
 #define NTP_EPOCH 2208988800u     /* 1970 in NTP seconds */
 #define RTT_MAX (10 * MCC_SECOND) /* more is a receiver's arithmetic, not a path */
 
@@ -331,6 +332,24 @@ on_indexes (gpointer user, const MccIndexApp *app, const MccAddress *from)
   gst_mcc_session_handle_indexes (user, app);
 }
 
+/* A receiver's needs nobody but the sender. A sender's needs some, to know that receivers, too,
+ * share its bandwidth. */
+static guint
+on_known (gpointer user)
+{
+  GstMccSession *self = user;
+  guint most = self->sender ? 0 : G_MAXUINT;
+
+  for (guint i = 0; self->sender && i < self->n_streams; i++) {
+    guint known = 0;
+
+    if (self->stream[i].rtp_session)
+      g_object_get (self->stream[i].rtp_session, "num-sources", &known, NULL);
+    most = MAX (most, known);
+  }
+  return most;
+}
+
 static const GstMccScreenFuncs screen_funcs = {
   .app = on_app,
   .sender_report = on_sender_report,
@@ -338,6 +357,7 @@ static const GstMccScreenFuncs screen_funcs = {
   .bye = on_bye,
   .key_unit_request = on_key_unit_request,
   .dropped = on_dropped,
+  .known = on_known,
 };
 
 /* A unicast receiver answers where the sender's RTCP comes from. */
@@ -485,6 +505,16 @@ gst_mcc_session_set_bandwidth (GstMccSession *self, guint64 bps)
   guint64 most = self->session_bandwidth ? self->session_bandwidth : G_MAXUINT64;
 
   gst_mcc_session_set_stream_bandwidth (self, 0, mcc_rtcp_base_bps (bps, most));
+}
+
+void
+gst_mcc_session_set_shared_bandwidth (GstMccSession *self, guint64 bps, guint receivers)
+{
+  guint64 most = self->session_bandwidth ? self->session_bandwidth : G_MAXUINT64;
+  gdouble known = mcc_rtcp_known_bps (mcc_rtcp_base_bps (bps, most), receivers);
+
+  if (self->stream[0].rtp_session)
+    g_object_set (self->stream[0].rtp_session, "bandwidth", MAX (known, LEAST_BANDWIDTH), NULL);
 }
 
 static GstPad *

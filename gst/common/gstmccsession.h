@@ -179,6 +179,8 @@ void gst_mcc_session_get_layer_stats (GstMccSession *self, MccLayerMergeStats *o
 
 /* The announced target: rtpsession's regular reports keep to their share of 5 % of it. */
 void gst_mcc_session_set_bandwidth (GstMccSession *self, guint64 bps);
+/* Receiver, whose rtpsession knows the sender only: as one of @receivers. */
+void gst_mcc_session_set_shared_bandwidth (GstMccSession *self, guint64 bps, guint receivers);
 /* Sender: what the regular reports of @stream are 5 % of, as such. */
 void gst_mcc_session_set_stream_bandwidth (GstMccSession *self, guint stream, guint64 bps);
 /* From GstBin::handle_message: TRUE: consumed (transfer full), else the caller chains up. Turns the

@@ -71,6 +71,7 @@ typedef struct {
 typedef struct {
   uint32_t source_ssrc; /* 0 = none yet */
   uint64_t received_bps, estimated_bps, announced_bps;
+  unsigned receivers; /* announced; 0: not known */
   double loss_ratio; /* without marks */
   uint64_t packets_received, packets_lost, duplicates, reordered;
   uint64_t packets_marked; /* by queues (ECN); received, not lost */

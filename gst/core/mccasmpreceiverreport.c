@@ -189,6 +189,7 @@ mcc_asmp_receiver_get_stats (const MccAsmpReceiver *self, MccTime now, MccAsmpRe
   out->estimated_bps
       = pending && self->spliced_once && self->told_bps > 0 ? self->told_bps : rate_bps;
   out->announced_bps = self->has_session ? self->session.target_bps : 0;
+  out->receivers = self->has_session ? self->session.receivers : 0;
   out->loss_ratio = mcc_asmp_path_lost_ratio (path);
   out->packets_received = mcc_loss_packets_received (path->loss);
   out->packets_lost = mcc_loss_packets_lost (path->loss);

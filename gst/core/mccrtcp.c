@@ -31,6 +31,14 @@ mcc_rtcp_interval (uint64_t target_bps, uint64_t session_bps, double share, unsi
       MCC_RTCP_MIN_INTERVAL, INTERVAL_MAX);
 }
 
+double
+mcc_rtcp_known_bps (uint64_t base_bps, unsigned receivers)
+{
+  double n = receivers > 0 ? receivers : 1;
+  double alike = 2.0 / (n + 1.0), theirs = 2.0 * MCC_RTCP_RECEIVER_SHARE / n;
+  return (double)base_bps * (alike < theirs ? alike : theirs);
+}
+
 MccTime
 mcc_rtcp_randomize (MccRng *rng, MccTime interval)
 {

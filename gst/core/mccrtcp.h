@@ -32,5 +32,12 @@ uint64_t mcc_rtcp_base_bps (uint64_t target_bps, uint64_t session_bps);
  * @share (0..1) of the RTCP bandwidth; >= MCC_RTCP_MIN_INTERVAL. */
 MccTime mcc_rtcp_interval (uint64_t target_bps, uint64_t session_bps, double share,
     unsigned members, double compound_bytes);
+/* As which an RTP stack that knows of two members, itself and the sender, is to take @base_bps: so
+ * that its interval is that of one of @receivers beside a sender.
+ *
+ *   base x min (2 / (receivers + 1), 2 MCC_RTCP_RECEIVER_SHARE / receivers)
+ *
+ * (RFC 3550 6.2.1: as long as a quarter of all are senders, all share alike.) */
+double mcc_rtcp_known_bps (uint64_t base_bps, unsigned receivers);
 /* Td x U(0.5, 1.5) / compensation, never below MCC_RTCP_MIN_INTERVAL. */
 MccTime mcc_rtcp_randomize (MccRng *rng, MccTime interval);

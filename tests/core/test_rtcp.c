@@ -39,6 +39,19 @@ test_interval (void)
         rows[i].seconds, 1e-4 * rows[i].seconds);
 }
 
+/* Two members with what they are told report as often as one of all, by RFC 3550 6.3.1. */
+static void
+test_known (void)
+{
+  for (unsigned n = 1; n <= 10000; n++) {
+    double bps = 1000000, bits = 1120;
+    double all = n >= 3 ? n * bits / (0.75 * bps) : (n + 1) * bits / bps;
+
+    g_assert_cmpfloat_with_epsilon (2 * bits / mcc_rtcp_known_bps (1000000, n), all, 1e-9 * all);
+  }
+  g_assert_cmpfloat (mcc_rtcp_known_bps (1000000, 0), ==, 1000000);
+}
+
 /* Uniform in [0.5, 1.5) / 1.21828, so the mean is Td / 1.21828. */
 static void
 test_randomize (void)
@@ -79,6 +92,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/rtcp/interval", test_interval);
+  g_test_add_func ("/rtcp/two-known-for-all", test_known);
   g_test_add_func ("/rtcp/randomize/uniform-and-compensated", test_randomize);
   g_test_add_func ("/rtcp/randomize/never-below-the-minimum", test_randomize_floor);
   return g_test_run ();

@@ -67,8 +67,8 @@ on_dropped (gpointer user, MccDrop drop, guint32 ssrc)
   seen.dropped[drop]++;
 }
 
-static const GstMccScreenFuncs funcs
-    = { on_app, NULL, on_sender_report, on_block, on_bye, on_key_unit, on_dropped, NULL, NULL };
+static const GstMccScreenFuncs funcs = { on_app, NULL, on_sender_report, on_block, on_bye,
+  on_key_unit, on_dropped, NULL, NULL, NULL };
 
 static inline GstMccScreen *
 make (void)

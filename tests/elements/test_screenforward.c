@@ -74,11 +74,63 @@ test_cname_lengths (void)
   }
 }
 
+static guint known;
+
+static guint
+on_known (gpointer user)
+{
+  return known;
+}
+
+/* rtpsession knows so many: whom it surely knows it goes on to hear, who leaves included, and
+ * nobody else; but the sender that a receiver follows, and a collision. */
+static void
+test_known (void)
+{
+  GstMccScreenFuncs counting = funcs;
+  GstMccScreen *screen;
+  MccAddress unknown = { 0 };
+  MccTime now = START;
+  Compound a = report (SSRC), b = report (SSRC + 1), bye = report (SSRC);
+  Compound own = report (OWN_SSRC), media = report (SSRC + 2);
+
+  put_bye (&bye, SSRC);
+  memset (&seen, 0, sizeof seen);
+  counting.known = on_known;
+  screen = gst_mcc_screen_new (&counting, NULL, 1);
+  gst_mcc_screen_set_own (screen, &(guint32){ OWN_SSRC }, 1, OWN_PORT);
+  gst_mcc_screen_set_followed (screen, SSRC + 2, &unknown, FALSE);
+  known = GST_MCC_SCREEN_KNOWN - 1;
+  handle (screen, &a, address (1, 1), now);
+  g_assert_cmpuint (handle (screen, &a, address (1, 1), now), >, 0);
+  known = GST_MCC_SCREEN_KNOWN;
+  for (guint i = 0; i < 10; i++) {
+    now += GST_MCC_SCREEN_PASS;
+    g_assert_cmpuint (handle (screen, &a, address (1, 1), now), >, 0);
+    g_assert_cmpuint (handle (screen, &b, address (2, 1), now), ==, 0);
+    g_assert_true ((handle (screen, &media, address (3, 1), now) > 0) == (i > 0));
+  }
+  g_assert_cmpuint (handle (screen, &own, address (4, 1), now), >, 0);
+  g_assert_cmpuint (handle (screen, &bye, address (1, 1), now), >, 0);
+  /* it has left, and is new */
+  g_assert_cmpuint (handle (screen, &a, address (1, 1), now), ==, 0);
+  known = 0;
+  now += GST_MCC_SCREEN_PASS;
+  g_assert_cmpuint (handle (screen, &a, address (1, 1), now), >, 0);
+  g_assert_cmpuint (handle (screen, &b, address (2, 1), now), >, 0);
+  known = GST_MCC_SCREEN_KNOWN;
+  now += GST_MCC_SCREEN_KEPT; /* it may have been forgotten meanwhile */
+  g_assert_cmpuint (handle (screen, &a, address (1, 1), now), ==, 0);
+  g_assert_cmpuint (seen.byes, ==, 1);
+  gst_mcc_screen_free (screen);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/screen/forward/cname-alone", test_cname_alone);
   g_test_add_func ("/screen/forward/cname-lengths", test_cname_lengths);
+  g_test_add_func ("/screen/forward/known", test_known);
   return g_test_run ();
 }

@@ -3,12 +3,13 @@
  * gstmccsession: a sender and a receiver on the loopback interface, RTP, our APP packets, key-unit
  * requests and BYE between them, by multicast and by unicast.
  */
+#include <netinet/in.h>
 #include <unistd.h>
 
 #include <gst/rtp/gstrtpbuffer.h>
 
 #include "gstmccproperties.h"
-#include "gstmccsession.h"
+#include "gstmccsessionprivate.h"
 #include "ownport.h"
 
 typedef struct {
@@ -26,6 +27,7 @@ typedef struct {
   GstElement *tx_pipe, *rx_pipe;
   GstMccSession *sender, *receiver;
   GstPad *feed; /* into the sender */
+  guint16 port;
   guint16 seq;
 } World;
 
@@ -193,6 +195,7 @@ world_start (World *world, const gchar *address, const gchar *iface)
   gst_bin_add_many (GST_BIN (world->rx_pipe), rx_bin, fakesink, NULL);
   world->sender = gst_mcc_session_new_sender (GST_BIN (tx_bin), &handler, &world->tx);
   world->receiver = gst_mcc_session_new_receiver (GST_BIN (rx_bin), &handler, &world->rx);
+  world->port = (guint16)settings.port;
   g_assert_true (gst_mcc_session_open (world->receiver, &settings, &error));
   g_assert_no_error (error);
   g_assert_true (gst_mcc_session_open (world->sender, &settings, &error));
@@ -302,6 +305,52 @@ test_multicast (void)
   run (group, "lo");
 }
 
+static guint
+known (GstMccSession *session)
+{
+  guint n = 0;
+
+  g_object_get (session->stream[0].rtp_session, "num-sources", &n, NULL);
+  return n;
+}
+
+/* Names without end, each heard twice: rtpsession, which keeps each for long and walks over all for
+ * each, gets to know some at a sender, and nobody but the sender at a receiver. */
+static void
+test_names (void)
+{
+  guint8 compound[20] = { 0x80, 201, 0, 1, 0, 0, 0, 0, 0x81, 202, 0, 2, 0, 0, 0, 0, 1, 1, 'x' };
+  GSocket *socket
+      = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
+  GstCaps *caps = rtp_caps ();
+  GSocketAddress *to;
+  gchar group[32];
+  World world;
+
+  g_snprintf (group, sizeof group, "239.255.%d.%d", 128 + getpid () / 256 % 64, getpid () % 256);
+  world_start (&world, group, "lo");
+  gst_mcc_session_set_caps (world.receiver, caps);
+  feed (&world, 5);
+  g_assert_true (reached (&world.rx, &world.rx.rtp, 5));
+  to = g_inet_socket_address_new_from_string (group, (guint16)(world.port + 1));
+  g_socket_set_option (socket, IPPROTO_IP, IP_MULTICAST_IF, (gint)g_htonl (INADDR_LOOPBACK), NULL);
+  for (guint i = 0; i < 2000; i++) {
+    GST_WRITE_UINT32_BE (compound + 4, 0x50000000u + i);
+    GST_WRITE_UINT32_BE (compound + 12, 0x50000000u + i);
+    for (guint twice = 0; twice < 2; twice++)
+      g_socket_send_to (socket, to, (gchar *)compound, sizeof compound, NULL, NULL);
+    g_usleep (2500);
+  }
+  g_usleep (200000);
+  g_assert_cmpuint (known (world.receiver), <=, 2);
+  g_assert_cmpuint (known (world.sender), >=, 100);
+  g_assert_cmpuint (known (world.sender), <=, GST_MCC_SCREEN_KNOWN);
+  g_object_unref (to);
+  g_object_unref (socket);
+  world_stop (&world);
+  gst_caps_unref (caps);
+}
+
 static void
 test_unicast (void)
 {
@@ -381,6 +430,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/session/multicast", test_multicast);
   g_test_add_func ("/session/unicast", test_unicast);
+  g_test_add_func ("/session/names-without-end", test_names);
   g_test_add_func ("/session/settings-name-the-property", test_settings);
   g_test_add_func ("/session/no-such-interface", test_no_such_interface);
   return g_test_run ();

@@ -164,7 +164,7 @@ int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
   static const GstMccScreenFuncs funcs = { on_app, NULL, on_sender_report, on_report_block, on_bye,
-    on_key_unit_request, on_dropped, NULL, on_indexes };
+    on_key_unit_request, on_dropped, NULL, on_indexes, NULL };
   FuzzInput in = { data, size };
   Datagram datagram = { 0 };
   MccTime now = 5 * MCC_SECOND;
