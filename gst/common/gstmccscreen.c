@@ -38,7 +38,8 @@ struct _GstMccScreen {
   gboolean lost;       /* ... is not there any more */
   MccBucket strangers; /* sources that rtpsession does not know yet */
   gboolean begun;      /* ... is valid */
-  MccTime collision;   /* the last one passed on */
+  MccTime collision;   /* the next one is passed on then; 0: at once */
+  MccTime wait;        /* ... and the one behind it so much later */
   Source *sources;     /* SETS x WAYS */
 };
 
@@ -56,7 +57,7 @@ gst_mcc_screen_new (const GstMccScreenFuncs *funcs, gpointer user, guint64 seed)
   self->funcs = *funcs;
   self->user = user;
   self->seed = seed;
-  self->collision = MCC_TIME_NONE;
+  self->wait = GST_MCC_SCREEN_COLLISION;
   self->sources = g_new0 (Source, SETS * WAYS);
   return self;
 }
@@ -424,6 +425,22 @@ is_own_ssrc (const GstMccScreen *self, guint32 ssrc)
   return FALSE;
 }
 
+/* Somebody has our SSRC. Changing it ends a true collision (RFC 3550 8.2), and those are rare. Who
+ * forges them has a few at first; then the rest gained by keeping quiet is what a change costs. */
+static gboolean
+may_collide (GstMccScreen *self, MccTime now)
+{
+  if (now < self->collision)
+    return FALSE;
+  for (MccTime quiet = self->collision ? now - self->collision : 0;
+       quiet >= GST_MCC_SCREEN_COLLISION_MAX && self->wait > GST_MCC_SCREEN_COLLISION;
+       quiet -= GST_MCC_SCREEN_COLLISION_MAX)
+    self->wait = mcc_time_max (self->wait / 2, GST_MCC_SCREEN_COLLISION);
+  self->collision = now + self->wait;
+  self->wait = mcc_time_min (2 * self->wait, GST_MCC_SCREEN_COLLISION_MAX);
+  return TRUE;
+}
+
 /* TRUE: ours, or claims to be; *forward says whether rtpsession shall see it. */
 static gboolean
 is_own (GstMccScreen *self, guint32 ssrc, const MccAddress *from, MccTime now, gboolean *forward)
@@ -433,10 +450,7 @@ is_own (GstMccScreen *self, guint32 ssrc, const MccAddress *from, MccTime now, g
   *forward = FALSE;
   if (from->port == self->own_port) {
     drop (self, MCC_DROP_OWN, ssrc);
-  } else if (self->collision == MCC_TIME_NONE
-             || now - self->collision >= GST_MCC_SCREEN_COLLISION) {
-    /* true collisions are rare; a forger shall not make us change our SSRC all the time */
-    self->collision = now;
+  } else if (may_collide (self, now)) {
     *forward = TRUE;
   } else {
     drop (self, MCC_DROP_ADDRESS, ssrc);

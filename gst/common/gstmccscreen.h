@@ -7,7 +7,10 @@
  *  - One member a compound: every RR, SR, SDES chunk, BYE, feedback and APP packet in it carries
  * the SSRC of the first packet; a packet that does not is dropped.
  *  - Own packets looped back (our SSRC and our RTCP socket's port) are dropped; our SSRC from
- *    another port is a collision and passed on at most once in GST_MCC_SCREEN_COLLISION.
+ *    another port is a collision. The next one is passed on GST_MCC_SCREEN_COLLISION later, then
+ *    after twice, four times as long, up to GST_MCC_SCREEN_COLLISION_MAX; each time that this goes
+ *    by without one behind the wait halves it. However it is done, in the long run that is one in
+ *    GST_MCC_SCREEN_COLLISION_MAX.
  *  - The followed sender's RTCP comes from the host that its RTP comes from, else it is dropped: a
  *    BYE, an announcement or a sender report of somebody else in its name has no effect. Once it is
  *    lost its APP packets alone are taken from anywhere: whose they may be is for the core to say.
@@ -46,6 +49,7 @@ G_BEGIN_DECLS
 #define GST_MCC_SCREEN_KEPT (5 * MCC_SECOND) /* it knows one for so long, whatever it hears */
 #define GST_MCC_SCREEN_IDLE (60 * MCC_SECOND)
 #define GST_MCC_SCREEN_COLLISION (10 * MCC_SECOND)
+#define GST_MCC_SCREEN_COLLISION_MAX (3600 * MCC_SECOND)
 
 typedef struct _GstMccScreen GstMccScreen;
 

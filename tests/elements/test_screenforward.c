@@ -125,6 +125,51 @@ test_known (void)
   gst_mcc_screen_free (screen);
 }
 
+/* A true collision is passed on at once; one that is forged again and again less and less often,
+ * whether with or without pauses; after quiet times as at first. */
+static void
+test_collisions (void)
+{
+  static const guint at_s[] = { 0, 10, 30, 70, 150, 310, 630, 1270, 2550, 5110, 8710, 12310 };
+  GstMccScreen *screen = make ();
+  Compound c = report (OWN_SSRC);
+  guint passed = 0;
+
+  for (guint s = 0; s < 12500; s++)
+    if (handle (screen, &c, address (8, (guint16)(s + 1)), START + s * MCC_SECOND) > 0) {
+      g_assert_cmpuint (passed, <, G_N_ELEMENTS (at_s));
+      g_assert_cmpuint (s, ==, at_s[passed++]);
+    }
+  g_assert_cmpuint (passed, ==, G_N_ELEMENTS (at_s));
+  g_assert_cmpuint (seen.dropped[MCC_DROP_ADDRESS], ==, 12500 - passed);
+  /* a day later */
+  for (guint s = 0; s < 100; s++)
+    passed += handle (screen, &c, address (8, 1), START + (100000 + s) * MCC_SECOND) > 0;
+  g_assert_cmpuint (passed, ==, G_N_ELEMENTS (at_s) + 4);
+  gst_mcc_screen_free (screen);
+}
+
+/* Bursts with quiet hours between them gain nothing in the long run. */
+static void
+test_collisions_in_bursts (void)
+{
+  Compound c = report (OWN_SSRC);
+
+  for (guint hours = 1; hours <= 12; hours++) {
+    GstMccScreen *screen = make ();
+    guint passed = 0, days = 20, last = 0;
+
+    for (guint s = 0; s < days * 86400; s += 10)
+      if (s < last + 600 || s >= last + hours * 3600) {
+        if (s >= last + hours * 3600)
+          last = s;
+        passed += handle (screen, &c, address (8, 1), START + s * MCC_SECOND) > 0;
+      }
+    g_assert_cmpuint (passed, <=, days * 24 + 10);
+    gst_mcc_screen_free (screen);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -132,5 +177,7 @@ main (int argc, char **argv)
   g_test_add_func ("/screen/forward/cname-alone", test_cname_alone);
   g_test_add_func ("/screen/forward/cname-lengths", test_cname_lengths);
   g_test_add_func ("/screen/forward/known", test_known);
+  g_test_add_func ("/screen/forward/collisions", test_collisions);
+  g_test_add_func ("/screen/forward/collisions-in-bursts", test_collisions_in_bursts);
   return g_test_run ();
 }
