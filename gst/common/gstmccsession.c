@@ -392,7 +392,7 @@ on_datagram (gpointer owner, const guint8 *data, gsize size, const MccAddress *f
     size = MIN (size, sizeof plain); /* a longer one fails there, and would at the screen */
     memcpy (plain, data, size);
     data = plain;
-    if (!gst_mcc_session_unprotect (self, TRUE, plain, &size))
+    if (!gst_mcc_session_unprotect (self, TRUE, plain, &size, from))
       return;
   }
   g_mutex_lock (&self->lock);

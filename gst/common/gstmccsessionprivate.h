@@ -125,8 +125,9 @@ void gst_mcc_session_close_srtp (GstMccSession *self);
 /* Sender: what arrives at @pad leaves it encrypted. A payloader that begins anew at numbers which
  * were used under its SSRC gets another one. */
 void gst_mcc_session_protect_rtp (GstMccStream *stream, GstPad *pad);
-/* FALSE: it is dropped and counted. Without keys all is as it comes. */
-gboolean gst_mcc_session_unprotect (GstMccSession *self, gboolean rtcp, guint8 *data, gsize *size);
+/* FALSE: it is dropped and counted. Without keys all is as it comes. @from: of RTCP. */
+gboolean gst_mcc_session_unprotect (
+    GstMccSession *self, gboolean rtcp, guint8 *data, gsize *size, const MccAddress *from);
 /* Of the sender's streams, from SRTCP. */
 void gst_mcc_session_handle_indexes (GstMccSession *self, const MccIndexApp *app);
 

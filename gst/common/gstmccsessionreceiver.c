@@ -77,7 +77,7 @@ note_reception (GstMccSession *self, const guint8 *data, const MccAddress *from,
 static gboolean
 on_encrypted (gpointer owner, guint8 *data, gsize *size)
 {
-  return gst_mcc_session_unprotect (owner, FALSE, data, size);
+  return gst_mcc_session_unprotect (owner, FALSE, data, size, NULL);
 }
 
 static GstMccSourceVerdict

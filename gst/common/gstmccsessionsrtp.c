@@ -253,7 +253,8 @@ get_followed (GstMccSession *self)
 }
 
 gboolean
-gst_mcc_session_unprotect (GstMccSession *self, gboolean rtcp, guint8 *data, gsize *size)
+gst_mcc_session_unprotect (
+    GstMccSession *self, gboolean rtcp, guint8 *data, gsize *size, const MccAddress *from)
 {
   MccDrop drop;
 
@@ -261,6 +262,9 @@ gst_mcc_session_unprotect (GstMccSession *self, gboolean rtcp, guint8 *data, gsi
     return TRUE;
   drop = gst_mcc_srtp_unprotect (
       self->srtp, rtcp, data, size, get_followed (self), gst_mcc_session_clock ());
+  /* Looped back it comes from us; who else sends it makes a collision of it. */
+  if (drop == MCC_DROP_OWN && from->port != self->sockets.rtcp_port)
+    drop = MCC_DROP_REPLAYED;
   if (drop != MCC_DROP_NONE && self->handler.dropped)
     self->handler.dropped (self->owner, drop, 0);
   return drop == MCC_DROP_NONE;

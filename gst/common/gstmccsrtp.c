@@ -23,6 +23,7 @@
  * last to have the place of an SSRC, which is random. */
 #define REMOVED_MAX 65536
 #define SENT_MAX 8 /* SSRCs of ours whose indexes are announced */
+#define OWN_MAX 64 /* SSRCs of ours, the newest, whose SRTCP is known again */
 
 enum { RTP, RTCP, KINDS };
 
@@ -49,9 +50,10 @@ typedef struct {
   GList link;    /* in .order */
 } Source;
 
+/* What is behind an SSRC's newest SRTCP packet. */
 typedef struct {
   guint32 ssrc, next; /* 0: nobody */
-} Removed;
+} Next;
 
 struct _GstMccSrtp {
   gboolean sender;
@@ -66,8 +68,10 @@ struct _GstMccSrtp {
   srtp_t out[KINDS], in[KINDS];
   GHashTable *sources[KINDS]; /* by SSRC, of Source */
   GQueue order[KINDS];        /* of them, who was silent longest first */
-  Removed *removed;           /* of RTCP; NULL: none yet */
-  MccIndexApp sent;           /* .ssrc unused */
+  Next *removed;              /* of RTCP; NULL: none yet */
+  Next own[OWN_MAX];          /* what we have sent; the last one is the newest */
+  guint n_own;
+  MccIndexApp sent; /* .ssrc unused */
 };
 
 /* ---- keys ---- */
@@ -347,6 +351,18 @@ gst_mcc_srtp_get_rtcp_overhead (GstMccSrtp *self)
   return SRTCP_INDEX_BYTES + TAG_80_BYTES + (self->keys.mki ? MKI_BYTES : 0);
 }
 
+/* The index is in front of MKI and tag, behind the bit E (RFC 3711 3.4). */
+static guint32
+read_rtcp_index (const GstMccSrtp *self, const guint8 *data, gsize size)
+{
+  gsize behind = SRTCP_INDEX_BYTES + (self->keys.mki ? MKI_BYTES : 0) + TAG_80_BYTES;
+  guint32 index = 0;
+
+  if (size >= RTCP_HEADER_BYTES + behind)
+    memcpy (&index, data + size - behind, sizeof index);
+  return GUINT32_FROM_BE (index) & 0x7fffffff;
+}
+
 /* ---- packets out ---- */
 
 static void
@@ -367,6 +383,32 @@ note_sent_locked (GstMccSrtp *self, guint32 ssrc, guint16 seq)
   self->sent.entry[i] = (MccIndex){ ssrc, (guint64)roc << 16 | seq };
 }
 
+static void
+note_own_locked (GstMccSrtp *self, guint32 ssrc, guint32 index)
+{
+  guint i = 0;
+
+  while (i < self->n_own && self->own[i].ssrc != ssrc)
+    i++;
+  if (i == OWN_MAX)
+    i = 0;
+  else if (i == self->n_own)
+    self->n_own++;
+  memmove (self->own + i, self->own + i + 1, (self->n_own - i - 1) * sizeof self->own[0]);
+  self->own[self->n_own - 1] = (Next){ ssrc, index + 1 };
+}
+
+/* We have sent it: another one with our SSRC, who counts for himself, is behind us if he is new,
+ * and then it is he who hears of us. */
+static gboolean
+is_own_locked (const GstMccSrtp *self, guint32 ssrc, guint32 index)
+{
+  for (guint i = 0; i < self->n_own; i++)
+    if (self->own[i].ssrc == ssrc)
+      return index < self->own[i].next;
+  return FALSE;
+}
+
 gboolean
 gst_mcc_srtp_protect (GstMccSrtp *self, gboolean rtcp, guint8 *data, gsize *size)
 {
@@ -382,6 +424,9 @@ gst_mcc_srtp_protect (GstMccSrtp *self, gboolean rtcp, guint8 *data, gsize *size
     status = srtp_protect_mki (self->out[RTP], data, &bytes, self->keys.mki, self->use);
   if (status == srtp_err_status_ok && !rtcp)
     note_sent_locked (self, GST_READ_UINT32_BE (data + 8), GST_READ_UINT16_BE (data + 2));
+  else if (status == srtp_err_status_ok)
+    note_own_locked (
+        self, GST_READ_UINT32_BE (data + 4), read_rtcp_index (self, data, (gsize)bytes));
   g_mutex_unlock (&self->lock);
   *size = (gsize)bytes;
   return status == srtp_err_status_ok;
@@ -422,7 +467,7 @@ has_room_locked (GstMccSrtp *self, guint kind, guint32 ssrc, guint32 followed, M
 static guint32
 get_removed_locked (GstMccSrtp *self, guint32 ssrc)
 {
-  const Removed *removed = self->removed ? &self->removed[ssrc % REMOVED_MAX] : NULL;
+  const Next *removed = self->removed ? &self->removed[ssrc % REMOVED_MAX] : NULL;
 
   return removed && removed->ssrc == ssrc ? removed->next : 0;
 }
@@ -432,8 +477,8 @@ remove_source_locked (GstMccSrtp *self, guint kind, Source *source)
 {
   if (kind == RTCP) {
     if (!self->removed)
-      self->removed = g_new0 (Removed, REMOVED_MAX);
-    self->removed[source->ssrc % REMOVED_MAX] = (Removed){ source->ssrc, source->next };
+      self->removed = g_new0 (Next, REMOVED_MAX);
+    self->removed[source->ssrc % REMOVED_MAX] = (Next){ source->ssrc, source->next };
   }
   g_queue_unlink (&self->order[kind], &source->link);
   srtp_remove_stream (self->in[kind], g_htonl (source->ssrc)); /* or it has none */
@@ -548,18 +593,6 @@ read_mki (const GstMccSrtp *self, const guint8 *data, gsize size)
   return GUINT32_FROM_BE (mki);
 }
 
-/* The index is in front of that, behind the bit E (RFC 3711 3.4). */
-static guint32
-read_rtcp_index (const GstMccSrtp *self, const guint8 *data, gsize size)
-{
-  gsize behind = SRTCP_INDEX_BYTES + (self->keys.mki ? MKI_BYTES : 0) + TAG_80_BYTES;
-  guint32 index = 0;
-
-  if (size >= RTCP_HEADER_BYTES + behind)
-    memcpy (&index, data + size - behind, sizeof index);
-  return GUINT32_FROM_BE (index) & 0x7fffffff;
-}
-
 static srtp_err_status_t
 unprotect_rtcp_locked (GstMccSrtp *self, guint8 *data, int *size, guint32 ssrc, guint32 index)
 {
@@ -579,6 +612,7 @@ gst_mcc_srtp_unprotect (
   guint32 mki = 0, index = 0, ssrc;
   srtp_err_status_t status;
   int bytes = (int)*size;
+  gboolean own = FALSE;
 
   if (*size < (rtcp ? RTCP_HEADER_BYTES : RTP_HEADER_BYTES) || *size > G_MAXUINT16)
     return MCC_DROP_UNAUTHENTIC;
@@ -604,12 +638,13 @@ gst_mcc_srtp_unprotect (
       source->heard = TRUE;
     if (mki)
       follow_key_locked (self, mki);
+    own = rtcp && is_own_locked (self, ssrc, index);
   }
   g_mutex_unlock (&self->lock);
   *size = (gsize)MAX (bytes, 0);
   switch (status) {
     case srtp_err_status_ok:
-      return MCC_DROP_NONE;
+      return own ? MCC_DROP_OWN : MCC_DROP_NONE;
     case srtp_err_status_replay_fail:
     case srtp_err_status_replay_old:
       return MCC_DROP_REPLAYED;

@@ -50,7 +50,8 @@ guint gst_mcc_srtp_get_rtcp_overhead (GstMccSrtp *self);
 /* Any thread. @data has room for GST_MCC_SRTP_ROOM bytes more than *size. FALSE: it cannot leave.
  */
 gboolean gst_mcc_srtp_protect (GstMccSrtp *self, gboolean rtcp, guint8 *data, gsize *size);
-/* MCC_DROP_NONE: @data is the packet as it was; UNAUTHENTIC or REPLAYED: it is not to be used.
+/* MCC_DROP_NONE: @data is the packet as it was; UNAUTHENTIC or REPLAYED: it is not to be used; OWN:
+ * nor that, for we have sent it.
  * @followed: whom a receiver follows (0: nobody), who is never forgotten. @now does not run back.
  */
 MccDrop gst_mcc_srtp_unprotect (

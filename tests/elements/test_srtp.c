@@ -352,11 +352,38 @@ test_ciphers (void)
     }
 }
 
+/* What we have sent is no other one's, under an SSRC of before either; a member that has our SSRC
+ * is heard as soon as it has sent more than we have. */
+static void
+test_own (void)
+{
+  GstMccSrtp *self = make (TRUE, KEY_A), *other = make (FALSE, KEY_A);
+  Packet before = rtcp (self, 1), forged, first, second;
+
+  for (guint32 ssrc = 2; ssrc <= 64; ssrc++)
+    first = rtcp (self, ssrc);
+  second = rtcp (self, 64);
+  g_assert_cmpint (take (other, TRUE, first), ==, MCC_DROP_NONE);
+  g_assert_cmpint (take (self, TRUE, second), ==, MCC_DROP_OWN);
+  g_assert_cmpint (take (self, TRUE, second), ==, MCC_DROP_REPLAYED);
+  g_assert_cmpint (take (self, TRUE, first), ==, MCC_DROP_OWN);
+  forged = before;
+  forged.data[20] ^= 1;
+  g_assert_cmpint (take (self, TRUE, forged), ==, MCC_DROP_UNAUTHENTIC);
+  g_assert_cmpint (take (self, TRUE, before), ==, MCC_DROP_OWN);
+  rtcp (other, 64);
+  rtcp (other, 64);
+  g_assert_cmpint (take (self, TRUE, rtcp (other, 64)), ==, MCC_DROP_NONE);
+  gst_mcc_srtp_free (self);
+  gst_mcc_srtp_free (other);
+}
+
 /* Strangers' SSRCs leave nothing behind. */
 static void
 test_flood (void)
 {
   GstMccSrtp *sender = make (TRUE, KEY_A), *stranger = make (FALSE, KEY_B);
+  GstMccSrtp *member = make (FALSE, KEY_A);
   gint64 start = g_get_monotonic_time ();
   Packet packet = rtcp (stranger, 1);
 
@@ -365,9 +392,10 @@ test_flood (void)
     g_assert_cmpint (take (sender, TRUE, packet), ==, MCC_DROP_UNAUTHENTIC);
   }
   g_test_message ("%.2f us a packet", (gdouble)(g_get_monotonic_time () - start) / 100000);
-  g_assert_cmpint (take (sender, TRUE, rtcp (sender, 5)), ==, MCC_DROP_NONE);
+  g_assert_cmpint (take (sender, TRUE, rtcp (member, 5)), ==, MCC_DROP_NONE);
   gst_mcc_srtp_free (sender);
   gst_mcc_srtp_free (stranger);
+  gst_mcc_srtp_free (member);
 }
 
 /* More members than are kept, one after the other: who was silent longest makes room, but nobody
@@ -455,6 +483,7 @@ main (int argc, char **argv)
   g_test_add_func ("/srtp/indexes-of-the-newest-streams", test_newest);
   g_test_add_func ("/srtp/false-index", test_false_index);
   g_test_add_func ("/srtp/errors-name-the-line-not-the-key", test_key_errors);
+  g_test_add_func ("/srtp/own", test_own);
   g_test_add_func ("/srtp/flood-of-ssrcs", test_flood);
   g_test_add_func ("/srtp/more-members-than-are-kept", test_full);
   g_test_add_func ("/srtp/more-streams-than-are-kept", test_full_of_streams);

@@ -249,6 +249,49 @@ hear_ssrc (GSocket *spy)
   g_assert_not_reached ();
 }
 
+/* A stranger who has no key sends the sender its own RTCP back: that is no collision. */
+static void
+test_sent_back (void)
+{
+  GSocket *spy
+      = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
+  GSocketAddress *here = g_inet_socket_address_new_from_string ("127.0.0.1", (guint16)(port + 1));
+  guint8 heard[2048];
+  guint32 media = 0;
+  Side sender;
+  guint sent = 0;
+
+  g_assert_true (g_socket_bind (spy, here, FALSE, NULL));
+  g_socket_set_timeout (spy, 5);
+  side_start (&sender,
+      "audiotestsrc is-live=true samplesperbuffer=220 ! audio/x-raw,rate=44100,channels=1 ! "
+      "audioconvert ! rtpL16pay ! asmpsink name=it",
+      "1 " KEY_A);
+  g_object_set (sender.element, "address", "127.0.0.1", "multicast-iface", NULL, NULL);
+  g_assert_cmpint (
+      gst_element_set_state (sender.pipeline, GST_STATE_PLAYING), !=, GST_STATE_CHANGE_FAILURE);
+  while (sent < 8) {
+    GSocketAddress *from = NULL;
+    gssize size = g_socket_receive_from (spy, &from, (gchar *)heard, sizeof heard, NULL, NULL);
+
+    g_assert_cmpint (size, >, 8);
+    if (heard[1] == 200) {
+      guint32 ssrc = GST_READ_UINT32_BE (heard + 4);
+
+      g_assert_cmphex (ssrc, ==, media ? media : ssrc);
+      media = ssrc;
+      g_socket_send_to (spy, from, (gchar *)heard, (gsize)size, NULL, NULL);
+      sent++;
+    }
+    g_object_unref (from);
+  }
+  g_assert_true (wait_figure (&sender, "dropped-replayed", 8));
+  g_assert_cmpuint (figure (&sender, "dropped-own"), ==, 0);
+  side_stop (&sender);
+  g_object_unref (here);
+  g_object_unref (spy);
+}
+
 /* The right key: it plays, the sender hears the reports. Forged ones in the clear, and the
  * receiver's own once more, change nothing and are counted. New keys come without a lost packet. */
 static void
@@ -700,6 +743,7 @@ main (int argc, char **argv)
   port = own_port (8);
   g_test_add_func ("/srtp/files", test_files);
   g_test_add_func ("/srtp/secret", test_secret);
+  g_test_add_func ("/srtp/sent-back", test_sent_back);
   g_test_add_func ("/srtp/pair", test_pair);
   g_test_add_func ("/srtp/forged-reports", test_forged);
   g_test_add_func ("/srtp/late-joiner", test_late);
