@@ -352,6 +352,13 @@ add_stats (GstMccReceiver *receiver, GstStructure *stats)
 
 /* ---- the session's handler ---- */
 
+static gboolean
+is_elsewhere (const GstAsspSimulcastSrc *self, const MccAddress *from, MccTime now)
+{
+  return self->sender.family && !mcc_address_same_host (from, &self->sender)
+         && now - self->described < SENDER_MOVED;
+}
+
 /* What speaks for the sender must come from where the sender is, and be of the one that the user
  * wants. With the lock. */
 static MccDrop
@@ -363,13 +370,21 @@ judge_locked (GstAsspSimulcastSrc *self, const MccAsspApp *app, const MccAddress
 
   if (app->subtype == MCC_APP_REPORT)
     return MCC_DROP_NONE;
-  if (ours && self->sender.family && !mcc_address_same_host (from, &self->sender)
-      && now - self->described < SENDER_MOVED)
+  if (ours && is_elsewhere (self, from, now))
     return MCC_DROP_ADDRESS;
   if (app->subtype == MCC_ASSP_STREAMS && receiver->ssrc
       && !mcc_assp_streams_list (&app->streams, receiver->ssrc))
     return MCC_DROP_OTHER_SENDER;
   return MCC_DROP_NONE;
+}
+
+static gboolean
+is_forged (GstMccReceiver *receiver, guint32 ssrc, const MccAddress *from, MccTime now)
+{
+  const MccAsspStreams *streams = mcc_assp_receiver_streams (receiver->core);
+
+  return streams && mcc_assp_streams_list (streams, ssrc)
+         && is_elsewhere (GST_ASSP_SIMULCAST_SRC (receiver), from, now);
 }
 
 static void
@@ -380,6 +395,7 @@ handle_app (gpointer owner, const MccAsspApp *app, const MccAddress *from)
   GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
   MccDrop verdict = MCC_DROP_NONE;
   const MccAsspStreams *streams;
+  gboolean described = FALSE;
   guint32 ours = 0;
 
   g_mutex_lock (&receiver->lock);
@@ -393,9 +409,11 @@ handle_app (gpointer owner, const MccAsspApp *app, const MccAddress *from)
       verdict = mcc_assp_receiver_handle_app (receiver->core, app, now);
     if (verdict == MCC_DROP_NONE && app->subtype == MCC_APP_SESSION)
       receiver->announcer = *from;
-    if (verdict == MCC_DROP_NONE && app->subtype == MCC_ASSP_STREAMS) {
+    described = verdict == MCC_DROP_NONE && app->subtype == MCC_ASSP_STREAMS;
+    if (described) {
       self->sender = *from;
       self->described = now;
+      mcc_asmp_receiver_set_host (mcc_assp_receiver_asmp (receiver->core), from, now);
     }
     if (verdict == MCC_DROP_NONE && app->subtype != MCC_APP_REPORT)
       gst_mcc_receiver_note_rtcp_locked (receiver, now);
@@ -404,6 +422,8 @@ handle_app (gpointer owner, const MccAsspApp *app, const MccAddress *from)
     gst_mcc_receiver_drain_locked (receiver, &todo);
   }
   g_mutex_unlock (&receiver->lock);
+  if (described)
+    gst_mcc_session_set_host (receiver->session, from);
   gst_mcc_receiver_act (receiver, &todo);
   if (verdict == MCC_DROP_OTHER_SENDER && app->subtype == MCC_ASSP_STREAMS && ours)
     gst_mcc_receiver_tell_other (receiver, app->ssrc, ours);
@@ -522,6 +542,7 @@ gst_assp_simulcast_src_class_init (GstAsspSimulcastSrcClass *klass)
   receiver->join = join;
   receiver->join_name = "Stream";
   receiver->act = act;
+  receiver->is_forged = is_forged;
   receiver->add_stats = add_stats;
   receiver->settle = settle;
   receiver->started = started;

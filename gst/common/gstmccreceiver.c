@@ -316,12 +316,16 @@ static void
 handle_bye (gpointer owner, guint32 ssrc, const MccAddress *from)
 {
   GstMccReceiver *self = owner;
+  const GstMccReceiverClass *klass = GST_MCC_RECEIVER_GET_CLASS (self);
   GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
+  MccTime now;
 
   g_mutex_lock (&self->lock);
-  if (self->core) {
-    GST_MCC_RECEIVER_GET_CLASS (self)->machine->handle_bye (
-        self->core, ssrc, gst_mcc_pump_now (self->pump));
+  now = gst_mcc_pump_now (self->pump);
+  if (self->core && klass->is_forged && klass->is_forged (self, ssrc, from, now)) {
+    self->dropped[MCC_DROP_ADDRESS]++;
+  } else if (self->core) {
+    klass->machine->handle_bye (self->core, ssrc, now);
     self->bye = TRUE;
     gst_mcc_receiver_drain_locked (self, &todo);
     self->bye = FALSE;

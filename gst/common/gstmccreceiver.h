@@ -132,6 +132,9 @@ typedef struct {
   const gchar *join_name; /* what is joined, static */
   /* An action that is not ASMP's; may be NULL. */
   void (*act) (GstMccReceiver *self, const MccAsspReceiverAction *action);
+  /* With the lock, the core is there: a BYE in the sender's name from somewhere else. May be NULL.
+   */
+  gboolean (*is_forged) (GstMccReceiver *self, guint32 ssrc, const MccAddress *from, MccTime now);
   /* What else stats say; with the lock, the core may be NULL; may be NULL. */
   void (*add_stats) (GstMccReceiver *self, GstStructure *stats);
   /* With the lock, the core is new: what may have been set since it was made. May be NULL. */

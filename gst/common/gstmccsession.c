@@ -360,22 +360,6 @@ static const GstMccScreenFuncs screen_funcs = {
   .known = on_known,
 };
 
-/* A unicast receiver answers where the sender's RTCP comes from. */
-static void
-learn_destination (GstMccSession *self, const guint8 *data, gsize size, const MccAddress *from)
-{
-  if (self->sender || self->sockets.multicast || size < 8)
-    return;
-  g_mutex_lock (&self->lock);
-  if (self->source_ssrc && GST_READ_UINT32_BE (data + 4) == self->source_ssrc
-      && self->sockets.feedback.family == 0 && mcc_address_same_host (from, &self->source_address)
-      && !mcc_address_equal (from, &self->learned)) {
-    self->learned = *from;
-    gst_mcc_session_set_destination_locked (self, from);
-  }
-  g_mutex_unlock (&self->lock);
-}
-
 /* From the reader's thread. */
 static void
 on_datagram (gpointer owner, const guint8 *data, gsize size, const MccAddress *from)
@@ -398,11 +382,9 @@ on_datagram (gpointer owner, const guint8 *data, gsize size, const MccAddress *f
   g_mutex_lock (&self->lock);
   for (guint i = 0; i < self->n_streams; i++)
     own[i] = self->stream[i].ssrc;
-  followed = self->source_ssrc;
-  host = self->source_address;
-  lost = self->source_lost;
   g_mutex_unlock (&self->lock);
-  learn_destination (self, data, size, from);
+  followed = gst_mcc_session_get_followed (self, &host, &lost);
+  gst_mcc_session_learn_destination (self, data, size, from);
   gst_mcc_screen_set_followed (self->screen, followed, &host, lost);
   gst_mcc_screen_set_own (self->screen, own, self->n_streams, self->sockets.rtcp_port);
   bytes = gst_mcc_screen_handle (self->screen, data, size, from, gst_mcc_session_clock (), forward);

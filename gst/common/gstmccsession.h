@@ -159,6 +159,9 @@ void gst_mcc_session_rename (GstMccSession *self, guint stream, guint32 ssrc);
 void gst_mcc_session_leave (GstMccSession *self, guint stream);
 /* Reports are about the stream of @ssrc from now on. */
 void gst_mcc_session_follow (GstMccSession *self, guint32 ssrc);
+/* Receiver of streams, layers: what describes them comes from there: so does the sender's RTCP,
+ * whichever of them is followed. */
+void gst_mcc_session_set_host (GstMccSession *self, const MccAddress *host);
 /* The sender is gone, and may be back with another address. */
 void gst_mcc_session_lose_source (GstMccSession *self);
 /* What @stream carries; NULL: not known any more. */

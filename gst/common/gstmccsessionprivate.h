@@ -86,6 +86,8 @@ struct _GstMccSession {
   /* receiver */
   guint32 source_ssrc;
   MccAddress source_address;
+  MccAddress host; /* of streams or layers: where their sender was described; family 0: nowhere */
+  MccTime host_heard;
   gboolean source_lost; /* it may be back with another address */
   GstMccReception reception;
   GstCaps *caps;
@@ -133,6 +135,11 @@ void gst_mcc_session_handle_indexes (GstMccSession *self, const MccIndexApp *app
 
 gboolean gst_mcc_session_open_receiver (
     GstMccSession *self, const GstMccSessionSettings *settings, GError **error);
+/* Whom we follow, 0: nobody; *lost: it may be back elsewhere (gstmccscreen.h). */
+guint32 gst_mcc_session_get_followed (GstMccSession *self, MccAddress *host, gboolean *lost);
+/* A unicast receiver answers where the sender's RTCP comes from. */
+void gst_mcc_session_learn_destination (
+    GstMccSession *self, const guint8 *data, gsize size, const MccAddress *from);
 /* See gst_mcc_merge_map_rtcp(). */
 gsize gst_mcc_session_map_rtcp (GstMccSession *self, guint8 *data, gsize size);
 void gst_mcc_session_start_receiver (GstMccSession *self);

@@ -8,6 +8,7 @@
 
 #define DROPS_INTERVAL (100 * MCC_MSECOND)
 #define RTP_HEADER_BYTES 12
+#define SENDER_MOVED (15 * MCC_SECOND) /* not heard of where it was: its host may be another */
 #define GAP_SHARE 4 /* of the latency: how long layers wait for a gap; the rest is for B frames */
 
 /* ---- RTP on its way in: the source's thread ---- */
@@ -68,6 +69,10 @@ note_reception (GstMccSession *self, const guint8 *data, const MccAddress *from,
   if (ssrc == self->source_ssrc) {
     self->source_address = *from;
     self->source_lost = FALSE;
+    if (self->host.family) {
+      self->host = *from;
+      self->host_heard = gst_mcc_session_clock ();
+    }
     gst_mcc_reception_handle_rtp (
         &self->reception, GST_READ_UINT16_BE (data + 2), GST_READ_UINT32_BE (data + 4), now);
   }
@@ -78,6 +83,17 @@ static gboolean
 on_encrypted (gpointer owner, guint8 *data, gsize *size)
 {
   return gst_mcc_session_unprotect (owner, FALSE, data, size, NULL);
+}
+
+static gboolean
+is_elsewhere (GstMccSession *self, const MccAddress *from)
+{
+  gboolean elsewhere;
+
+  g_mutex_lock (&self->lock);
+  elsewhere = self->host.family && !mcc_address_same_host (&self->host, from);
+  g_mutex_unlock (&self->lock);
+  return elsewhere;
 }
 
 static GstMccSourceVerdict
@@ -101,7 +117,7 @@ on_rtp (gpointer owner, GstMccInput *input, const guint8 *data, gsize size, cons
         (guint)size + gst_mcc_session_get_overhead (self), &input->arrival);
   if (verdict == GST_MCC_SOURCE_PASS)
     note_reception (self, data, from, now);
-  else if (self->merge
+  else if (self->merge && !is_elsewhere (self, from)
            && gst_mcc_merge_wants (self->merge, input->stream, GST_READ_UINT32_BE (data + 8)))
     verdict = GST_MCC_SOURCE_PASS; /* the rest of a frame of a stream that is being left */
   return verdict;
@@ -532,6 +548,7 @@ gst_mcc_session_close_receiver (GstMccSession *self)
     gst_clear_caps (&self->joined[i].caps);
   gst_clear_caps (&self->caps);
   memset (&self->source_address, 0, sizeof self->source_address);
+  memset (&self->host, 0, sizeof self->host);
 }
 
 void
@@ -545,6 +562,7 @@ gst_mcc_session_pause (GstMccSession *self)
   gst_mcc_sockets_leave (&self->sockets);
   g_mutex_lock (&self->lock);
   self->source_ssrc = 0;
+  memset (&self->host, 0, sizeof self->host);
   g_mutex_unlock (&self->lock);
 }
 
@@ -556,6 +574,39 @@ gst_mcc_session_resume (GstMccSession *self)
   gst_mcc_sockets_rejoin (&self->sockets, &error);
   gst_mcc_session_tell_joined (self, error);
   gst_mcc_source_set_unread (self->source);
+}
+
+/* ---- RTCP on its way in: the reader's thread ---- */
+
+guint32
+gst_mcc_session_get_followed (GstMccSession *self, MccAddress *host, gboolean *lost)
+{
+  MccTime now = gst_mcc_session_clock ();
+  guint32 ssrc;
+
+  g_mutex_lock (&self->lock);
+  ssrc = self->source_ssrc;
+  *host = self->source_address;
+  /* what is followed and has not come yet does not tell where its sender is now */
+  *lost = self->source_lost || (self->host.family && now - self->host_heard >= SENDER_MOVED);
+  g_mutex_unlock (&self->lock);
+  return ssrc;
+}
+
+void
+gst_mcc_session_learn_destination (
+    GstMccSession *self, const guint8 *data, gsize size, const MccAddress *from)
+{
+  if (self->sender || self->sockets.multicast || size < 8)
+    return;
+  g_mutex_lock (&self->lock);
+  if (self->source_ssrc && GST_READ_UINT32_BE (data + 4) == self->source_ssrc
+      && self->sockets.feedback.family == 0 && mcc_address_same_host (from, &self->source_address)
+      && !mcc_address_equal (from, &self->learned)) {
+    self->learned = *from;
+    gst_mcc_session_set_destination_locked (self, from);
+  }
+  g_mutex_unlock (&self->lock);
 }
 
 /* ---- streams: what the element tells ---- */
@@ -615,9 +666,22 @@ gst_mcc_session_follow (GstMccSession *self, guint32 ssrc)
   g_mutex_lock (&self->lock);
   if (self->source_ssrc != ssrc) {
     self->source_ssrc = ssrc;
-    self->source_address.family = 0; /* until its RTP comes */
+    self->source_address = self->host; /* one sender's streams come from one host */
     self->source_lost = FALSE;
     gst_mcc_reception_reset (&self->reception, ssrc);
+  }
+  g_mutex_unlock (&self->lock);
+}
+
+void
+gst_mcc_session_set_host (GstMccSession *self, const MccAddress *host)
+{
+  g_mutex_lock (&self->lock);
+  self->host = *host;
+  self->host_heard = gst_mcc_session_clock ();
+  if (!mcc_address_same_host (&self->source_address, host)) {
+    self->source_address = *host;
+    self->source_lost = FALSE;
   }
   g_mutex_unlock (&self->lock);
 }

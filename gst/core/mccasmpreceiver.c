@@ -436,6 +436,18 @@ mcc_asmp_receiver_handle_timeout (MccAsmpReceiver *self, MccTime now)
   }
 }
 
+void
+mcc_asmp_receiver_set_host (MccAsmpReceiver *self, const MccAddress *host, MccTime now)
+{
+  mcc_asmp_source_set_host (&self->source, host, now);
+}
+
+bool
+mcc_asmp_receiver_is_elsewhere (const MccAsmpReceiver *self, const MccAddress *from, MccTime now)
+{
+  return mcc_asmp_source_is_elsewhere (&self->source, from, now);
+}
+
 bool
 mcc_asmp_receiver_is_lost (const MccAsmpReceiver *self)
 {

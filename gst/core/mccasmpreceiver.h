@@ -72,7 +72,7 @@ typedef struct {
   uint32_t source_ssrc; /* 0 = none yet */
   uint64_t received_bps, estimated_bps, announced_bps;
   unsigned receivers; /* announced; 0: not known */
-  double loss_ratio; /* without marks */
+  double loss_ratio;  /* without marks */
   uint64_t packets_received, packets_lost, duplicates, reordered;
   uint64_t packets_marked; /* by queues (ECN); received, not lost */
   MccEcnPath ecn;
@@ -160,6 +160,10 @@ MccDrop mcc_asmp_receiver_handle_app (MccAsmpReceiver *self, const MccApp *app, 
 /* Of several streams: whether this is the lowest, so that nothing lower can be asked for. */
 void mcc_asmp_receiver_set_lowest (MccAsmpReceiver *self, bool lowest);
 /* BYE of @ssrc. */
+/* What describes the sender's streams comes from there (mccasmpsource.h). */
+void mcc_asmp_receiver_set_host (MccAsmpReceiver *self, const MccAddress *host, MccTime now);
+bool mcc_asmp_receiver_is_elsewhere (
+    const MccAsmpReceiver *self, const MccAddress *from, MccTime now);
 void mcc_asmp_receiver_handle_bye (MccAsmpReceiver *self, uint32_t ssrc, MccTime now);
 /* Our SSRC changed (collision). */
 void mcc_asmp_receiver_set_ssrc (MccAsmpReceiver *self, uint32_t ssrc);

@@ -55,7 +55,7 @@ mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc, const MccA
   /* A link that has just become slow: the controller knows how much, and that its queue stands. */
   bool slumped = !fresh && mcc_rate_mode (self->rate) == MCC_RATE_DELAY
                  && mcc_asmp_receiver_slump_bps (self) > 0;
-  mcc_asmp_source_init (&self->source, media_ssrc, MCC_ASMP_SOURCE_TIMEOUT);
+  mcc_asmp_source_next (&self->source, media_ssrc, MCC_ASMP_SOURCE_TIMEOUT);
   mcc_asmp_source_handle_announced (&self->source, media_ssrc, now);
   self->crowd = is_crowd (self);
   self->has_session = self->has_other = false;

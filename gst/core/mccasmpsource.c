@@ -13,6 +13,24 @@ mcc_asmp_source_init (MccAsmpSource *self, uint32_t wanted, MccTime timeout)
   self->bye = MCC_TIME_NONE;
 }
 
+void
+mcc_asmp_source_next (MccAsmpSource *self, uint32_t wanted, MccTime timeout)
+{
+  MccAsmpSource before = *self;
+  mcc_asmp_source_init (self, wanted, timeout);
+  self->has_host = before.has_host;
+  self->host = before.host;
+  self->host_heard = before.host_heard;
+}
+
+void
+mcc_asmp_source_set_host (MccAsmpSource *self, const MccAddress *host, MccTime now)
+{
+  self->has_host = true;
+  self->host = *host;
+  self->host_heard = now;
+}
+
 /* The slot of @ssrc; else a free one, else the one that was quiet longest, made empty. */
 static unsigned
 find_candidate (MccAsmpSource *self, uint32_t ssrc, MccTime now)
@@ -72,6 +90,14 @@ may_take_over (const MccAsmpSource *self, bool restart, MccTime now)
 }
 
 static void
+take_address (MccAsmpSource *self, const MccAddress *from, MccTime now)
+{
+  self->address = *from;
+  if (self->has_host)
+    mcc_asmp_source_set_host (self, from, now);
+}
+
+static void
 follow (MccAsmpSource *self, uint32_t ssrc, const MccAddress *from, MccTime now)
 {
   self->following = true;
@@ -80,7 +106,7 @@ follow (MccAsmpSource *self, uint32_t ssrc, const MccAddress *from, MccTime now)
   self->ssrc = ssrc;
   self->has_address = from != NULL;
   if (from != NULL)
-    self->address = *from;
+    take_address (self, from, now);
   self->last = now;
   self->interval = 0;
   memset (self->candidate, 0, sizeof self->candidate);
@@ -94,15 +120,24 @@ is_impostor (const MccAsmpSource *self, const MccAddress *from, MccTime now)
          && !mcc_address_same_host (&self->address, from);
 }
 
+bool
+mcc_asmp_source_is_elsewhere (const MccAsmpSource *self, const MccAddress *from, MccTime now)
+{
+  return self->has_host && from != NULL && now - self->host_heard < MCC_ASMP_SOURCE_MOVED
+         && !mcc_address_same_host (&self->host, from);
+}
+
 MccSourceVerdict
 mcc_asmp_source_handle_packet (
     MccAsmpSource *self, const MccRtpPacket *packet, const MccAddress *from, MccTime now)
 {
+  if (!self->following && mcc_asmp_source_is_elsewhere (self, from, now))
+    return MCC_SOURCE_OTHER;
   if (self->following && packet->ssrc == self->ssrc) {
     if (is_impostor (self, from, now))
       return MCC_SOURCE_OTHER;
     if (from != NULL)
-      self->address = *from;
+      take_address (self, from, now);
     MccTime gap = mcc_time_min (now - self->last, self->timeout);
     self->interval += gap / 16;
     self->interval -= self->interval / 16;
@@ -164,6 +199,7 @@ mcc_asmp_source_excuse (MccAsmpSource *self, MccTime now)
 {
   if (self->following)
     self->last = now;
+  self->host_heard = now;
 }
 
 MccTime

@@ -10,6 +10,8 @@
  *    restarted: the new one is on the same host, was first heard after the present one's last
  *    packet, and that is MCC_ASMP_SOURCE_RESTART or 3 packet intervals ago.
  *  - Packets with its SSRC from another host are another sender's, as long as it is heard itself.
+ *  - Before a packet of it has come, those from another host than the one that describes it
+ *    (_set_host()) are another sender's, for MCC_ASMP_SOURCE_MOVED after that one was heard.
  *  - Packets that are read in the MCC_ASMP_SOURCE_BYE_GRACE after a BYE do not undo it: they
  *    overtook each other in two sockets.
  *  - At most MCC_ASMP_SOURCE_TOLD other senders are told of, each once.
@@ -22,6 +24,7 @@
 #define MCC_ASMP_SOURCE_TOLD 8
 #define MCC_ASMP_SOURCE_RESTART (250 * MCC_MSECOND) /* longer than between two pictures */
 #define MCC_ASMP_SOURCE_BYE_GRACE MCC_SECOND
+#define MCC_ASMP_SOURCE_MOVED (15 * MCC_SECOND)
 
 typedef enum {
   MCC_SOURCE_OURS,     /* of the sender we follow */
@@ -40,6 +43,9 @@ typedef struct {
   uint32_t ssrc;
   bool has_address;
   MccAddress address;
+  bool has_host;
+  MccAddress host; /* of all its streams, whichever is followed */
+  MccTime host_heard;
   MccTime last;     /* newest packet; MCC_TIME_NONE */
   MccTime interval; /* smoothed time between packets */
   struct {
@@ -53,6 +59,12 @@ typedef struct {
 } MccAsmpSource;
 
 void mcc_asmp_source_init (MccAsmpSource *self, uint32_t wanted, MccTime timeout);
+/* Another stream of the same sender. */
+void mcc_asmp_source_next (MccAsmpSource *self, uint32_t wanted, MccTime timeout);
+/* The sender described itself from there. */
+void mcc_asmp_source_set_host (MccAsmpSource *self, const MccAddress *host, MccTime now);
+/* Not there: of somebody else, whatever SSRC it has. */
+bool mcc_asmp_source_is_elsewhere (const MccAsmpSource *self, const MccAddress *from, MccTime now);
 MccSourceVerdict mcc_asmp_source_handle_packet (
     MccAsmpSource *self, const MccRtpPacket *packet, const MccAddress *from, MccTime now);
 /* A sender announced that its stream has @ssrc. */

@@ -330,11 +330,12 @@ mcc_assp_receiver_handle_rtp (MccAsspReceiver *self, unsigned stream, const MccR
     const MccAddress *from, MccTime now)
 {
   advance (self, now);
-  if (self->searches && stream == self->stream && stream < self->streams.count
+  bool elsewhere = mcc_asmp_receiver_is_elsewhere (self->asmp, from, now);
+  if (self->searches && !elsewhere && stream == self->stream && stream < self->streams.count
       && packet->ssrc == self->streams.stream[stream].ssrc)
     mcc_assp_receiver_go_back (self); /* it lives */
   if (self->overlap && stream == self->stream) {
-    if (packet->ssrc != self->group.ssrc)
+    if (packet->ssrc != self->group.ssrc || elsewhere)
       return drop (self, MCC_DROP_OTHER_SENDER);
     self->heard = now;
     return MCC_DROP_NONE;

@@ -146,6 +146,9 @@ MccDrop mcc_elm_receiver_handle_rtp (MccElmReceiver *self, unsigned layer,
 /* @from: NULL, not known. */
 MccDrop mcc_elm_receiver_handle_app (
     MccElmReceiver *self, const MccElmApp *app, const MccAddress *from, MccTime now);
+/* Whether @from, NULL = not known, is another host than the one that described the layers. A BYE
+ * from there is not to be believed. */
+bool mcc_elm_receiver_is_elsewhere (const MccElmReceiver *self, const MccAddress *from);
 void mcc_elm_receiver_handle_bye (MccElmReceiver *self, uint32_t ssrc, MccTime now);
 /* A picture can be decoded: no more KEY_UNIT; false: no longer, ask for one. */
 void mcc_elm_receiver_handle_picture (MccElmReceiver *self, bool shown, MccTime now);

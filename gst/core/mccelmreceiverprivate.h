@@ -184,8 +184,6 @@ void mcc_elm_receiver_forget_link (MccElmReceiver *self);
 /* A look, @passed after the last one: whether another one's trial explains what there is now. */
 bool mcc_elm_receiver_be_patient (MccElmReceiver *self, MccTime passed);
 bool mcc_elm_receiver_sender_gone (const MccElmReceiver *self);
-/* Whether @from, NULL = not known, is another host than the one that described the layers. */
-bool mcc_elm_receiver_is_elsewhere (const MccElmReceiver *self, const MccAddress *from);
 
 /* mccelmreceiverreport.c */
 void mcc_elm_receiver_plan_first (MccElmReceiver *self);

@@ -538,11 +538,22 @@ add_stats (GstMccReceiver *receiver, GstStructure *stats)
 
 /* ---- the session's handler ---- */
 
+static gboolean
+is_forged (GstMccReceiver *receiver, guint32 ssrc, const MccAddress *from, MccTime now)
+{
+  Core *core = receiver->core;
+  const MccElmLayers *layers = mcc_elm_receiver_layers (core->receiver);
+
+  return layers && layers->layer[0].ssrc == ssrc
+         && mcc_elm_receiver_is_elsewhere (core->receiver, from);
+}
+
 static void
 handle_app (gpointer owner, const MccElmApp *app, const MccAddress *from)
 {
   GstMccReceiver *receiver = owner;
   GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
+  gboolean described = FALSE;
 
   g_mutex_lock (&receiver->lock);
   if (receiver->core) {
@@ -551,11 +562,14 @@ handle_app (gpointer owner, const MccElmApp *app, const MccAddress *from)
 
     if (drop == MCC_DROP_NONE && app->subtype == MCC_APP_SESSION)
       receiver->announcer = *from;
+    described = drop == MCC_DROP_NONE && app->subtype == MCC_ELM_LAYERS;
     if (drop == MCC_DROP_NONE && app->subtype != MCC_APP_REPORT)
       gst_mcc_receiver_note_rtcp_locked (receiver, now);
     gst_mcc_receiver_drain_locked (receiver, &todo);
   }
   g_mutex_unlock (&receiver->lock);
+  if (described)
+    gst_mcc_session_set_host (receiver->session, from);
   gst_mcc_receiver_act (receiver, &todo);
 }
 
@@ -719,6 +733,7 @@ gst_elm_layer_src_class_init (GstElmLayerSrcClass *klass)
   receiver->join = join;
   receiver->join_name = "Layer";
   receiver->act = act;
+  receiver->is_forged = is_forged;
   receiver->add_stats = add_stats;
   receiver->settle = settle;
   receiver->started = started;

@@ -63,6 +63,39 @@ impostor (void)
   g_assert_cmpint (packet (&source, 1, 203, &here, now + 2), ==, MCC_SOURCE_OTHER);
 }
 
+/* Of a sender that describes its streams even the first packet of one is from its host, as long as
+ * it is heard of there. */
+static void
+described (void)
+{
+  MccAsmpSource source;
+  MccTime now = T0;
+  mcc_asmp_source_init (&source, 0, TIMEOUT);
+  mcc_asmp_source_set_host (&source, &here, now);
+  for (guint32 ssrc = 1; ssrc < 10; ssrc++) {
+    mcc_asmp_source_next (&source, ssrc, TIMEOUT);
+    mcc_asmp_source_handle_announced (&source, ssrc, now);
+    for (guint16 i = 0; i < 10; i++)
+      g_assert_cmpint (packet (&source, ssrc, i, &there, now), ==, MCC_SOURCE_OTHER);
+    g_assert_true (mcc_asmp_source_is_elsewhere (&source, &there, now));
+    g_assert_cmpint (packet (&source, ssrc, 10, &here, now), ==, MCC_SOURCE_NEW);
+    now += MCC_ASMP_SOURCE_MOVED - 1;
+  }
+  now += MCC_SECOND;
+  mcc_asmp_source_excuse (&source, now); /* we could not hear of it */
+  mcc_asmp_source_next (&source, 20, TIMEOUT);
+  mcc_asmp_source_handle_announced (&source, 20, now);
+  now += MCC_ASMP_SOURCE_MOVED - 1;
+  g_assert_cmpint (packet (&source, 20, 1, &there, now), ==, MCC_SOURCE_OTHER);
+  /* it has moved */
+  now += 1;
+  g_assert_cmpint (packet (&source, 20, 2, &there, now), ==, MCC_SOURCE_NEW);
+  g_assert_true (mcc_asmp_source_is_elsewhere (&source, &here, now));
+  mcc_asmp_source_next (&source, 21, TIMEOUT);
+  mcc_asmp_source_handle_announced (&source, 21, now);
+  g_assert_cmpint (packet (&source, 21, 2, &there, now), ==, MCC_SOURCE_NEW);
+}
+
 static void
 wanted (void)
 {
@@ -203,5 +236,6 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpsource/bye-silence-return", bye_and_silence);
   g_test_add_func ("/asmpsource/told-once-and-boundedly", told_bounded);
   g_test_add_func ("/asmpsource/impostor", impostor);
+  g_test_add_func ("/asmpsource/described", described);
   return g_test_run ();
 }

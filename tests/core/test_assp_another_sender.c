@@ -154,6 +154,37 @@ test_heard_without_descriptions (void)
   }
 }
 
+static MccDrop
+packet_from (Fixture *self, unsigned j, uint8_t host)
+{
+  MccAddress from = { .family = 4, .port = 5004, .bytes = { 10, 0, 0, host } };
+  MccRtpPacket packet = { .ssrc = self->ssrc + j, .seq = ++self->seq[j], .bytes = 1250 };
+  MccDrop drop = mcc_assp_receiver_handle_rtp (self->receiver, j, &packet, &from, self->now);
+  drain (self);
+  return drop;
+}
+
+/* One sender's streams come from the host that describes them: the first packet of one that is
+ * joined, and what still comes of the one that goes on beside. */
+static void
+test_one_host (void)
+{
+  MccAddress host = { .family = 4, .port = 5005, .bytes = { 10, 0, 0, 1 } };
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+  run (&self, 20 * MCC_SECOND);
+  mcc_asmp_receiver_set_host (mcc_assp_receiver_asmp (self.receiver), &host, self.now);
+  lock (&self, 1);
+  g_assert_true (self.join.overlap);
+  for (unsigned i = 0; i < 5; i++) {
+    g_assert_cmpint (packet_from (&self, 0, 2), ==, MCC_DROP_OTHER_SENDER);
+    g_assert_cmpint (packet_from (&self, 0, 1), ==, MCC_DROP_NONE);
+    g_assert_cmpint (packet_from (&self, 1, 2), ==, MCC_DROP_OTHER_SENDER);
+  }
+  g_assert_cmpint (packet_from (&self, 1, 1), ==, MCC_DROP_NONE);
+  g_assert_cmpint (packet_from (&self, 1, 2), ==, MCC_DROP_OTHER_SENDER);
+  mcc_assp_receiver_free (self.receiver);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -170,6 +201,7 @@ main (int argc, char **argv)
       GINT_TO_POINTER (true), test_dies_unfollowed);
   g_test_add_func (
       "/assp-receiver/another-sender/heard-without-descriptions", test_heard_without_descriptions);
+  g_test_add_func ("/assp-receiver/another-sender/one-host", test_one_host);
   g_test_add_func ("/assp-receiver/absence-in-a-switch", test_absence_in_a_switch);
   return g_test_run ();
 }

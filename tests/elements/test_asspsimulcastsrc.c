@@ -2,6 +2,7 @@
  *
  * asspsimulcastsrc on the loopback interface against senders that the test plays.
  */
+#include <netinet/in.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -475,6 +476,55 @@ test_forged (void)
   assp_source_stop (&peer, FALSE);
 }
 
+static void
+say_bye (GSocket *socket, guint32 ssrc)
+{
+  guint8 bye[16] = { 0x80, 201, 0, 1, 0, 0, 0, 0, 0x81, 203, 0, 1 };
+  GSocketAddress *to = g_inet_socket_address_new_from_string (group, (guint16)(port + 1));
+
+  GST_WRITE_UINT32_BE (bye + 4, ssrc);
+  GST_WRITE_UINT32_BE (bye + 12, ssrc);
+  g_socket_send_to (socket, to, (gchar *)bye, sizeof bye, NULL, NULL);
+  g_object_unref (to);
+}
+
+/* A stream is joined and does not come: who says BYE in its name elsewhere, and has streams of his
+ * own, does not have us for that. */
+static void
+test_forged_bye (void)
+{
+  GSocket *socket
+      = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
+  GSocketAddress *elsewhere = g_inet_socket_address_new_from_string ("127.0.0.2", 0);
+  World world;
+  AsspSource peer, forger;
+
+  g_assert_true (g_socket_bind (socket, elsewhere, FALSE, NULL));
+  g_socket_set_option (socket, IPPROTO_IP, IP_MULTICAST_IF, (gint)g_htonl (INADDR_LOOPBACK), NULL);
+  assp_source_init (&peer, group, port, 0xf00);
+  g_atomic_int_set (&peer.alive[1], FALSE);
+  assp_source_start (&peer);
+  world_start (&world, &peer, "lock-stream=0");
+  g_assert_true (world_comes_to (&world, 0, 5));
+  assp_source_init (&forger, group, port, 0x1000);
+  forger.host = "127.0.0.2";
+  forger.address_offset = 9;
+  g_object_set (world.src, "lock-stream", 1, NULL);
+  for (guint i = 0; i < 10; i++) {
+    g_usleep (20000);
+    for (guint stream = 0; stream < ASSP_SOURCE_STREAMS; stream++)
+      say_bye (socket, 0xf00 + stream);
+  }
+  assp_source_start (&forger);
+  g_assert_true (world_stat_reaches (&world, "dropped-other-sender", 10, 8));
+  g_assert_cmpuint (world_stat (&world, "dropped-address"), >=, 10);
+  assp_source_stop (&forger, FALSE);
+  world_stop (&world);
+  assp_source_stop (&peer, FALSE);
+  g_object_unref (elsewhere);
+  g_object_unref (socket);
+}
+
 static gboolean
 comes (GSocket *socket)
 {
@@ -637,6 +687,7 @@ main (int argc, char **argv)
   g_test_add_data_func (
       "/asspsimulcastsrc/sender-restarts-after-bye", GINT_TO_POINTER (TRUE), test_sender_restarts);
   g_test_add_func ("/asspsimulcastsrc/forged-description", test_forged);
+  g_test_add_func ("/asspsimulcastsrc/forged-bye", test_forged_bye);
   g_test_add_func ("/asspsimulcastsrc/feedback-of-ours", test_feedback_of_ours);
   g_test_add_func ("/asspsimulcastsrc/feedback-of-the-start", test_feedback_of_the_start);
   g_test_add_func ("/asspsimulcastsrc/wanted-sender", test_wanted_sender);

@@ -616,7 +616,7 @@ test_collision_above (void)
 typedef struct {
   GSocket *in[2], *out[2];
   GSocketAddress *to[2];
-  gint address, ended;
+  gint address, ended, mute; /* mute: RTCP alone */
   GThread *thread;
 } Relay;
 
@@ -636,7 +636,7 @@ relay (gpointer data)
                         ? g_socket_receive (self->in[i], bytes, sizeof bytes, NULL, NULL)
                         : 0;
 
-      if (size > 0)
+      if (size > 0 && !(i == 0 && g_atomic_int_get (&self->mute)))
         g_socket_send_to (self->out[g_atomic_int_get (&self->address)], self->to[i], bytes,
             (gsize)size, NULL, NULL);
     }
@@ -724,6 +724,45 @@ test_another_address (void)
   g_free (encoder);
 }
 
+/* The layers are described and nothing of them has come: who says BYE for their sender elsewhere is
+ * not heard then either. */
+static void
+test_bye_of_another_host (void)
+{
+  gchar *other
+      = g_strdup_printf ("239.255.%d.%d", 192 + getpid () / 256 % 60, getpid () % 240 + 10);
+  gchar *more = g_strdup_printf ("address=%s max-level=0", other);
+  guint8 bye[16] = { 0x80, 201, 0, 1, 0, 0, 0, 0, 0x81, 203, 0, 1 };
+  World world;
+
+  if (world_start (&world, X264, more)) {
+    GSocket *stranger = bound_to ("127.0.0.3", 0);
+    Relay way;
+
+    g_socket_set_option (
+        stranger, IPPROTO_IP, IP_MULTICAST_IF, (gint)g_htonl (INADDR_LOOPBACK), NULL);
+    relay_start (&way, group, other);
+    g_atomic_int_set (&way.mute, TRUE);
+    world_play (&world);
+    for (guint i = 0; i < 500 && layer_ssrc (&world, 0) == 0; i++)
+      g_usleep (20000);
+    GST_WRITE_UINT32_BE (bye + 4, layer_ssrc (&world, 0));
+    GST_WRITE_UINT32_BE (bye + 12, layer_ssrc (&world, 0));
+    for (guint i = 0; i < 5; i++)
+      g_socket_send_to (stranger, way.to[1], (gchar *)bye, sizeof bye, NULL, NULL);
+    for (guint i = 0; i < 100 && figure (&world, "dropped-address") < 5; i++)
+      g_usleep (20000);
+    g_assert_cmpuint (figure (&world, "dropped-address"), ==, 5);
+    g_atomic_int_set (&way.mute, FALSE);
+    g_assert_true (comes_to (&world, 0, 10));
+    relay_stop (&way);
+    world_stop (&world);
+    g_object_unref (stranger);
+  }
+  g_free (more);
+  g_free (other);
+}
+
 /* Each half takes as long; "element" or "layers" runs one, nothing both. */
 int
 main (int argc, char **argv)
@@ -752,6 +791,7 @@ main (int argc, char **argv)
     g_test_add_func ("/elmlayersrc/set-at-the-start", test_set_at_the_start);
     g_test_add_func ("/elmlayersrc/a-layer-that-never-comes", test_layer_absent);
     g_test_add_func ("/elmlayersrc/a-sender-that-gets-another-address", test_another_address);
+    g_test_add_func ("/elmlayersrc/bye-of-another-host", test_bye_of_another_host);
     g_test_add_func ("/elmlayersrc/packets-of-another-layer", test_layer_order_wrong);
     g_test_add_func ("/elmlayersrc/a-layer-that-takes-another-ssrc", test_collision_above);
   }
