@@ -198,6 +198,55 @@ set_of (GstMccScreen *self, guint32 ssrc, const MccAddress *from)
   return self->sources + (hash >> 32) % SETS * WAYS;
 }
 
+/* Of IPv6 a host has a whole /64 to speak from. */
+static gboolean
+same_place (const MccAddress *a, const MccAddress *b)
+{
+  return a->family == b->family && memcmp (a->bytes, b->bytes, a->family == 6 ? 8 : 4) == 0;
+}
+
+static guint
+count_of (const Source *set, const MccAddress *from)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < WAYS; i++)
+    n += same_place (&set[i].address, from);
+  return n;
+}
+
+/* The one of the two that is missed less: heard once only, then silent for longer. */
+static Source *
+lesser (Source *a, Source *b)
+{
+  if (!a)
+    return b;
+  if ((a->heard < 2) != (b->heard < 2))
+    return a->heard < 2 ? a : b;
+  return b->last < a->last ? b : a;
+}
+
+/* Who makes room in a full set for one @from there: of a place that has more than its share, that
+ * one's own first; else who was heard once. NULL: nobody. */
+static Source *
+find_crowd (Source *set, const MccAddress *from)
+{
+  Source *own = NULL, *crowd = NULL, *once = NULL;
+  guint share = count_of (set, from);
+
+  for (guint i = 0; i < WAYS; i++) {
+    guint n = count_of (set, &set[i].address);
+
+    if (share >= GST_MCC_SCREEN_SHARE && same_place (&set[i].address, from))
+      own = lesser (own, &set[i]);
+    if (n > GST_MCC_SCREEN_SHARE)
+      crowd = lesser (crowd, &set[i]);
+    if (set[i].heard < 2)
+      once = lesser (once, &set[i]);
+  }
+  return own ? own : crowd ? crowd : once;
+}
+
 /* The source's entry, new if need be; NULL: its set is full of active ones. */
 static Source *
 find_source (GstMccScreen *self, guint32 ssrc, const MccAddress *from, MccTime now)
@@ -206,14 +255,14 @@ find_source (GstMccScreen *self, guint32 ssrc, const MccAddress *from, MccTime n
 
   for (guint i = 0; i < WAYS; i++) {
     Source *source = &set[i];
-    gboolean yields;
 
     if (source->heard && source->ssrc == ssrc && mcc_address_equal (&source->address, from))
       return source;
-    yields = source->heard < 2 || now - source->last >= GST_MCC_SCREEN_IDLE;
-    if (yields && (!victim || (victim->heard && (!source->heard || source->last < victim->last))))
-      victim = source;
+    if (!source->heard || now - source->last >= GST_MCC_SCREEN_IDLE)
+      victim = !victim || source->last < victim->last ? source : victim;
   }
+  if (!victim)
+    victim = find_crowd (set, from);
   if (!victim)
     return NULL;
   memset (victim, 0, sizeof *victim);

@@ -15,17 +15,19 @@
  *    BYE, an announcement or a sender report of somebody else in its name has no effect. Once it is
  *    lost its APP packets alone are taken from anywhere: whose they may be is for the core to say.
  *  - A source is (SSRC, address). Each has a token bucket (GST_MCC_SCREEN_PER_S). The table is
- *    bounded, a look-up is O(1); when its set is full, a source that was heard only once, or not
- * for GST_MCC_SCREEN_IDLE, gives way, never an active one.
+ *    bounded, a look-up is O(1). When its set is full, one that was not heard for
+ *    GST_MCC_SCREEN_IDLE gives way; then, where one host (of IPv6 one /64) has more than
+ *    GST_MCC_SCREEN_SHARE places there, the least heard of its own: as long as there is room it
+ *    may have all; then who was heard only once; nobody else.
  *  - SR, RR, SDES and BYE are passed on (`forward`) only for sources that were heard before from
  *    this address, so that a BYE from elsewhere does not reach rtpsession. Its first contact with a
  *    source costs a walk over all that it knows, so a token bucket (GST_MCC_SCREEN_NEW_PER_S) lets
  *    new ones through to it: a flood of SSRCs costs little, a large audience is known a little
  *    later. While it knows GST_MCC_SCREEN_KNOWN sources (`known`) it gets to know none: they are
- *    as good as all of them for its timing, and each costs memory. One that it knows it hears once in GST_MCC_SCREEN_PASS, which is more often than
- * regular RTCP, and leaving at once. The sender that a receiver follows waits for neither. Of
- * SDES the CNAME alone is passed on. Unknown packet types are skipped. APP, PLI and FIR are never
- * passed on.
+ *    as good as all of them for its timing, and each costs memory. One that it knows it hears once
+ * in GST_MCC_SCREEN_PASS, which is more often than regular RTCP, and leaving at once. The sender
+ * that a receiver follows waits for neither. Of SDES the CNAME alone is passed on. Unknown packet
+ * types are skipped. APP, PLI and FIR are never passed on.
  */
 #pragma once
 
@@ -44,9 +46,10 @@ G_BEGIN_DECLS
 #define GST_MCC_SCREEN_BURST 50.0
 #define GST_MCC_SCREEN_NEW_PER_S 50.0 /* sources that rtpsession gets to know */
 #define GST_MCC_SCREEN_NEW_BURST 100.0
-#define GST_MCC_SCREEN_KNOWN 256              /* that it knows */
+#define GST_MCC_SCREEN_KNOWN 256 /* that it knows */
 #define GST_MCC_SCREEN_PASS (2500 * MCC_MSECOND)
 #define GST_MCC_SCREEN_KEPT (5 * MCC_SECOND) /* it knows one for so long, whatever it hears */
+#define GST_MCC_SCREEN_SHARE 4               /* of the 16 places of a set */
 #define GST_MCC_SCREEN_IDLE (60 * MCC_SECOND)
 #define GST_MCC_SCREEN_COLLISION (10 * MCC_SECOND)
 #define GST_MCC_SCREEN_COLLISION_MAX (3600 * MCC_SECOND)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * gstmccscreen: what it lets through to rtpsession.
+ * gstmccscreen: what it lets through to rtpsession, and whom it has room for.
  */
 #include "screenfixture.h"
 
@@ -72,6 +72,97 @@ test_cname_lengths (void)
     g_assert_cmpmem (forward, bytes, c.data, c.size);
     gst_mcc_screen_free (screen);
   }
+}
+
+/* One host with more names than the table holds, each heard twice, and no end of them: who comes
+ * from another one is heard, and stays. */
+static void
+fill (gboolean ipv6)
+{
+  GstMccScreen *screen = make ();
+  MccTime now = START;
+  guint heard = 0;
+
+  for (guint i = 0; i < 60000; i++) {
+    Compound forged = report (0x50000000u + i), c = report (SSRC + i / 500);
+    MccAddress from = address (3, (guint16)i), other = address (1, 5005);
+
+    if (ipv6) {
+      /* a /64 of the forger's, another of the others' */
+      from = (MccAddress){ .family = 6, .port = 5005, .bytes = { 0x20, 1, 0xd, 0xb8, 1 } };
+      other = from;
+      memcpy (from.bytes + 8, &i, sizeof i);
+      other.bytes[4] = 2;
+    }
+    now += MCC_MSECOND;
+    handle (screen, &forged, from, now);
+    handle (screen, &forged, from, now);
+    if (i % 500 == 100) {
+      seen.apps = 0;
+      handle (screen, &c, other, now);
+      heard += seen.apps;
+    }
+    if (i % 500 == 499) { /* half a second later it is known */
+      guint byes = seen.byes;
+
+      put_bye (&c, SSRC + i / 500);
+      handle (screen, &c, other, now);
+      heard += seen.byes - byes;
+    }
+  }
+  g_assert_cmpuint (heard, ==, 2 * 60000 / 500);
+  g_assert_cmpuint (seen.dropped[MCC_DROP_TABLE_FULL], ==, 0);
+  gst_mcc_screen_free (screen);
+}
+
+static void
+test_one_host (void)
+{
+  fill (FALSE);
+  fill (TRUE);
+}
+
+/* As long as there is room a host may have it all: many behind one address translator. */
+static void
+test_many_behind_one (void)
+{
+  GstMccScreen *screen = make ();
+
+  for (guint round = 0; round < 10; round++)
+    for (guint i = 0; i < 4096; i++) {
+      Compound c = report (0x1000u + i);
+
+      if (round == 9)
+        put_bye (&c, 0x1000u + i);
+      handle (screen, &c, address (3, (guint16)(1000 + i)), START + round * 10 * MCC_SECOND);
+    }
+  g_assert_cmpuint (seen.apps, ==, 10 * 4096);
+  g_assert_cmpuint (seen.byes, >=, 4095); /* all are known still */
+  g_assert_cmpuint (seen.dropped[MCC_DROP_TABLE_FULL], ==, 0);
+  gst_mcc_screen_free (screen);
+}
+
+/* Many hosts fill it: nobody who is active has to go, and it is said. */
+static void
+test_many_hosts (void)
+{
+  GstMccScreen *screen = make ();
+  Compound c = report (SSRC);
+  guint apps;
+
+  for (guint i = 0; i < 40000; i++) {
+    Compound forged = report (0x50000000u + i);
+
+    handle (screen, &forged, address ((guint8)i, (guint16)i), START);
+    handle (screen, &forged, address ((guint8)i, (guint16)i), START);
+  }
+  apps = seen.apps;
+  for (guint port = 0; port < 100; port++)
+    handle (screen, &c, (MccAddress){ .family = 4, .port = (guint16)port, .bytes = { 11 } },
+        START + MCC_SECOND);
+  g_assert_cmpuint (seen.apps, <, apps + 50);
+  g_assert_cmpuint (seen.dropped[MCC_DROP_TABLE_FULL], >, 0);
+  gst_mcc_screen_free (screen);
 }
 
 static guint known;
@@ -176,6 +267,9 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/screen/forward/cname-alone", test_cname_alone);
   g_test_add_func ("/screen/forward/cname-lengths", test_cname_lengths);
+  g_test_add_func ("/screen/table/one-host", test_one_host);
+  g_test_add_func ("/screen/table/many-behind-one", test_many_behind_one);
+  g_test_add_func ("/screen/table/many-hosts", test_many_hosts);
   g_test_add_func ("/screen/forward/known", test_known);
   g_test_add_func ("/screen/forward/collisions", test_collisions);
   g_test_add_func ("/screen/forward/collisions-in-bursts", test_collisions_in_bursts);
