@@ -329,7 +329,7 @@ on_dropped (gpointer user, MccDrop drop, guint32 ssrc)
 static void
 on_indexes (gpointer user, const MccIndexApp *app, const MccAddress *from)
 {
-  gst_mcc_session_handle_indexes (user, app);
+  gst_mcc_session_handle_indexes (user, app, from);
 }
 
 /* A receiver's needs nobody but the sender. A sender's needs some, to know that receivers, too,
@@ -789,7 +789,7 @@ gst_mcc_session_close (GstMccSession *self)
   memset (self->stream, 0, sizeof self->stream);
   self->n_streams = 0;
   self->source_ssrc = 0;
-  self->source_lost = FALSE;
+  self->source_lost = self->source_gone = FALSE;
   self->route_lost = FALSE;
   self->join_failed = FALSE;
   memset (&self->learned, 0, sizeof self->learned);

@@ -89,6 +89,7 @@ struct _GstMccSession {
   MccAddress host; /* of streams or layers: where their sender was described; family 0: nowhere */
   MccTime host_heard;
   gboolean source_lost; /* it may be back with another address */
+  gboolean source_gone; /* ... or another one in its place, for all we know */
   GstMccReception reception;
   GstCaps *caps;
   /* receiver of streams, layers */
@@ -130,8 +131,9 @@ void gst_mcc_session_protect_rtp (GstMccStream *stream, GstPad *pad);
 /* FALSE: it is dropped and counted. Without keys all is as it comes. @from: of RTCP. */
 gboolean gst_mcc_session_unprotect (
     GstMccSession *self, gboolean rtcp, guint8 *data, gsize *size, const MccAddress *from);
-/* Of the sender's streams, from SRTCP. */
-void gst_mcc_session_handle_indexes (GstMccSession *self, const MccIndexApp *app);
+/* Of the sender's streams, from SRTCP. While one is followed, from its host alone. */
+void gst_mcc_session_handle_indexes (
+    GstMccSession *self, const MccIndexApp *app, const MccAddress *from);
 
 gboolean gst_mcc_session_open_receiver (
     GstMccSession *self, const GstMccSessionSettings *settings, GError **error);

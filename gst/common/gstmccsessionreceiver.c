@@ -68,7 +68,7 @@ note_reception (GstMccSession *self, const guint8 *data, const MccAddress *from,
   }
   if (ssrc == self->source_ssrc) {
     self->source_address = *from;
-    self->source_lost = FALSE;
+    self->source_lost = self->source_gone = FALSE;
     if (self->host.family) {
       self->host = *from;
       self->host_heard = gst_mcc_session_clock ();
@@ -667,7 +667,7 @@ gst_mcc_session_follow (GstMccSession *self, guint32 ssrc)
   if (self->source_ssrc != ssrc) {
     self->source_ssrc = ssrc;
     self->source_address = self->host; /* one sender's streams come from one host */
-    self->source_lost = FALSE;
+    self->source_lost = self->source_gone = FALSE;
     gst_mcc_reception_reset (&self->reception, ssrc);
   }
   g_mutex_unlock (&self->lock);
@@ -681,7 +681,7 @@ gst_mcc_session_set_host (GstMccSession *self, const MccAddress *host)
   self->host_heard = gst_mcc_session_clock ();
   if (!mcc_address_same_host (&self->source_address, host)) {
     self->source_address = *host;
-    self->source_lost = FALSE;
+    self->source_lost = self->source_gone = FALSE;
   }
   g_mutex_unlock (&self->lock);
 }
@@ -692,6 +692,7 @@ gst_mcc_session_lose_source (GstMccSession *self)
   g_mutex_lock (&self->lock);
   /* Its RTP would tell where it is now, but that of layers counts only once they are described. */
   self->source_lost = self->layers != NULL;
+  self->source_gone = TRUE;
   g_mutex_unlock (&self->lock);
 }
 
@@ -830,7 +831,7 @@ gst_mcc_session_reset_source (GstMccSession *self, guint32 ssrc)
   if (self->source_ssrc != ssrc) {
     self->source_ssrc = ssrc;
     self->source_address.family = 0; /* until its RTP comes */
-    self->source_lost = FALSE;
+    self->source_lost = self->source_gone = FALSE;
     gst_mcc_reception_reset (&self->reception, ssrc);
     memset (&self->learned, 0, sizeof self->learned);
   }

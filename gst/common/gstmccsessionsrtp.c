@@ -271,8 +271,22 @@ gst_mcc_session_unprotect (
 }
 
 void
-gst_mcc_session_handle_indexes (GstMccSession *self, const MccIndexApp *app)
+gst_mcc_session_handle_indexes (GstMccSession *self, const MccIndexApp *app, const MccAddress *from)
 {
-  if (!self->sender)
-    gst_mcc_srtp_set_indexes (self->srtp, app, get_followed (self), gst_mcc_session_clock ());
+  gboolean elsewhere, ours = FALSE;
+  guint32 followed;
+
+  if (self->sender)
+    return;
+  g_mutex_lock (&self->lock);
+  followed = self->source_ssrc;
+  elsewhere = followed && !self->source_gone && self->source_address.family
+              && !mcc_address_same_host (&self->source_address, from);
+  g_mutex_unlock (&self->lock);
+  for (guint i = 0; i < app->count; i++)
+    ours |= app->entry[i].ssrc == followed;
+  if (!elsewhere)
+    gst_mcc_srtp_set_indexes (self->srtp, app, followed, gst_mcc_session_clock ());
+  else if (ours && self->handler.dropped)
+    self->handler.dropped (self->owner, MCC_DROP_ADDRESS, app->ssrc);
 }

@@ -39,7 +39,7 @@ typedef struct {
 
 /* One SSRC's packets that we read. */
 typedef struct {
-  guint64 announced; /* the newest index that its sender has said */
+  guint64 announced; /* the index that was said last */
   gboolean has_announced;
   gboolean heard; /* RTP that is authentic has come */
   gboolean own;   /* a stream of libsrtp's of its own: not made from the template */
@@ -517,7 +517,8 @@ gst_mcc_srtp_set_indexes (GstMccSrtp *self, const MccIndexApp *app, guint32 foll
   for (guint i = 0; i < app->count; i++) {
     Source *source = get_source_locked (self, RTP, app->entry[i].ssrc, followed, now);
 
-    if (source && (!source->has_announced || app->entry[i].index > source->announced)) {
+    /* lower ones, too: whoever has the key may have said a false one before */
+    if (source) {
       source->announced = app->entry[i].index;
       source->has_announced = TRUE;
     }

@@ -59,7 +59,7 @@ MccDrop gst_mcc_srtp_unprotect (
 
 /* Sender: how far its streams are. */
 void gst_mcc_srtp_get_indexes (GstMccSrtp *self, MccIndexApp *out);
-/* Receiver: how far the sender's are: authentic, that is from SRTCP. */
+/* Receiver: how far the sender's are: authentic, that is from SRTCP. What is said last counts. */
 void gst_mcc_srtp_set_indexes (
     GstMccSrtp *self, const MccIndexApp *app, guint32 followed, MccTime now);
 

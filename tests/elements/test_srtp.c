@@ -301,6 +301,27 @@ test_false_index (void)
   gst_mcc_srtp_free (sender);
 }
 
+/* ... nor for good one that has just come: it reads from the next announcement on. */
+static void
+test_false_index_first (void)
+{
+  GstMccSrtp *sender = make (TRUE, KEY_A), *receiver = make (FALSE, KEY_A);
+  MccIndexApp lie = { .count = 1, .entry = { { 1, ((guint64)1 << 48) - 1 } } };
+  MccIndexApp app = send_many (sender, 1, 65000, 65536);
+
+  for (guint i = 0; i < 5; i++) {
+    gst_mcc_srtp_set_indexes (receiver, &lie, followed, now);
+    g_assert_cmpint (
+        take (receiver, FALSE, rtp (sender, 1, (guint16)(65000 + i))), ==, MCC_DROP_UNAUTHENTIC);
+  }
+  gst_mcc_srtp_set_indexes (receiver, &app, followed, now);
+  g_assert_cmpint (take (receiver, FALSE, rtp (sender, 1, 65005)), ==, MCC_DROP_NONE);
+  gst_mcc_srtp_set_indexes (receiver, &lie, followed, now);
+  g_assert_cmpint (take (receiver, FALSE, rtp (sender, 1, 65006)), ==, MCC_DROP_NONE);
+  gst_mcc_srtp_free (receiver);
+  gst_mcc_srtp_free (sender);
+}
+
 /* Each says which line is wrong, and how to mend it, but not what the line holds. */
 static void
 test_key_errors (void)
@@ -482,6 +503,7 @@ main (int argc, char **argv)
   g_test_add_func ("/srtp/late-joiner/new-keys", test_late_rekey);
   g_test_add_func ("/srtp/indexes-of-the-newest-streams", test_newest);
   g_test_add_func ("/srtp/false-index", test_false_index);
+  g_test_add_func ("/srtp/false-index/first", test_false_index_first);
   g_test_add_func ("/srtp/errors-name-the-line-not-the-key", test_key_errors);
   g_test_add_func ("/srtp/own", test_own);
   g_test_add_func ("/srtp/flood-of-ssrcs", test_flood);

@@ -195,17 +195,21 @@ open_rtcp (void)
 
 /* Somebody who may send to the group. */
 static GSocket *
-open_stranger (void)
+open_at (const gchar *address)
 {
   GSocket *socket
       = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
-  GInetAddress *lo = g_inet_address_new_loopback (G_SOCKET_FAMILY_IPV4);
-  GSocketAddress *from = g_inet_socket_address_new (lo, 0);
+  GSocketAddress *from = g_inet_socket_address_new_from_string (address, 0);
 
   g_assert_true (g_socket_bind (socket, from, FALSE, NULL));
   g_object_unref (from);
-  g_object_unref (lo);
   return socket;
+}
+
+static GSocket *
+open_stranger (void)
+{
+  return open_at ("127.0.0.1");
 }
 
 static void
@@ -393,6 +397,42 @@ test_late (void)
   g_assert_true (wait_figure (&sender, "num-receivers", 1));
   side_stop (&receiver);
   side_stop (&sender);
+}
+
+/* A member elsewhere says how far the stream is, and lies: before the receiver follows it that
+ * lasts until the next announcement, and then it is not heard. */
+static void
+test_late_lie (void)
+{
+  GSocket *spy = open_rtcp (), *socket = open_at ("127.0.0.2");
+  GstMccSrtp *member
+      = gst_mcc_srtp_new (FALSE, KEY_A, GST_MCC_SRTP_AES_128_ICM, GST_MCC_SRTP_HMAC_SHA1_80, NULL);
+  MccIndexApp lie = { FORGER, 1, { { 0, ((guint64)1 << 48) - 1 } } };
+  Side sender, receiver;
+
+  send_start (&sender, KEY_A);
+  lie.entry[0].ssrc = hear_ssrc (spy);
+  g_usleep (3 * G_USEC_PER_SEC);
+  receive_start (&receiver, KEY_A);
+  for (guint i = 0; i < 40; i++) {
+    guint8 data[128] = { 0x80, 201, 0, 1 };
+    gsize size = 8 + mcc_index_app_encode (&lie, data + 8, sizeof data - 8);
+
+    GST_WRITE_UINT32_BE (data + 4, FORGER);
+    g_assert_true (gst_mcc_srtp_protect (member, TRUE, data, &size));
+    say (socket, data, size);
+    if (i == 19) /* from here on it follows */
+      g_assert_true (wait_buffers (&receiver, 100));
+    else
+      g_usleep (50000);
+  }
+  g_assert_true (wait_figure (&receiver, "dropped-address", 20));
+  g_assert_true (wait_buffers (&receiver, 100));
+  gst_mcc_srtp_free (member);
+  side_stop (&receiver);
+  side_stop (&sender);
+  g_object_unref (socket);
+  g_object_unref (spy);
 }
 
 static gboolean
@@ -747,6 +787,7 @@ main (int argc, char **argv)
   g_test_add_func ("/srtp/pair", test_pair);
   g_test_add_func ("/srtp/forged-reports", test_forged);
   g_test_add_func ("/srtp/late-joiner", test_late);
+  g_test_add_func ("/srtp/late-joiner/lied-to", test_late_lie);
   g_test_add_func ("/srtp/streams-and-layers", test_several);
   g_test_add_func ("/srtp/again", test_again);
   g_test_add_func ("/srtp/payloader-again", test_payloader_again);
