@@ -721,11 +721,12 @@ gst_mcc_session_map_rtcp (GstMccSession *self, guint8 *data, gsize size)
 {
   gboolean own;
 
+  if (size < 8)
+    return size;
   g_mutex_lock (&self->lock);
   own = GST_READ_UINT32_BE (data + 4) == self->stream[0].ssrc;
   g_mutex_unlock (&self->lock);
-  /* somebody has our SSRC: rtpsession chooses another */
-  if (size < 8 || own)
+  if (own) /* somebody has our SSRC: rtpsession chooses another */
     return size;
   return self->layers ? gst_mcc_layers_map_rtcp (self->layers, data, size)
                       : gst_mcc_merge_map_rtcp (self->merge, data, size);

@@ -4,6 +4,7 @@
  * requests and BYE between them, by multicast and by unicast.
  */
 #include <netinet/in.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <gst/rtp/gstrtpbuffer.h>
@@ -423,6 +424,24 @@ test_no_such_interface (void)
   gst_object_unref (bin);
 }
 
+/* What is shorter than an SSRC's place is not looked at: nothing is readable behind it. */
+static void
+test_short_rtcp (void)
+{
+  gsize page = (gsize)sysconf (_SC_PAGESIZE);
+  GstElement *bin = gst_object_ref_sink (gst_bin_new (NULL));
+  GstMccSession *session = gst_mcc_session_new_receiver (GST_BIN (bin), &handler, NULL);
+  guint8 *data = mmap (NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+  g_assert_true (data != MAP_FAILED);
+  g_assert_cmpint (mprotect (data + page, page, PROT_NONE), ==, 0);
+  for (gsize size = 0; size < 8; size++)
+    g_assert_cmpuint (gst_mcc_session_map_rtcp (session, data + page - size, size), ==, size);
+  munmap (data, 2 * page);
+  gst_mcc_session_free (session);
+  gst_object_unref (bin);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -433,5 +452,6 @@ main (int argc, char **argv)
   g_test_add_func ("/session/names-without-end", test_names);
   g_test_add_func ("/session/settings-name-the-property", test_settings);
   g_test_add_func ("/session/no-such-interface", test_no_such_interface);
+  g_test_add_func ("/session/short-rtcp", test_short_rtcp);
   return g_test_run ();
 }
