@@ -56,6 +56,17 @@ mcc_assp_ladder_init (
   self->guess_rest = MCC_ASSP_LADDER_GUESS_REST;
 }
 
+void
+mcc_assp_ladder_set_gone (MccAsspLadder *self, unsigned stream, bool gone)
+{
+  assert (stream < STREAMS);
+  if ((self->gone >> stream & 1u) == gone)
+    return;
+  assert (!gone || self->max_streams > 1);
+  self->gone ^= 1u << stream;
+  self->max_streams = gone ? self->max_streams - 1 : self->max_streams + 1;
+}
+
 static unsigned
 bucket_of (const MccAsspLadder *self, uint64_t bps)
 {
@@ -229,7 +240,8 @@ worth_of (
 
 /* The stream of each run: as many receivers as possible stay. Exact, over sets of streams. */
 static void
-assign (const MccAsspStreams *streams, const Plan *plan, unsigned stream_of[STREAMS])
+assign (const MccAsspLadder *self, const MccAsspStreams *streams, const Plan *plan,
+    unsigned stream_of[STREAMS])
 {
   static const uint64_t none = 0;
   uint64_t best[1u << STREAMS] = { none };
@@ -244,7 +256,7 @@ assign (const MccAsspStreams *streams, const Plan *plan, unsigned stream_of[STRE
     unsigned bits = 0;
     for (unsigned j = 0; j < streams->count; j++)
       bits += set >> j & 1u;
-    if (bits > plan->count)
+    if (bits > plan->count || (set & self->gone))
       continue;
     const Run *run = &plan->run[bits - 1];
     bool any = false;
@@ -310,7 +322,7 @@ apply (const MccAsspLadder *self, const Plan *plan, MccAsspStreams *streams)
 {
   unsigned stream_of[STREAMS];
   uint64_t low_bps = self->low_bps;
-  assign (streams, plan, stream_of);
+  assign (self, streams, plan, stream_of);
   for (unsigned j = 0; j < streams->count; j++)
     streams->stream[j].flags |= MCC_ASSP_CLOSED;
   for (unsigned k = 0; k < plan->count; k++) {

@@ -18,6 +18,7 @@
  * geometric mean: what slow ones gain is hardly seen in the mean).
  *  - A run gets the stream that most of its receivers are in (all together: as many as possible
  * stay where they are), else one that is empty. Streams without a run are closed.
+ *  - A stream that is gone gets no run.
  *  - The overall bounds stay: the lowest open one begins at low, the highest ends at high.
  *  - Between neighbours the bound stands so that who belongs above goes up (lambda, eq. 10) and who
  *    does not stays.
@@ -48,6 +49,7 @@ typedef struct {
 typedef struct {
   uint64_t low_bps, high_bps;
   unsigned max_streams;
+  uint32_t gone; /* bits: streams that must not be used */
   double lambda, beta;
   /* What receivers could take now. */
   MccAsspLadderBucket bucket[2][MCC_ASSP_LADDER_BUCKETS]; /* guesses as such; as what is sure */
@@ -61,6 +63,8 @@ typedef struct {
 
 void mcc_assp_ladder_init (
     MccAsspLadder *self, uint64_t low_bps, uint64_t high_bps, unsigned max_streams, MccTime now);
+/* @stream has ended, or goes on after all. One must be left. */
+void mcc_assp_ladder_set_gone (MccAsspLadder *self, unsigned stream, bool gone);
 /* Forgets what receivers could take. */
 void mcc_assp_ladder_clear (MccAsspLadder *self);
 /* A receiver in @stream could take @bps; where that is a guess, @sure_bps at least. */

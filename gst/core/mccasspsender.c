@@ -48,7 +48,7 @@ end_round (MccAsspSender *self)
   self->streams.round++;
   self->streams.flags |= MCC_ASSP_DECIDE;
   mcc_assp_sender_end_round (self);
-  mcc_asmp_sender_announce (self->stream[0].asmp, self->now);
+  mcc_assp_sender_announce (self);
 }
 
 /* Integrates the targets up to @now (eq. 5). */
@@ -167,7 +167,7 @@ mcc_assp_sender_set_bounds (
   mcc_assp_sender_bounds_set (self);
   mcc_assp_sender_apply_bounds (self, stream);
   mcc_assp_sender_share_rtcp (self, true);
-  mcc_asmp_sender_announce (self->stream[0].asmp, now);
+  mcc_assp_sender_announce (self);
   return true;
 }
 
@@ -186,9 +186,18 @@ mcc_assp_sender_set_running (MccAsspSender *self, unsigned stream, bool running,
   assert (stream < count (self));
   advance (self, now);
   uint32_t *flags = &self->streams.stream[stream].flags, before = *flags;
+  running = running && !self->stream[stream].ended;
   *flags = running ? before | MCC_ASSP_RUNNING : before & ~MCC_ASSP_RUNNING;
   if (*flags != before)
-    mcc_asmp_sender_announce (self->stream[0].asmp, now);
+    mcc_assp_sender_announce (self);
+}
+
+void
+mcc_assp_sender_set_ended (MccAsspSender *self, unsigned stream, bool ended, MccTime now)
+{
+  assert (stream < count (self));
+  advance (self, now);
+  mcc_assp_sender_note_ended (self, stream, ended);
 }
 
 void
@@ -341,6 +350,7 @@ mcc_assp_sender_handle_timeout (MccAsspSender *self, MccTime now)
 {
   advance (self, now);
   mcc_assp_sender_await_ssrcs (self);
+  mcc_assp_sender_close_ended (self);
   for (unsigned j = 0; j < count (self); j++)
     if (mcc_asmp_sender_next_timeout (self->stream[j].asmp) <= now)
       mcc_asmp_sender_handle_timeout (self->stream[j].asmp, now);
@@ -354,6 +364,7 @@ mcc_assp_sender_next_timeout (const MccAsspSender *self)
   for (unsigned j = 0; j < count (self); j++) {
     next = mcc_time_min (next, mcc_asmp_sender_next_timeout (self->stream[j].asmp));
     next = mcc_time_min (next, mcc_assp_sender_floor_next (self, j));
+    next = mcc_time_min (next, mcc_assp_sender_close_next (self, j));
   }
   return next;
 }
@@ -372,6 +383,8 @@ translate (MccAsspSender *self, unsigned j, MccAsspSenderAction *out)
     case MCC_SENDER_RESUME:
       return false;
     case MCC_SENDER_SEND_SESSION:
+      if (self->stream[j].ended) /* receivers take it for gone */
+        return false;
       self->streams.number++;
       out->streams = &self->streams;
       mcc_assp_sender_carry_others (self, j, out);

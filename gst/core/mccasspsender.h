@@ -17,6 +17,11 @@
  *    they could take (mccasspladder.h), looked at each round, within the overall bounds given. A
  *    stream whose lower bound rises goes on at its rate until those whom that is too much for have
  *    had time to leave. Closed streams keep their bounds until somebody needs them.
+ *  - A stream that has ended while another goes on is closed MCC_ASSP_END_TIME later, whatever
+ *    ladder there is: nobody joins it, who is in it goes elsewhere, and it says nothing any more. A
+ *    live ladder puts one that it did without in its place or, where there is none, its neighbour
+ *    below (else the one above) gets its bounds, too.
+ *  - What concerns all is announced by the lowest stream that has begun and has not ended.
  *  - All streams together get the RTCP budget of the lowest (5 % of its target): nine tenths of it
  *    those that have receivers, in equal parts.
  * Allocates only when a receiver table grows.
@@ -27,6 +32,8 @@
 #include "mccasspladder.h"
 
 #define MCC_ASSP_ROUND (5 * MCC_SECOND) /* ASSP 3.3 */
+#define MCC_ASSP_END_TIME                                                                          \
+  (500 * MCC_MSECOND) /* ours: streams that end together need not close one after the other */
 
 typedef struct MccAsspSender MccAsspSender;
 
@@ -76,6 +83,9 @@ bool mcc_assp_sender_set_caps (
     MccAsspSender *self, unsigned stream, const MccAppSession *caps, MccTime now);
 /* Whether the stream's media is sent, or its encoder idles. */
 void mcc_assp_sender_set_running (MccAsspSender *self, unsigned stream, bool running, MccTime now);
+/* No media of the stream will come: its encoder has failed, or its input has ended. False: it goes
+ * on after all. */
+void mcc_assp_sender_set_ended (MccAsspSender *self, unsigned stream, bool ended, MccTime now);
 void mcc_assp_sender_set_ssrc (MccAsspSender *self, unsigned stream, uint32_t ssrc, MccTime now);
 
 MccDrop mcc_assp_sender_handle_report (MccAsspSender *self, unsigned stream, uint32_t ssrc,

@@ -149,6 +149,128 @@ take_bounds (MccAsspSender *self, unsigned j, const MccAsspStream *bounds)
   mcc_assp_sender_apply_bounds (self, j);
 }
 
+/* ---- streams that end ---- */
+
+static bool
+goes_on (const MccAsspSender *self, unsigned j)
+{
+  return !self->stream[j].ended && self->streams.stream[j].ssrc != 0;
+}
+
+static bool
+others_go_on (const MccAsspSender *self, unsigned j)
+{
+  for (unsigned k = 0; k < self->streams.count; k++)
+    if (k != j && goes_on (self, k))
+      return true;
+  return false;
+}
+
+/* The ladder is to have no hole where stream @j was. */
+static void
+replace (const MccAsspSender *self, unsigned j, MccAsspStreams *streams)
+{
+  const MccAsspStream *ended = &self->streams.stream[j];
+  for (unsigned k = 0; k < streams->count; k++) {
+    MccAsspStream *stream = &streams->stream[k];
+    if (k == j || mcc_assp_streams_open (streams, k) || !goes_on (self, k))
+      continue;
+    stream->flags &= ~MCC_ASSP_CLOSED;
+    stream->low_bps = ended->low_bps;
+    stream->high_bps = ended->high_bps;
+    return;
+  }
+  unsigned below = mcc_assp_streams_below (streams, j), above = mcc_assp_streams_above (streams, j);
+  if (below != MCC_ASSP_STREAMS_MAX)
+    streams->stream[below].high_bps = ended->high_bps;
+  else if (above != MCC_ASSP_STREAMS_MAX)
+    streams->stream[above].low_bps = ended->low_bps;
+}
+
+static void
+take_ladder (MccAsspSender *self, const MccAsspStreams *streams)
+{
+  for (unsigned j = 0; j < self->streams.count; j++)
+    take_bounds (self, j, &streams->stream[j]);
+  self->streams.ladder++;
+}
+
+static void
+take_ends (MccAsspSender *self, const MccAsspStreams *streams)
+{
+  if (!mcc_assp_streams_valid (streams))
+    return;
+  take_ladder (self, streams);
+  self->ladder.changed = self->now;
+  mcc_assp_sender_share_rtcp (self, true);
+  mcc_assp_sender_announce (self);
+}
+
+void
+mcc_assp_sender_close_ended (MccAsspSender *self)
+{
+  for (unsigned j = 0; j < self->streams.count; j++) {
+    MccAsspSenderStream *stream = &self->stream[j];
+    if (!stream->ended || stream->closed || self->now < stream->close_at || !others_go_on (self, j))
+      continue;
+    MccAsspStreams changed = self->streams;
+    bool open = mcc_assp_streams_open (&changed, j);
+    changed.stream[j].flags |= MCC_ASSP_CLOSED;
+    stream->closed = true;
+    if (self->live)
+      mcc_assp_ladder_set_gone (&self->ladder, j, true);
+    if (self->live && open)
+      replace (self, j, &changed);
+    if (open)
+      take_ends (self, &changed);
+  }
+}
+
+/* It was closed as it had ended. A live ladder will find a use for it, or has no other. */
+static void
+open_again (MccAsspSender *self, unsigned j)
+{
+  MccAsspStreams changed = self->streams;
+  if (self->live) {
+    mcc_assp_ladder_set_gone (&self->ladder, j, false);
+    for (unsigned k = 0; k < changed.count; k++) {
+      if (mcc_assp_streams_open (&changed, k) && goes_on (self, k))
+        return;
+      changed.stream[k].flags |= MCC_ASSP_CLOSED;
+    }
+    changed.stream[j].low_bps = self->ladder.low_bps;
+    changed.stream[j].high_bps = self->ladder.high_bps;
+  }
+  changed.stream[j].flags &= ~MCC_ASSP_CLOSED;
+  take_ends (self, &changed);
+}
+
+void
+mcc_assp_sender_note_ended (MccAsspSender *self, unsigned j, bool ended)
+{
+  MccAsspSenderStream *stream = &self->stream[j];
+  uint32_t *flags = &self->streams.stream[j].flags;
+  if (stream->ended == ended)
+    return;
+  stream->ended = ended;
+  stream->close_at = self->now + MCC_ASSP_END_TIME;
+  *flags = ended ? *flags & ~MCC_ASSP_RUNNING : *flags | MCC_ASSP_RUNNING;
+  if (!ended && stream->closed) {
+    stream->closed = false;
+    open_again (self, j);
+  }
+  mcc_assp_sender_share_rtcp (self, true);
+  mcc_assp_sender_announce (self);
+}
+
+MccTime
+mcc_assp_sender_close_next (const MccAsspSender *self, unsigned j)
+{
+  const MccAsspSenderStream *stream = &self->stream[j];
+  bool pending = stream->ended && !stream->closed && self->now < stream->close_at;
+  return pending ? stream->close_at : MCC_TIME_NONE;
+}
+
 void
 mcc_assp_sender_end_round (MccAsspSender *self)
 {
@@ -156,9 +278,6 @@ mcc_assp_sender_end_round (MccAsspSender *self)
     return;
   MccAsspStreams changed = self->streams;
   collect (self);
-  if (!mcc_assp_ladder_decide (&self->ladder, &changed, self->now))
-    return;
-  for (unsigned j = 0; j < self->streams.count; j++)
-    take_bounds (self, j, &changed.stream[j]);
-  self->streams.ladder++;
+  if (mcc_assp_ladder_decide (&self->ladder, &changed, self->now))
+    take_ladder (self, &changed);
 }

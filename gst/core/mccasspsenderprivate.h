@@ -4,7 +4,7 @@
  *
  *   mccasspsender.c        what comes, when: handle, next_timeout, poll
  *   mccasspsenderrtcp.c    what RTCP each stream has, what announcements tell, and since when
- *   mccasspsenderladder.c  which streams there are
+ *   mccasspsenderladder.c  which streams there are, and when one ends
  *   mccasspsenderfloor.c   how low a stream may go
  */
 #pragma once
@@ -19,6 +19,8 @@ typedef struct {
   bool told_occupied;
   bool lost; /* has no feedback */
   bool told_bounds;
+  bool ended, closed; /* closed: for that reason */
+  MccTime close_at;   /* of one that has ended */
   /* Its lower bound has risen: those who do not bear it are leaving. */
   bool spared;
   uint64_t spared_bps;
@@ -64,6 +66,8 @@ mcc_assp_sender_limit_rate (uint64_t bps)
 }
 
 /* mccasspsenderrtcp.c */
+/* The lowest stream that is heard tells what concerns all. */
+void mcc_assp_sender_announce (MccAsspSender *self);
 /* Targets may be others now; @force: who is where, too. */
 void mcc_assp_sender_share_rtcp (MccAsspSender *self, bool force);
 /* Receivers believe an SSRC that a stream they know has listed. So none is announced, when streams
@@ -85,5 +89,9 @@ MccTime mcc_assp_sender_floor_next (const MccAsspSender *self, unsigned j);
 void mcc_assp_sender_init_ladder (MccAsspSender *self);
 /* Averages and round number are new: is it time for other streams? */
 void mcc_assp_sender_end_round (MccAsspSender *self);
+void mcc_assp_sender_note_ended (MccAsspSender *self, unsigned j, bool ended);
+/* Those that have ended, when it is time. */
+void mcc_assp_sender_close_ended (MccAsspSender *self);
+MccTime mcc_assp_sender_close_next (const MccAsspSender *self, unsigned j);
 /* The user has set bounds. */
 void mcc_assp_sender_bounds_set (MccAsspSender *self);

@@ -11,18 +11,22 @@
 void
 mcc_assp_sender_share_rtcp (MccAsspSender *self, bool force)
 {
-  unsigned n = self->streams.count, occupied = 0;
+  unsigned n = 0, occupied = 0;
   uint64_t all = mcc_rtcp_base_bps (
       mcc_asmp_sender_target_bps (self->stream[mcc_assp_streams_lowest (&self->streams)].asmp),
       self->config.session_bandwidth_bps);
   if (all == self->rtcp_bps && !force)
     return;
   self->rtcp_bps = all;
-  for (unsigned j = 0; j < n; j++)
-    occupied += self->stream[j].occupied;
-  for (unsigned j = 0; j < n; j++) {
-    double part = 1.0 / n;
-    if (occupied > 0 && occupied < n)
+  for (unsigned j = 0; j < self->streams.count; j++) {
+    n += !self->stream[j].ended;
+    occupied += !self->stream[j].ended && self->stream[j].occupied;
+  }
+  for (unsigned j = 0; j < self->streams.count; j++) {
+    double part = n > 0 ? 1.0 / n : 0.0;
+    if (self->stream[j].ended)
+      part = 0.0;
+    else if (occupied > 0 && occupied < n)
       part = self->stream[j].occupied ? OCCUPIED_SHARE / occupied
                                       : (1.0 - OCCUPIED_SHARE) / (n - occupied);
     uint64_t bps = mcc_assp_sender_limit_rate ((uint64_t)(part * (double)all) + 1);
@@ -38,7 +42,7 @@ mcc_assp_sender_carry_others (MccAsspSender *self, unsigned j, MccAsspSenderActi
   MccAsmpSender *asmp = self->stream[j].asmp;
   size_t more = mcc_assp_app_size (&session);
   for (unsigned k = 0; k < self->streams.count; k++) {
-    if (k == j)
+    if (k == j || self->stream[k].ended)
       continue;
     if (mcc_asmp_sender_announced_bytes (asmp) + more > ANNOUNCEMENT_MOST)
       return;
@@ -49,10 +53,37 @@ mcc_assp_sender_carry_others (MccAsspSender *self, unsigned j, MccAsspSenderActi
 }
 
 static bool
+speaks (const MccAsspSender *self, unsigned j)
+{
+  return self->streams.stream[j].ssrc != 0 && !self->stream[j].ended;
+}
+
+static bool
+comes_before (const MccAsspStreams *streams, unsigned a, unsigned b)
+{
+  bool open = mcc_assp_streams_open (streams, a);
+  if (open != mcc_assp_streams_open (streams, b))
+    return open;
+  return mcc_assp_streams_lower (streams, a, b);
+}
+
+void
+mcc_assp_sender_announce (MccAsspSender *self)
+{
+  unsigned found = MCC_ASSP_STREAMS_MAX;
+  for (unsigned j = 0; j < self->streams.count; j++)
+    if (speaks (self, j)
+        && (found == MCC_ASSP_STREAMS_MAX || comes_before (&self->streams, j, found)))
+      found = j;
+  if (found < MCC_ASSP_STREAMS_MAX)
+    mcc_asmp_sender_announce (self->stream[found].asmp, self->now);
+}
+
+static bool
 all_known (const MccAsspSender *self)
 {
   for (unsigned j = 0; j < self->streams.count; j++)
-    if (self->streams.stream[j].ssrc == 0)
+    if (self->streams.stream[j].ssrc == 0 && !self->stream[j].ended)
       return false;
   return true;
 }
@@ -83,7 +114,7 @@ sponsor_of (const MccAsspSender *self, unsigned j)
 {
   unsigned sponsor = j;
   for (unsigned k = self->streams.count; k-- > 0;)
-    if (k != j && self->streams.stream[k].ssrc != 0
+    if (k != j && speaks (self, k)
         && (sponsor == j || self->stream[k].occupied || !self->stream[sponsor].occupied))
       sponsor = k;
   return sponsor;

@@ -281,6 +281,30 @@ test_any (void)
   }
 }
 
+/* What has ended is nobody's place, though it is empty; what goes on after all is one. */
+static void
+test_gone (void)
+{
+  for (unsigned back = 0; back < 2; back++) {
+    Group group = group_of (3);
+    mcc_assp_ladder_set_gone (&group.ladder, 1, true);
+    group.streams.stream[1].flags |= MCC_ASSP_CLOSED;
+    group.streams.stream[0].high_bps = group.streams.stream[1].high_bps;
+    if (back)
+      mcc_assp_ladder_set_gone (&group.ladder, 1, false);
+    for (unsigned i = 0; i < 9; i++)
+      add (&group, 0, i % 3 == 0 ? 150000 : i % 3 == 1 ? 600000 : 2400000);
+    g_assert_cmpfloat (changes_after (&group, 200.0), <=, 200.0);
+    unsigned open = 0;
+    for (unsigned j = 0; j < 3; j++)
+      open += mcc_assp_streams_open (&group.streams, j);
+    g_assert_cmpuint (open, ==, 2 + back);
+    g_assert_cmpint (mcc_assp_streams_open (&group.streams, 1), ==, back);
+    unsigned highest = mcc_assp_streams_place (&group.streams, 2400000.0);
+    g_assert_cmpuint (group.streams.stream[highest].high_bps, ==, HIGH);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -293,6 +317,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-ladder/gains-of-the-slow-count", test_slow_gain);
   g_test_add_func ("/assp-ladder/no-more-streams-than-of-use", test_fewest);
   g_test_add_func ("/assp-ladder/waits-for-those-on-their-way", test_unsettled);
+  g_test_add_func ("/assp-ladder/what-has-ended-is-not-used", test_gone);
   g_test_add_func ("/assp-ladder/bounds-hold-whatever-is-said", test_any);
   return g_test_run ();
 }

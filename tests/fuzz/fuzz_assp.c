@@ -214,6 +214,17 @@ set_bounds (Machine *self)
   self->bounds_moved = true;
 }
 
+/* Of a stream, or of the sender that the receiver hears. */
+static void
+say_end (Machine *self, uint8_t what)
+{
+  unsigned stream = what & 3;
+  if (what < 0xc0)
+    mcc_assp_receiver_handle_bye (self->receiver, 0x100 + what % 0x40, self->now);
+  else if (stream < mcc_assp_sender_count (self->sender))
+    mcc_assp_sender_set_ended (self->sender, stream, what & 4, self->now);
+}
+
 static void
 run_timeouts (Machine *self)
 {
@@ -273,7 +284,7 @@ step (Machine *self)
       else if (fuzz_u8 (in) & 1)
         mcc_assp_receiver_set_lock (self->receiver, (int)fuzz_u8 (in) - 240, self->now);
       else
-        mcc_assp_receiver_handle_bye (self->receiver, 0x100 + fuzz_u8 (in) % 0x40, self->now);
+        say_end (self, fuzz_u8 (in));
       break;
   }
   drain (self);
