@@ -61,6 +61,12 @@ set_ssrc (gpointer core, guint stream, guint32 ssrc, MccTime now)
   mcc_assp_sender_set_ssrc (core, stream, ssrc, now);
 }
 
+static void
+set_ended (gpointer core, guint stream, bool ended, MccTime now)
+{
+  mcc_assp_sender_set_ended (core, stream, ended, now);
+}
+
 static bool
 ect (gpointer core)
 {
@@ -78,10 +84,18 @@ const GstMccSenderMachine gst_assp_simulcast_bin_machine = {
   .handle_sent = handle_sent,
   .set_caps = set_caps,
   .set_ssrc = set_ssrc,
+  .set_ended = set_ended,
   .ect = ect,
   .handle_timeout = handle_timeout,
   .next_timeout = next_timeout,
 };
+
+/* Called with the lock. */
+static gboolean
+runs_locked (GstAsspSimulcastBin *self, guint i)
+{
+  return self->stream[i].idle.running && !GST_MCC_SENDER (self)->stream[i].ended;
+}
 
 guint64
 gst_assp_simulcast_bin_get_target (GstMccSender *sender)
@@ -91,7 +105,7 @@ gst_assp_simulcast_bin_get_target (GstMccSender *sender)
 
   g_mutex_lock (&sender->lock);
   for (guint i = 0; i < self->n_streams; i++)
-    if (self->stream[i].idle.running)
+    if (runs_locked (self, i))
       sum += self->stream[i].target_bps;
   g_mutex_unlock (&sender->lock);
   return sum;
@@ -229,6 +243,7 @@ gst_assp_simulcast_bin_stream_failed (GstAsspSimulcastBin *self, guint i)
 {
   GstMccSender *sender = GST_MCC_SENDER (self);
   gboolean others = FALSE;
+  MccTime next = MCC_TIME_NONE;
 
   g_mutex_lock (&sender->lock);
   self->stream[i].failed = TRUE;
@@ -236,9 +251,12 @@ gst_assp_simulcast_bin_stream_failed (GstAsspSimulcastBin *self, guint i)
   self->stream[i].idle.after = MCC_TIME_NONE;
   for (guint k = 0; k < self->n_streams; k++)
     others = others || !self->stream[k].failed;
-  if (sender->core)
-    tell_running_locked (self, i);
+  if (sender->core) {
+    mcc_assp_sender_set_ended (sender->core, i, true, gst_mcc_pump_now (sender->pump));
+    next = mcc_assp_sender_next_timeout (sender->core);
+  }
   g_mutex_unlock (&sender->lock);
+  gst_mcc_pump_wake (sender->pump, next);
   return others;
 }
 
@@ -545,7 +563,7 @@ get_figures (GstAsspSimulcastBin *self, guint i, guint max_receivers, Figures *o
   GstMccSender *sender = GST_MCC_SENDER (self);
   memset (out, 0, sizeof *out);
   g_mutex_lock (&sender->lock);
-  out->running = self->stream[i].idle.running;
+  out->running = runs_locked (self, i);
   out->bounds = self->bounds.stream[i];
   if (sender->core) {
     out->receivers = gst_mcc_sender_get_figures_locked (

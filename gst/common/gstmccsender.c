@@ -344,6 +344,15 @@ make_handler (GstMccSenderClass *klass)
 
 /* ---- what the pacer says ---- */
 
+/* Called with the lock. */
+static void
+set_ended_locked (GstMccSender *self, guint stream, gboolean ended)
+{
+  if (self->core && self->stream[stream].ended != ended && machine_of (self)->set_ended)
+    machine_of (self)->set_ended (self->core, stream, ended, gst_mcc_pump_now (self->pump));
+  self->stream[stream].ended = ended;
+}
+
 void
 gst_mcc_sender_handle_sent (
     gpointer owner, guint stream, guint packets, guint64 bytes, guint32 highest_seq)
@@ -353,7 +362,7 @@ gst_mcc_sender_handle_sent (
 
   g_mutex_lock (&self->lock);
   mute = self->stream[stream].mute;
-  self->stream[stream].ended = FALSE;
+  set_ended_locked (self, stream, FALSE);
   if (self->core)
     machine_of (self)->handle_sent (
         self->core, stream, packets, bytes, highest_seq, gst_mcc_pump_now (self->pump));
@@ -389,11 +398,15 @@ void
 gst_mcc_sender_handle_eos (gpointer owner, guint stream)
 {
   GstMccSender *self = owner;
+  MccTime next = MCC_TIME_NONE;
 
   g_mutex_lock (&self->lock);
-  self->stream[stream].ended = TRUE;
+  set_ended_locked (self, stream, TRUE);
+  if (self->core)
+    next = machine_of (self)->next_timeout (self->core);
   g_mutex_unlock (&self->lock);
   gst_mcc_session_send (self->session, stream, NULL, 0, TRUE);
+  gst_mcc_pump_wake (self->pump, next);
 }
 
 void

@@ -102,7 +102,9 @@ typedef struct {
       gpointer core, guint stream, guint packets, guint64 bytes, guint32 highest_seq, MccTime now);
   bool (*set_caps) (gpointer core, guint stream, const MccAppSession *caps, MccTime now);
   void (*set_ssrc) (gpointer core, guint stream, guint32 ssrc, MccTime now); /* may be NULL */
-  bool (*ect) (gpointer core);                                               /* may be NULL */
+  /* its input has ended, or goes on after all; may be NULL */
+  void (*set_ended) (gpointer core, guint stream, bool ended, MccTime now);
+  bool (*ect) (gpointer core); /* may be NULL */
   void (*handle_timeout) (gpointer core, MccTime now);
   MccTime (*next_timeout) (gpointer core);
 } GstMccSenderMachine;

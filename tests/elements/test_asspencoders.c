@@ -223,6 +223,40 @@ test_encoder_fails_silently (void)
   check_encoder_fails (TRUE, on_broken_silently);
 }
 
+/* Newcomers are not sent into a dead stream: the next one is the lowest, has all of its range, and
+ * is encoded though nobody is there. */
+static void
+test_lowest_fails (void)
+{
+  BinFixture f;
+  const MccAsspStreams *now = &f.peer.streams;
+  unsigned lowest;
+
+  if (!bin_setup (&f, "videotestsrc is-live=true pattern=snow ! "
+                      "video/x-raw,width=320,height=240,framerate=30/1 ! @"
+                      "min-bitrate=200000 max-bitrate=2000000 idle-timeout=500 "
+                      "encoder-description=\"identity name=breaks ! x264enc tune=zerolatency\""))
+    return;
+  bin_play (&f);
+  bin_meet (&f, 3);
+  for (guint ms = 0; ms < 5000 && bin_stream_uint (&f, 1, "running"); ms += 100)
+    assp_peer_run (&f.peer, 100);
+  g_assert_cmpuint (bin_stream_uint (&f, 1, "running"), ==, 0);
+  break_stream (&f, 0, on_broken_silently);
+  wait_warning (&f, "Stream 0 is not sent any more");
+  for (guint ms = 0; ms < 3000 && mcc_assp_streams_open (now, 0); ms += 20)
+    assp_peer_run (&f.peer, 20);
+  g_assert_false (mcc_assp_streams_open (now, 0));
+  lowest = mcc_assp_streams_lowest (now);
+  g_assert_cmpuint (now->stream[lowest].low_bps, ==, 200000);
+  assp_peer_run (&f.peer, 1000);
+  g_assert_true (bin_frames (&f, lowest, 10));
+  g_assert_true (now->stream[lowest].flags & MCC_ASSP_RUNNING);
+  g_assert_cmpuint (bin_stream_uint (&f, lowest, "running"), ==, 1);
+  g_assert_cmpuint (bin_stream_uint (&f, 0, "closed"), ==, 1);
+  bin_teardown (&f);
+}
+
 static void
 test_all_encoders_fail (void)
 {
@@ -351,6 +385,64 @@ test_request_idles (void)
   bin_teardown (&f);
 }
 
+static GstPadProbeReturn
+on_swallowed (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  return GST_PAD_PROBE_DROP;
+}
+
+/* The input of stream 0 has ended, or was taken away; the others go on, and tell of it. */
+static void
+test_request_ends (gconstpointer released)
+{
+  BinFixture f;
+  GstElement *payloader;
+  GstPad *entry, *src;
+  guint sessions, descriptions;
+  guint32 round;
+  guint64 sum;
+
+  if (!bin_setup (&f, own))
+    return;
+  g_object_set (f.bin, "streams", "200000:400000,400000:900000", NULL);
+  bin_play (&f);
+  bin_meet (&f, 2);
+  payloader = gst_bin_get_by_name (GST_BIN (f.pipeline), "p0");
+  src = gst_element_get_static_pad (payloader, "src");
+  entry = gst_element_get_static_pad (f.bin, "sink_0");
+  gst_pad_add_probe (
+      src, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, on_swallowed, NULL, NULL);
+  if (released) {
+    gst_pad_unlink (src, entry);
+    gst_element_release_request_pad (f.bin, entry);
+  } else {
+    gst_pad_send_event (entry, gst_event_new_eos ());
+  }
+  gst_object_unref (entry);
+  gst_object_unref (src);
+  gst_object_unref (payloader);
+  for (guint ms = 0; ms < 3000 && mcc_assp_streams_open (&f.peer.streams, 0); ms += 20)
+    assp_peer_run (&f.peer, 20);
+  g_assert_false (mcc_assp_streams_open (&f.peer.streams, 0));
+  g_assert_false (f.peer.streams.stream[0].flags & MCC_ASSP_RUNNING);
+  g_assert_true (f.peer.streams.stream[1].flags & MCC_ASSP_RUNNING);
+  g_assert_cmpuint (f.peer.stream[0].byes, >=, 1);
+  g_assert_cmpuint (bin_stream_uint (&f, 0, "running"), ==, 0);
+  g_object_get (f.bin, "target-bitrate", &sum, NULL);
+  g_assert_cmpuint (sum, ==, 400000);
+  sessions = f.peer.stream[0].sessions;
+  descriptions = f.peer.descriptions;
+  round = f.peer.streams.round;
+  bin_enter (&f, 1, 800000);
+  for (guint ms = 0; ms < 12000 && f.peer.streams.round - round < 2; ms += 20)
+    assp_peer_run (&f.peer, 20);
+  g_assert_cmpuint (f.peer.streams.round - round, ==, 2);
+  g_assert_cmpuint (f.peer.descriptions, >, descriptions + 2);
+  g_assert_cmpuint (f.peer.stream[0].sessions, ==, sessions);
+  g_assert_true (bin_frames (&f, 1, 5));
+  bin_teardown (&f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -364,10 +456,13 @@ main (int argc, char **argv)
   ADD ("encoder-fails", test_encoder_fails);
   ADD ("encoder-fails/without-sync", test_encoder_fails_without_sync);
   ADD ("encoder-fails/silently", test_encoder_fails_silently);
+  ADD ("encoder-fails/lowest", test_lowest_fails);
   ADD ("all-encoders-fail", test_all_encoders_fail);
   ADD ("request-pads", test_request_pads);
   ADD ("request-pads/one-encoder", test_request_one_encoder);
   ADD ("request-pads/one-time-base", test_request_time_base);
   ADD ("request-pads/idle-and-return", test_request_idles);
+  g_test_add_data_func ("/asspencoders/request-pads/ends", NULL, test_request_ends);
+  g_test_add_data_func ("/asspencoders/request-pads/released", "", test_request_ends);
   return g_test_run ();
 }
