@@ -319,34 +319,44 @@ handle_to (MccSplice *self, const MccSplicePacket *packet)
     cut (self);
 }
 
-static bool
-is_of (const MccSpliceLine *line, unsigned stream, uint32_t ssrc)
+bool
+mcc_splice_is_of (const MccSpliceLine *line, unsigned stream, uint32_t ssrc)
 {
   return line->used && line->stream == stream && line->ssrc == ssrc;
 }
 
 void
-mcc_splice_handle (MccSplice *self, unsigned stream, const MccSplicePacket *packet, MccTime now)
+mcc_splice_place (MccSplice *self, unsigned stream, const MccSplicePacket *packet)
 {
   MccSeq seq = self->last.seq;
-  self->now = now;
-  if (is_of (&self->to, stream, packet->ssrc)) {
+  if (mcc_splice_is_of (&self->to, stream, packet->ssrc)) {
     handle_to (self, packet);
-  } else if (is_of (&self->shown, stream, packet->ssrc)) {
+  } else if (mcc_splice_is_of (&self->shown, stream, packet->ssrc)) {
     handle_shown (self, packet);
-  } else if (is_of (&self->last, stream, packet->ssrc)
+  } else if (mcc_splice_is_of (&self->last, stream, packet->ssrc)
              && mcc_seq_extend16 (&seq, packet->seq) <= self->last.sent) {
-    emit (self, &self->last, mcc_seq_extend16 (&seq, packet->seq), packet, now, false);
+    emit (self, &self->last, mcc_seq_extend16 (&seq, packet->seq), packet, self->now, false);
   } else {
     free_packet (self, packet);
   }
 }
 
+void
+mcc_splice_handle (MccSplice *self, unsigned stream, const MccSplicePacket *packet, MccTime now)
+{
+  MccSpliceLine *line = &self->to;
+  self->now = now;
+  if (!mcc_splice_is_of (line, stream, packet->ssrc))
+    line = &self->shown;
+  if (!mcc_splice_is_of (line, stream, packet->ssrc) || !mcc_splice_watch (self, line, packet))
+    mcc_splice_place (self, stream, packet);
+}
+
 bool
 mcc_splice_wants (const MccSplice *self, unsigned stream, uint32_t ssrc)
 {
-  return is_of (&self->to, stream, ssrc) || is_of (&self->shown, stream, ssrc)
-         || is_of (&self->last, stream, ssrc);
+  return mcc_splice_is_of (&self->to, stream, ssrc) || mcc_splice_is_of (&self->shown, stream, ssrc)
+         || mcc_splice_is_of (&self->last, stream, ssrc);
 }
 
 bool
@@ -389,10 +399,19 @@ mcc_splice_join (MccSplice *self, unsigned stream, uint32_t ssrc, uint32_t clock
   self->kind = kind;
 }
 
+static void
+forget_odd (MccSplice *self)
+{
+  self->has_odd = false;
+  free_packet (self, &self->odd);
+}
+
 void
 mcc_splice_leave (MccSplice *self, unsigned stream, MccTime now)
 {
   self->now = now;
+  if (self->has_odd && self->odd_stream == stream)
+    forget_odd (self);
   if (self->to.used && self->to.stream == stream) {
     mcc_splice_hold_clear (self);
     self->to.used = false;
@@ -446,6 +465,8 @@ void
 mcc_splice_reset (MccSplice *self, MccTime now)
 {
   self->now = now;
+  if (self->has_odd)
+    forget_odd (self);
   mcc_splice_hold_clear (self);
   self->to.used = false;
   if (self->leave_at != MCC_TIME_NONE)

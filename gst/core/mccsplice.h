@@ -17,6 +17,10 @@
  *    old stream's frame interval. It increases strictly, nothing freezes, and after one frame
  *    interval all is in time. Where bases differ (by MCC_SPLICE_BASE more than the arrivals
  *    tell), arrivals give the offset.
+ *  - A stream that begins anew under its SSRC (a sender that was stopped and started) is joined in
+ *    its own place: two packets in sequence that are more than 100 behind (RFC 3550 A.1) and have
+ *    later timestamps, or come when none newer did for 250 ms; or whose timestamps are
+ *    MCC_SPLICE_BASE behind what was, or that much ahead of what the arrivals tell and not next.
  *  - No frame is torn unless packets were lost or the old stream stood still.
  *  - The stream joined begins with the first packet of an access unit that carries a key unit, or,
  *    where key units cannot be told, with the first one of any access unit.
@@ -67,7 +71,7 @@ typedef enum {
   MCC_SPLICE_DELIMIT, /* data, not to be freed: what leaves next begins a frame, and the one before
                          it is not whole; seq, rtp_time: for a packet that says so */
   MCC_SPLICE_LEFT,    /* stream: nothing of it is wanted any more */
-  MCC_SPLICE_KEY_UNIT /* stream: its key unit was torn, ask for another */
+  MCC_SPLICE_KEY_UNIT /* stream: its key unit was torn, or it began anew: ask for another */
 } MccSpliceActionType;
 
 typedef struct {

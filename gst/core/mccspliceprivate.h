@@ -4,6 +4,7 @@
  *
  *   mccsplice.c      which packet leaves, under which number and timestamp
  *   mccsplicehold.c  what is held of the stream that was joined, and whether its key unit is whole
+ *   mccspliceanew.c  whether a stream begins anew
  */
 #pragma once
 
@@ -19,6 +20,11 @@ typedef struct {
   unsigned stream;
   uint32_t ssrc;
   MccSeq seq;
+  /* Newest packet that came. */
+  bool seen;
+  uint16_t seen_seq;
+  uint32_t seen_time;
+  MccTime seen_at;
   uint64_t sent;        /* newest that has left */
   uint64_t offset;      /* to what leaves */
   uint32_t time_offset; /* ... */
@@ -65,6 +71,10 @@ struct MccSplice {
   bool before_torn; /* nothing of that frame is */
   uint64_t before;
   uint32_t before_time;
+  /* What may be the first packet of a stream that begins anew; one more tells. */
+  bool has_odd;
+  unsigned odd_stream;
+  MccSplicePacket odd;
   uint32_t held_bytes;
   unsigned held_count;
   MccSpliceHeld held[MCC_SPLICE_PACKETS];
@@ -73,6 +83,14 @@ struct MccSplice {
 };
 
 void mcc_splice_push (MccSplice *self, const MccSpliceAction *action);
+
+bool mcc_splice_is_of (const MccSpliceLine *line, unsigned stream, uint32_t ssrc);
+/* To where it belongs now. */
+void mcc_splice_place (MccSplice *self, unsigned stream, const MccSplicePacket *packet);
+
+/* mccspliceanew.c */
+/* A packet of @line, which is `to` or `shown`. True: it is kept, or freed. */
+bool mcc_splice_watch (MccSplice *self, MccSpliceLine *line, const MccSplicePacket *packet);
 
 /* mccsplicehold.c */
 /* Takes a packet of `to`; sets `ready` when a whole key unit begins at held[0]. */
