@@ -264,7 +264,7 @@ handle_streams (MccAsspReceiver *self, uint32_t ssrc, const MccAsspStreams *stre
     mcc_assp_receiver_abandon (self);
     mcc_asmp_receiver_forget (self->asmp);
     self->has_streams = self->lost = false;
-  } else if (ours && !mcc_seq_newer32 (streams->number, self->streams.number)
+  } else if (ours && !self->bye && !mcc_seq_newer32 (streams->number, self->streams.number)
              && self->now - self->streams_time < MCC_ASMP_SOURCE_TIMEOUT) {
     return drop (self, MCC_DROP_STALE);
   }

@@ -47,6 +47,25 @@ test_overtaken_by_bye (void)
   mcc_assp_receiver_free (self.receiver);
 }
 
+/* It begins again under its old names: its numbers are others, and count at once; without a BYE a
+ * description that is behind is an old one. */
+static void
+test_same_names (void)
+{
+  for (unsigned said = 0; said < 2; said++) {
+    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+    run (&self, 5 * MCC_SECOND);
+    if (said)
+      bye (&self, 3);
+    self.streams.number -= 1000;
+    set_streams (&self, 2);
+    g_assert_cmpint (describe (&self), ==, said ? MCC_DROP_NONE : MCC_DROP_STALE);
+    g_assert_cmpuint (mcc_assp_receiver_streams (self.receiver)->count, ==, said ? 2 : 3);
+    g_assert_cmpuint (self.joins, ==, 1);
+    mcc_assp_receiver_free (self.receiver);
+  }
+}
+
 /* One that takes over at once has another clock, and another path. */
 static void
 test_another_clock (gconstpointer data)
@@ -191,6 +210,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/assp-receiver/another-sender/forged-bye", test_forged_bye);
   g_test_add_func ("/assp-receiver/another-sender/overtaken-by-bye", test_overtaken_by_bye);
+  g_test_add_func ("/assp-receiver/another-sender/same-names", test_same_names);
   g_test_add_data_func (
       "/assp-receiver/another-sender/clock-ahead", GUINT_TO_POINTER (8), test_another_clock);
   g_test_add_data_func (
