@@ -18,9 +18,10 @@ struct _GstAsspBranch {
   guint number;
   GstElement *bin; /* of all below */
   GstElement *queue, *filter;
-  GstPad *gate;  /* the queue's sink pad */
-  GstPad *tee;   /* the tee's pad that feeds it */
-  GstPad *pacer; /* the sink pad behind */
+  GstElement *payloader; /* ref; NULL: none that takes an SSRC */
+  GstPad *gate;          /* the queue's sink pad */
+  GstPad *tee;           /* the tee's pad that feeds it */
+  GstPad *pacer;         /* the sink pad behind */
   gulong probe;
   GstPadChainFunction chain; /* the queue's own */
   GstCaps *formats;          /* what the encoder shall get, but for the size */
@@ -378,7 +379,8 @@ make_payloader (
 
 /* All streams have one time base; the announced SSRC is true from the start. */
 static void
-set_up_payloader (GstElement *encoder, GstElement *payloader, const GstAsspBranchSettings *settings)
+set_up_payloader (GstAsspBranch *self, GstElement *encoder, GstElement *payloader,
+    const GstAsspBranchSettings *settings)
 {
   GstElement *last = payloader ? gst_object_ref (payloader) : NULL;
 
@@ -390,9 +392,11 @@ set_up_payloader (GstElement *encoder, GstElement *payloader, const GstAsspBranc
     gst_object_unref (target);
     gst_object_unref (src);
   }
-  if (last && g_object_class_find_property (G_OBJECT_GET_CLASS (last), "timestamp-offset"))
+  if (last && g_object_class_find_property (G_OBJECT_GET_CLASS (last), "timestamp-offset")) {
     g_object_set (
         last, "timestamp-offset", settings->timestamp_offset, "ssrc", settings->ssrc, NULL);
+    self->payloader = gst_object_ref (last);
+  }
   gst_clear_object (&last);
 }
 
@@ -427,7 +431,7 @@ build (GstAsspBranch *self, const GstAsspBranchSettings *settings)
         "takes no raw video from memory; put what brings it there in front of the encoder.");
     return FALSE;
   }
-  set_up_payloader (encoder, payloader, settings);
+  set_up_payloader (self, encoder, payloader, settings);
   g_object_set (self->queue, "max-size-buffers", QUEUE_FRAMES, "max-size-bytes", 0u,
       "max-size-time", (guint64)0, NULL);
   gst_assp_branch_set_leaky (self, settings->leaky);
@@ -497,6 +501,7 @@ gst_assp_branch_free (GstAsspBranch *self)
     gst_pad_remove_probe (self->gate, self->probe);
   gst_clear_object (&self->gate);
   gst_clear_object (&self->pacer);
+  gst_clear_object (&self->payloader);
   gst_clear_caps (&self->formats);
   gst_bin_remove (self->owner, self->bin);
   gst_object_unref (self->bin);
@@ -528,8 +533,10 @@ gst_assp_branch_set_leaky (GstAsspBranch *self, gboolean leaky)
 }
 
 void
-gst_assp_branch_start (GstAsspBranch *self)
+gst_assp_branch_start (GstAsspBranch *self, guint32 ssrc)
 {
+  if (self->payloader)
+    g_object_set (self->payloader, "ssrc", ssrc, NULL);
   g_mutex_lock (&self->lock);
   self->running = TRUE;
   self->failed = FALSE;

@@ -36,8 +36,8 @@ void gst_assp_branch_free (GstAsspBranch *self);
 /* Links it between @tee and @pacer. */
 gboolean gst_assp_branch_link (GstAsspBranch *self, GstElement *tee, GstElement *pacer);
 void gst_assp_branch_set_leaky (GstAsspBranch *self, gboolean leaky);
-/* READY->PAUSED: it runs; an encoder that had failed tries again. */
-void gst_assp_branch_start (GstAsspBranch *self);
+/* READY->PAUSED: it runs, under @ssrc; an encoder that had failed tries again. */
+void gst_assp_branch_start (GstAsspBranch *self, guint32 ssrc);
 /* Any thread. */
 void gst_assp_branch_set_running (GstAsspBranch *self, gboolean running);
 /* Bounds of another picture; taken over with the next frame. */

@@ -281,7 +281,7 @@ gst_assp_simulcast_bin_start (GstMccSender *sender)
       continue;
     gst_assp_branch_set_bounds (
         self->stream[i].branch, self->bounds.stream[i].low_bps, self->bounds.stream[i].high_bps);
-    gst_assp_branch_start (self->stream[i].branch);
+    gst_assp_branch_start (self->stream[i].branch, gst_mcc_session_get_ssrc (sender->session, i));
   }
   g_mutex_lock (&sender->lock);
   now = gst_mcc_pump_now (sender->pump);

@@ -195,9 +195,10 @@ guint64 gst_mcc_session_get_unheld (GstMccSession *self);
 gboolean gst_mcc_session_hears_group (GstMccSession *self);
 
 guint32 gst_mcc_session_get_ssrc (GstMccSession *self, guint stream);
-/* Sender, READY->PAUSED, before data flows: with keys, streams that have sent go on under other
- * SSRCs: payloaders begin at any number, which under the old one would be a replay, or use its key
- * stream again. Layers number on. */
+/* Sender, READY->PAUSED, before data flows: streams that have sent, and have said BYE, go on under
+ * other SSRCs. Payloaders begin at any number and time: under the old SSRC a receiver would take
+ * packets for late ones and, with keys, for a replay, or the key stream would be used again. Layers
+ * number on. */
 void gst_mcc_session_renew_ssrcs (GstMccSession *self);
 /* Sender: what the RTP of the stream will have, for RTCP before it. */
 void gst_mcc_session_expect_ssrc (GstMccSession *self, guint stream, guint32 ssrc);

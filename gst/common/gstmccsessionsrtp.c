@@ -234,9 +234,17 @@ gst_mcc_session_protect_rtp (GstMccStream *stream, GstPad *pad)
 void
 gst_mcc_session_renew_ssrcs (GstMccSession *self)
 {
-  for (guint i = 0; self->srtp && !self->handler.elm_app && i < self->n_streams; i++)
-    if (self->stream[i].packets > 0)
-      renew_ssrc (&self->stream[i]);
+  for (guint i = 0; !self->handler.elm_app && i < self->n_streams; i++) {
+    GstMccStream *stream = &self->stream[i];
+
+    if (stream->packets == 0)
+      continue;
+    renew_ssrc (stream);
+    g_mutex_lock (&self->lock);
+    stream->media_ssrc = 0; /* of the run before */
+    g_mutex_unlock (&self->lock);
+    gst_mcc_session_refresh_ssrc (stream);
+  }
 }
 
 /* ---- packets in ---- */

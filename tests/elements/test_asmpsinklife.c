@@ -107,6 +107,7 @@ test_new_run_reports_anew (void)
 {
   SinkFixture f;
   guint sessions;
+  guint32 ssrc;
 
   if (!sink_setup (&f, "videotestsrc pattern=snow ! " VIDEO "@"))
     return;
@@ -119,6 +120,7 @@ test_new_run_reports_anew (void)
   asmp_peer_run (&f.peer, 200);
   f.peer.srs = 0;
   sessions = f.peer.sessions;
+  ssrc = f.peer.media_ssrc;
   gst_element_set_state (f.pipeline, GST_STATE_PAUSED); /* what is not live waits */
   for (guint i = 0; i < 50 && f.peer.sessions < sessions + 2; i++)
     asmp_peer_run (&f.peer, 100);
@@ -128,6 +130,7 @@ test_new_run_reports_anew (void)
   for (guint i = 0; i < 50 && f.peer.srs == 0; i++)
     asmp_peer_run (&f.peer, 100);
   g_assert_cmpuint (f.peer.srs, >=, 1);
+  g_assert_cmpuint (f.peer.media_ssrc, !=, ssrc); /* which has said BYE */
   sink_teardown (&f);
 }
 
