@@ -554,12 +554,15 @@ gst_assp_branch_set_running (GstAsspBranch *self, gboolean running)
 }
 
 void
-gst_assp_branch_set_bounds (GstAsspBranch *self, guint64 low_bps, guint64 high_bps)
+gst_assp_branch_set_bounds (
+    GstAsspBranch *self, guint64 low_bps, guint64 high_bps, gboolean watched)
 {
   g_mutex_lock (&self->lock);
-  self->renew = self->renew || self->low_bps != low_bps || self->high_bps != high_bps;
-  self->low_bps = low_bps;
-  self->high_bps = high_bps;
+  if (!watched || mcc_picture_moves (self->low_bps, self->high_bps, low_bps, high_bps)) {
+    self->renew = self->renew || self->low_bps != low_bps || self->high_bps != high_bps;
+    self->low_bps = low_bps;
+    self->high_bps = high_bps;
+  }
   g_mutex_unlock (&self->lock);
 }
 

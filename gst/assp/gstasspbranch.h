@@ -40,8 +40,10 @@ void gst_assp_branch_set_leaky (GstAsspBranch *self, gboolean leaky);
 void gst_assp_branch_start (GstAsspBranch *self, guint32 ssrc);
 /* Any thread. */
 void gst_assp_branch_set_running (GstAsspBranch *self, gboolean running);
-/* Bounds of another picture; taken over with the next frame. */
-void gst_assp_branch_set_bounds (GstAsspBranch *self, guint64 low_bps, guint64 high_bps);
+/* Bounds of another picture; taken over with the next frame. @watched: only where they are far from
+ * those of the present one. */
+void gst_assp_branch_set_bounds (
+    GstAsspBranch *self, guint64 low_bps, guint64 high_bps, gboolean watched);
 /* Whether @message is about a failure in here. */
 gboolean gst_assp_branch_owns (GstAsspBranch *self, GstObject *object);
 /* From then on nothing goes in. FALSE: it had failed before. */

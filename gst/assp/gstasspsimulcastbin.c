@@ -279,8 +279,8 @@ gst_assp_simulcast_bin_start (GstMccSender *sender)
     gst_mcc_send_stream_start (self->stream[i].send, self->bounds.stream[i].low_bps);
     if (!self->stream[i].branch)
       continue;
-    gst_assp_branch_set_bounds (
-        self->stream[i].branch, self->bounds.stream[i].low_bps, self->bounds.stream[i].high_bps);
+    gst_assp_branch_set_bounds (self->stream[i].branch, self->bounds.stream[i].low_bps,
+        self->bounds.stream[i].high_bps, FALSE);
     gst_assp_branch_start (self->stream[i].branch, gst_mcc_session_get_ssrc (sender->session, i));
   }
   g_mutex_lock (&sender->lock);

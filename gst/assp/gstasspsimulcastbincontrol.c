@@ -177,7 +177,7 @@ act_occupied (GstAsspSimulcastBin *self, guint i, gboolean occupied)
   g_mutex_unlock (&sender->lock);
   /* Nobody looks at the picture: it may become that of bounds that have moved. */
   if (!occupied && stream->branch && bounds.high_bps > 0)
-    gst_assp_branch_set_bounds (stream->branch, bounds.low_bps, bounds.high_bps);
+    gst_assp_branch_set_bounds (stream->branch, bounds.low_bps, bounds.high_bps, FALSE);
 }
 
 /* The lowest stream always runs: newcomers begin there, knowing nothing else. */
@@ -200,22 +200,22 @@ keep_lowest (GstAsspSimulcastBin *self)
   g_mutex_unlock (&sender->lock);
 }
 
-/* The ladder has moved. The picture stays while somebody looks at it. */
+/* The ladder has moved. The picture stays while somebody looks at it, if it nearly fits. */
 static void
 act_bounds (GstAsspSimulcastBin *self, guint i, const MccAsspStream *bounds)
 {
   GstMccSender *sender = GST_MCC_SENDER (self);
   GstAsspStream *stream = &self->stream[i];
-  gboolean empty;
+  gboolean watched;
 
   g_mutex_lock (&sender->lock);
-  empty = sender->core && !mcc_assp_sender_occupied (sender->core, i);
+  watched = !sender->core || mcc_assp_sender_occupied (sender->core, i);
   g_mutex_unlock (&sender->lock);
   GST_INFO_OBJECT (self, "stream %u: %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT "%s", i,
       (guint64)bounds->low_bps, (guint64)bounds->high_bps,
       bounds->flags & MCC_ASSP_CLOSED ? ", closed" : "");
-  if (stream->branch && empty)
-    gst_assp_branch_set_bounds (stream->branch, bounds->low_bps, bounds->high_bps);
+  if (stream->branch)
+    gst_assp_branch_set_bounds (stream->branch, bounds->low_bps, bounds->high_bps, watched);
   keep_lowest (self);
 }
 

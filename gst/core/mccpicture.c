@@ -2,7 +2,6 @@
 #include "mccpicture.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #define FPS_HALVED 48.0 /* half of it is as fluent as film */
 
@@ -37,13 +36,20 @@ area (const MccPicture *self)
   return (double)self->width * self->height;
 }
 
+/* How a rate varies between them. */
+static double
+mean_bps (uint64_t low_bps, uint64_t high_bps)
+{
+  return sqrt ((double)low_bps) * sqrt ((double)high_bps);
+}
+
 MccPicture
 mcc_picture_choose (uint32_t width, uint32_t height, uint32_t fps_n, uint32_t fps_d,
     uint64_t low_bps, uint64_t high_bps)
 {
   double fps = fps_n > 0 && fps_d > 0 ? (double)fps_n / fps_d : MCC_PICTURE_FPS_UNKNOWN;
-  double pixels = MCC_PICTURE_TOLERANCE / MCC_PICTURE_BITS * sqrt ((double)low_bps)
-                  * sqrt ((double)high_bps); /* a second */
+  double pixels
+      = MCC_PICTURE_TOLERANCE / MCC_PICTURE_BITS * mean_bps (low_bps, high_bps); /* a second */
   MccPicture now = picture (width, height, 0, 1);
 
   while (area (&now) * fps / now.every > pixels) {
@@ -62,4 +68,12 @@ mcc_picture_choose (uint32_t width, uint32_t height, uint32_t fps_n, uint32_t fp
       break;
   }
   return now;
+}
+
+bool
+mcc_picture_moves (
+    uint64_t from_low_bps, uint64_t from_high_bps, uint64_t low_bps, uint64_t high_bps)
+{
+  double from = mean_bps (from_low_bps, from_high_bps), to = mean_bps (low_bps, high_bps);
+  return to > MCC_PICTURE_STAY * from || from > MCC_PICTURE_STAY * to;
 }

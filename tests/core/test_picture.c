@@ -104,6 +104,33 @@ test_fits (void)
   }
 }
 
+/* It stays for bounds that are near, and is not thrown to and fro between any two. */
+static void
+test_moves (void)
+{
+  g_assert_false (mcc_picture_moves (300 * K, 1000 * K, 300 * K, 1000 * K));
+  g_assert_false (mcc_picture_moves (100 * K, 400 * K, 200 * K, 440 * K)); /* x 1.48 */
+  g_assert_true (mcc_picture_moves (100 * K, 400 * K, 200 * K, 460 * K));
+  g_assert_true (mcc_picture_moves (200 * K, 460 * K, 100 * K, 400 * K));
+  g_assert_true (mcc_picture_moves (100 * M, 10000 * M, 100 * K, 300 * K));
+  for (uint64_t a = 100 * K; a < 10 * M; a += a / 5)
+    for (uint64_t b = 100 * K; b < 10 * M; b += b / 5) {
+      uint64_t at = a;
+      unsigned changes = 0;
+
+      for (unsigned i = 0; i < 10; i++) {
+        /* a little above and below, as receivers' rates move */
+        uint64_t next = b + b / 5 * (i % 2);
+
+        if (mcc_picture_moves (at, 2 * at, next, 2 * next)) {
+          at = next;
+          changes++;
+        }
+      }
+      g_assert_cmpuint (changes, <=, 1);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -111,5 +138,6 @@ main (int argc, char **argv)
   g_test_add_func ("/picture/table", test_table);
   g_test_add_func ("/picture/even-inside-monotone", test_laws);
   g_test_add_func ("/picture/enough-bits-a-pixel", test_fits);
+  g_test_add_func ("/picture/stays-for-bounds-that-are-near", test_moves);
   return g_test_run ();
 }

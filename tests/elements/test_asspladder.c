@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * asspsimulcastbin without `streams`: the live ladder forms from what receivers report, with real
- * encoders. It takes 20 s, as long as a ladder rests before a great change.
+ * encoders, whose pictures go with it. Each takes 20 s, as long as a ladder rests before a great
+ * change.
  */
 #include <gst/gst.h>
 
 #include "asspbinfixture.h"
 #include "gstasspsimulcastbin.h"
+#include "mccpicture.h"
 
 #define RECEIVERS 5
 #define FRAME_TICKS 3000 /* 30 frames a second at 90 kHz */
@@ -63,12 +65,59 @@ run (BinFixture *f, Receiver *receivers, Watch *watch, guint ms)
   }
 }
 
+typedef struct {
+  guint width, height; /* of the input */
+  const gchar *bounds;
+  guint before; /* width of what stream 0 has at first */
+} Case;
+
+/* What the encoder of stream 0 gets and gives. */
+static guint
+encoded_width (BinFixture *f)
+{
+  GstElement *branch = gst_bin_get_by_name (GST_BIN (f->bin), "stream0");
+  GstIterator *elements = gst_bin_iterate_all_by_element_factory_name (GST_BIN (branch), "x264enc");
+  GValue value = G_VALUE_INIT;
+  GstPad *pad;
+  GstCaps *caps;
+  gint width = 0;
+
+  g_assert_cmpint (gst_iterator_next (elements, &value), ==, GST_ITERATOR_OK);
+  pad = gst_element_get_static_pad (g_value_get_object (&value), "src");
+  caps = gst_pad_get_current_caps (pad);
+  gst_structure_get_int (gst_caps_get_structure (caps, 0), "width", &width);
+  gst_caps_unref (caps);
+  gst_object_unref (pad);
+  g_value_unset (&value);
+  gst_iterator_free (elements);
+  gst_object_unref (branch);
+  return (guint)width;
+}
+
+/* Of stream 0, which is watched all the while. */
+static void
+check_picture (BinFixture *f, const Case *test)
+{
+  const MccAsspStream *bounds = &f->peer.streams.stream[0];
+  MccPicture wanted
+      = mcc_picture_choose (test->width, test->height, 30, 1, bounds->low_bps, bounds->high_bps);
+
+  g_test_message ("stream 0: %u x %u for %u to %u kb/s", wanted.width, wanted.height,
+      (guint)(bounds->low_bps / 1000), (guint)(bounds->high_bps / 1000));
+  g_assert_cmpuint (bin_stream_uint (f, 0, "width"), ==, wanted.width);
+  g_assert_cmpuint (bin_stream_uint (f, 0, "height"), ==, wanted.height);
+  g_assert_cmpuint (bin_stream_uint (f, 0, "one-frame-of"), ==, wanted.every);
+  g_assert_cmpuint (encoded_width (f), ==, wanted.width);
+}
+
 /* Two slow ones and three fast ones are in the lowest of three streams, and all get what the slow
  * can take. The ladder gives the slow a stream that nobody was in, closes one, and leaves the
- * three, who are more, where they are: they lose no picture that the encoder had time for. */
+ * three, who are more, where they are: they lose no picture that the encoder had time for, and
+ * theirs grows with what they get. */
 static void
-test_forms (gconstpointer bounds)
+test_forms (gconstpointer data)
 {
+  const Case *test = data;
   Receiver receivers[RECEIVERS] = { { 0x51, 1, 0, 160000 }, { 0x52, 1, 0, 165000 },
     { 0xf1, 1, 0, 290000 }, { 0xf2, 1, 0, 295000 }, { 0xf3, 1, 0, 300000 } };
   Watch watch = { .stream = 0 };
@@ -79,10 +128,10 @@ test_forms (gconstpointer bounds)
   guint64 dropped;
   gboolean ran[3] = { FALSE };
 
-  gchar *launch = g_strconcat ("videotestsrc is-live=true pattern=snow ! "
-                               "video/x-raw,width=160,height=120,framerate=30/1 ! @"
-                               "idle-timeout=4000 max-streams=3 ",
-      (const gchar *)bounds, NULL);
+  gchar *launch = g_strdup_printf ("videotestsrc is-live=true pattern=snow ! "
+                                   "video/x-raw,width=%u,height=%u,framerate=30/1 ! @"
+                                   "idle-timeout=4000 max-streams=3 %s",
+      test->width, test->height, test->bounds);
   gboolean made = bin_setup (&f, launch);
 
   g_free (launch);
@@ -91,6 +140,7 @@ test_forms (gconstpointer bounds)
   bin_play (&f);
   bin_meet (&f, 3);
   g_assert_cmpuint (now->count, ==, 3);
+  g_assert_cmpuint (encoded_width (&f), ==, test->before);
   ladder = now->ladder;
   gaps = f.peer.stream[0].gaps;
   dropped = bin_stream_u64 (&f, 0, "frames-dropped");
@@ -124,6 +174,7 @@ test_forms (gconstpointer bounds)
   g_assert_cmpuint (bin_stream_uint (&f, slow, "num-receivers"), ==, 2);
   g_assert_cmpuint (bin_stream_uint (&f, 0, "num-receivers"), ==, 3);
 
+  check_picture (&f, test);
   dropped = bin_stream_u64 (&f, 0, "frames-dropped") - dropped;
   g_test_message ("%u pictures missing, %u packets; the encoder was too slow for %u", watch.missing,
       f.peer.stream[0].gaps - gaps, (guint)dropped);
@@ -136,12 +187,15 @@ test_forms (gconstpointer bounds)
 int
 main (int argc, char **argv)
 {
+  static const Case even = { 160, 120, "min-bitrate=100000 max-bitrate=2700000", 160 };
+  static const Case given = { 160, 120, "streams=100000:305000,305000:900000,900000:2700000", 160 };
+  static const Case large = { 640, 360, "min-bitrate=100000 max-bitrate=2700000", 320 };
+
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
   gst_element_register (NULL, "asspsimulcastbin", GST_RANK_NONE, GST_TYPE_ASSP_SIMULCAST_BIN);
-  g_test_add_data_func (
-      "/asspladder/forms-from-reports", "min-bitrate=100000 max-bitrate=2700000", test_forms);
-  g_test_add_data_func ("/asspladder/forms-from-given-bounds",
-      "streams=100000:305000,305000:900000,900000:2700000", test_forms);
+  g_test_add_data_func ("/asspladder/forms-from-reports", &even, test_forms);
+  g_test_add_data_func ("/asspladder/forms-from-given-bounds", &given, test_forms);
+  g_test_add_data_func ("/asspladder/picture-goes-with-it", &large, test_forms);
   return g_test_run ();
 }
