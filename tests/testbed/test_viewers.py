@@ -1,0 +1,112 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What viewers saw, without a network: records of screens, and the page."""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "sim"), str(HERE.parent / "sim" / "tests")]
+
+import tap  # noqa: E402
+from ground import film, quality, viewers  # noqa: E402
+from test_ground import load, placed, result_of, stream  # noqa: E402
+
+
+def shown(numbers, delay=0.3, late=None):
+    """Records of pictures that were shown @delay after they were taken."""
+    late = late or {}
+    return [(n, n / film.FPS + delay + late.get(n, 0.0)) for n in numbers]
+
+
+def saw(rows, first=0, last=99):
+    taken = {n: n / film.FPS for n in range(500)}
+    reel = quality.Film.__new__(quality.Film)
+    stood = []
+
+    def compare(_name, stands, due):
+        stood.extend(stands)
+        return {"ssim": [1.0] * len(due), "psnr": [40.0] * len(due)}
+
+    reel.compare = compare
+    rows = quality.in_order(rows, taken)
+    return reel.figures("r", rows, taken, list(range(first, last + 1))), stood
+
+
+def test_all_pictures_in_time():
+    got, stood = saw(shown(range(100)))
+    assert got["lost"] == 0 and got["stops_100ms"] == 0 and stood == list(range(100)), got
+    assert abs(got["delay_mean"] - 0.3) < 1e-6 and abs(got["longest_stop"] - 0.04) < 1e-6, got
+
+
+def test_a_stop_is_seen_and_the_last_picture_stands():
+    got, stood = saw(shown([*range(40), *range(50, 100)]))
+    assert abs(got["longest_stop"] - 0.44) < 1e-6 and got["stops_200ms"] == 1, got
+    assert abs(got["lost"] - 0.1) < 1e-9
+    assert stood[39:51] == [39] * 11 + [40], stood[39:51]
+    got, _ = saw(shown(range(70)))  # to the end
+    assert got["stops_200ms"] == 1 and abs(got["longest_stop"] - 1.24) < 0.05, got
+    got, stood = saw([])
+    assert got["lost"] == 1 and stood[0] == -1 and got["longest_stop"] > 3.9, got
+    got, _ = saw(shown(range(100), late={50: 0.15}))  # late, not lost
+    assert got["lost"] == 0 and got["stops_100ms"] == 1 and got["stops_200ms"] == 0, got
+
+
+def test_a_number_that_cannot_be_read_is_counted_on():
+    rows = shown(range(100))
+    rows[50] = (-1, rows[50][1])
+    got, stood = saw(rows)
+    assert got["lost"] == 0 and stood == list(range(100)), got
+    for wrong in (499, 90, 3):  # not taken yet, or long ago
+        rows = shown(range(100))
+        rows[50] = (wrong, rows[50][1])
+        got, stood = saw(rows)
+        assert got["lost"] == 0 and stood == list(range(100)), (wrong, got)
+        assert abs(got["delay_mean"] - 0.3) < 1e-6, got
+
+
+def test_a_number_is_counted_on_from_its_neighbours_where_all_are_late():
+    late = {n: 0.4 for n in range(40, 80)}  # a queue that stands, the picture before it stood
+    for wrong in (-1, 499, 52, 3):
+        rows = shown(range(100), late=late)
+        rows[48] = (wrong, rows[48][1])
+        got, stood = saw(rows)
+        assert got["lost"] == 0 and stood == list(range(100)), (wrong, stood[40:60])
+    for numbers in ([-1] * 100, [499] * 100):
+        got, stood = saw([(n, at) for n, (_, at) in zip(numbers, shown(range(100)), strict=True)])
+        assert got["lost"] < 0.1, got["lost"]
+
+
+# -- the page --
+
+
+def test_who_shows_more_than_the_best_fixed_rate_is_said():
+    own = placed()
+
+    def run_of(flow, *ssim):
+        saw = {"psnr": 30.0, "lost": 0.0, "longest_stop": 0.1, "delay_mean": 0.4}
+        saw |= {"stops_100ms": 1, "stops_200ms": 0}
+        seen = {name: saw | {"ssim": v} for name, v in zip(("near", "far"), ssim, strict=True)}
+        about = {"asked": {"film": "high"}, "lag_over_1ms": 0.0, "machine_busy": 0.5}
+        about |= {"marked": [], "failed": []}
+        return (flow, "", 1, result_of(own, stream(own)) | {"viewers": seen, "ground": about})
+
+    rows = [run_of("asmp", 0.7, 0.7), run_of("assp", 0.7, 0.9), run_of("elm", 0.6, 0.6)]
+    rows += [run_of("rtp=500k", 0.68, 0.7), run_of("rtp=3500k", 0.1, 0.9)]
+    watched = viewers.Watched(load(), rows)
+    assert watched.best_fixed() == "rtp=500k" and watched.above() == ["asmp", "assp"]
+    said = viewers.verdict(watched)
+    assert "500 kb/s, mean SSIM 0.690" in said and "ASSP 0.800; not above: ELM 0.600" in said, said
+    assert viewers.fill("@two-links/ssim/elm@", [watched], [], []) == "0.600"
+    watched.flows["elm"][0]["viewers"]["far"]["longest_stop"] = 0.7  # of any viewer, no mean
+    assert viewers.fill("@two-links/stop/elm@", [watched], [], []) == "700 ms"
+    assert viewers.stops([watched]) == "missed by ELM far in two-links, 700 ms in 1 of 1 runs"
+    watched.flows["elm"][0]["viewers"]["far"]["longest_stop"] = 0.2
+    assert viewers.stops([watched]) == "reached in every run"
+    viewers.FROM_S = 0.0
+    row = next(line for line in viewers.table(watched).splitlines() if "| near |" in line)
+    assert "72.0 kb/s" in row and "10.0 %" in row, row
+
+
+if __name__ == "__main__":
+    sys.exit(tap.main(sys.modules[__name__]))
