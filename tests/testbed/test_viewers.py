@@ -2,15 +2,22 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What viewers saw, without a network: records of screens, and the page."""
 
+import contextlib
+import os
+import signal
+import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
+from unittest import mock
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "sim"), str(HERE.parent / "sim" / "tests")]
 
 import tap  # noqa: E402
 from ground import film, quality, viewers  # noqa: E402
-from test_ground import load, placed, result_of, stream  # noqa: E402
+from test_ground import load, placed, program_of, result_of, stream  # noqa: E402
 
 
 def shown(numbers, delay=0.3, late=None):
@@ -106,6 +113,66 @@ def test_who_shows_more_than_the_best_fixed_rate_is_said():
     viewers.FROM_S = 0.0
     row = next(line for line in viewers.table(watched).splitlines() if "| near |" in line)
     assert "72.0 kb/s" in row and "10.0 %" in row, row
+
+
+# -- the program --
+
+
+@contextlib.contextmanager
+def programs(run, report="exit 0"):
+    """A directory with these in the place of `run` and `report`; each notes its calls there."""
+    with tempfile.TemporaryDirectory() as name:
+        for program, script in (("run", run), ("report", report)):
+            path = Path(name) / program
+            path.write_text(f'#!/bin/sh\ncd {name}\necho {program} "$@" >>calls\n{script}\n')
+            path.chmod(0o755)
+        yield Path(name)
+
+
+def test_one_run_that_fails_does_not_take_the_rest_with_it():
+    def calls(run, report="exit 0", *more):
+        module = program_of("viewers")
+        with programs(run, report) as module.HERE, mock.patch.object(sys, "argv", ["viewers", "D"]):
+            sys.argv += more
+            before = {each: signal.getsignal(each) for each in module.leftovers.ENDS}
+            status = module.main()
+            for each, handler in before.items():
+                signal.signal(each, handler)
+            lines = (module.HERE / "calls").read_text().splitlines()
+        return status, [line.split()[0] for line in lines]
+
+    assert calls("exit 0") == (0, ["run", "run", "report"])
+    assert calls("exit 3", "exit 4") == (3, ["run", "run", "report"])
+    assert calls("exit 0", "exit 4") == (4, ["run", "run", "report"])
+    assert calls("exit 3", "exit 0", "--no-report") == (3, ["run", "run"])
+    assert calls("exit 77") == (77, ["run", "run"])
+
+
+def test_who_is_ended_waits_for_what_it_has_started():
+    said = (
+        "import sys, test_ground; from pathlib import Path; m = test_ground.program_of('viewers')\n"
+        "m.HERE = Path(sys.argv.pop()); sys.exit(m.main())"
+    )
+    slow = "trap 'kill $!; sleep 1; echo ended >>calls; exit 1' TERM\nsleep 60 & echo $$ >pid\nwait"
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        with programs(slow) as where:
+            words = [sys.executable, "-c", said, "D", where]
+            process = subprocess.Popen(words, cwd=HERE, stderr=subprocess.DEVNULL)
+            try:
+                deadline = time.monotonic() + 20
+                while not (where / "pid").exists() and time.monotonic() < deadline:
+                    time.sleep(0.02)
+                time.sleep(0.1)
+                process.send_signal(number)
+                time.sleep(0.3)
+                process.send_signal(signal.SIGTERM)  # impatience changes nothing
+                assert process.wait(20) != 0
+            finally:
+                process.kill()
+            assert (where / "calls").read_text().split()[-1] == "ended", number
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int((where / "pid").read_text()), 0)
+                raise AssertionError("it goes on")
 
 
 if __name__ == "__main__":
