@@ -32,6 +32,8 @@ import tempfile
 import threading
 import time
 
+import leftovers
+
 DEVICE = "amc0"
 RUN_NETNS = "/run/netns"
 PREFIX = "amc-"
@@ -204,15 +206,6 @@ def ensure_privileges(argv=None, sudo=True):
 # -- the machine --------------------------------------------------------------------------------
 
 
-def _start_time(pid):
-    """Tells a process from a later one with the same number; None when there is none."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
-            return stat.read().rsplit(")", 1)[1].split()[19]
-    except OSError:
-        return None
-
-
 def remove_stale():
     """Removes the namespaces, and ends the programs in them, of labs whose process is dead."""
     removed = []
@@ -220,7 +213,7 @@ def remove_stale():
         return removed
     for name in os.listdir(RUN_NETNS):
         match = STALE.match(name)
-        if not match or _start_time(match[1]) == match[2]:
+        if not match or leftovers.start_time(match[1]) == match[2]:
             continue
         pids = subprocess.run(
             [_tool("ip"), "netns", "pids", name], capture_output=True, text=True, check=False
@@ -420,6 +413,7 @@ class Lab:
         self._samplers = []
         self._handlers = {}
         self._closed = False
+        self._late = []  # signals that came while we closed
 
     # -- life --
 
@@ -431,15 +425,19 @@ class Lab:
             raise
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, *_):
         self.close()
+        if self._late and kind is None:
+            signal.raise_signal(self._late[0])
 
     def _say(self, text):
         if self.verbose:
             print(f"netlab: {text}", file=sys.stderr)
 
     def _open(self):
-        self._file = tempfile.NamedTemporaryFile("w", prefix="netlab-", suffix=".topology")
+        leftovers.remove_dead("netlab", tempfile.gettempdir())
+        prefix = leftovers.own_prefix("netlab")
+        self._file = tempfile.NamedTemporaryFile("w", prefix=prefix, suffix=".topology")
         self._file.write(self.topology)
         self._file.flush()
         done = subprocess.run(
@@ -480,7 +478,7 @@ class Lab:
 
     def _make_namespaces(self):
         Lab._count += 1
-        self._label = f"{PREFIX}{self.name}-{os.getpid()}-{_start_time(os.getpid())}-{Lab._count}-"
+        self._label = f"{leftovers.own_prefix(PREFIX + self.name)}{Lab._count}-"
         for host in self.hosts.values():
             if self.privilege == "unshare":
                 # /run/netns is not ours: a process holds the namespace, and ends when we do.
@@ -525,6 +523,7 @@ class Lab:
         if self._read_line(10) != b"ready":
             self._emulator.wait(5)
             raise LabError("the emulator did not start (see its message above)")
+        self._file.close()  # it has been read
         self.started = time.monotonic() - self.stats()["time"]
 
     def _configure(self, host):
@@ -583,11 +582,11 @@ class Lab:
             return
         self._closed = True
         atexit.unregister(self.close)
-        # A second Ctrl-C must not leave half of it behind.
+        # A signal must not leave half of it behind: it waits.
         held = {}
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                held[number] = signal.signal(number, signal.SIG_IGN)
+            for number in leftovers.ENDS:
+                held[number] = signal.signal(number, lambda late, _: self._late.append(late))
         for sampler in self._samplers:
             sampler.stop()
         self._end_processes()
@@ -599,7 +598,10 @@ class Lab:
                 host.holder.wait()
             elif host.label:
                 subprocess.run(
-                    [_tool("ip"), "netns", "delete", host.label], check=False, capture_output=True
+                    [_tool("ip"), "netns", "delete", host.label],
+                    check=False,
+                    capture_output=True,
+                    start_new_session=True,  # Ctrl-C is not for it
                 )
         if self._file:
             self._file.close()

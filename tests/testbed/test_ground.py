@@ -20,6 +20,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "sim"), str(HERE.parent / "sim" / "tests")]
 
+import leftovers  # noqa: E402
 import netlab  # noqa: E402
 import numpy  # noqa: E402
 import tap  # noqa: E402
@@ -400,6 +401,57 @@ def program_of(name):
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
     loader.exec_module(module)
     return module
+
+
+@contextlib.contextmanager
+def child(code, *arguments):
+    """Python in a process of its own, once it has said something."""
+    words = [sys.executable, "-c", code, *arguments]
+    process = subprocess.Popen(words, cwd=HERE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        assert process.stdout.readline()
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+HOLDS = """
+import sys, tempfile, time, test_ground
+run = test_ground.program_of("run")
+directory = sys.argv.pop()
+def work(*_):
+    with tempfile.TemporaryDirectory(prefix=run.leftovers.own_prefix("ground"), dir=directory):
+        print("there", flush=True)
+        time.sleep(60)
+run.run_all, run.netlab.ensure_privileges = work, lambda: None
+run.use_emulator = lambda _: None
+sys.exit(run.main())
+"""
+
+
+def test_who_is_ended_leaves_nothing_behind():
+    with tempfile.TemporaryDirectory() as name:
+        for number in leftovers.ENDS:  # wherever it is
+            with child(HOLDS, "asmp-idle", name) as process:
+                assert len(os.listdir(name)) == 1
+                process.send_signal(number)
+                assert process.wait(20) != 0 and not os.listdir(name), number
+
+
+def test_what_the_dead_left_is_removed():
+    with tempfile.TemporaryDirectory() as name:
+        (Path(name) / "ground-1x").mkdir()
+        with child(HOLDS, "asmp-idle", name):
+            with child(HOLDS, "asmp-idle", name) as process:
+                process.kill()
+                process.wait()
+            assert len(os.listdir(name)) == 3
+            (removed,) = leftovers.remove_dead("ground", name)
+            assert removed.startswith(f"ground-{process.pid}-"), removed
+            assert len(os.listdir(name)) == 2 and not leftovers.remove_dead("ground", name)
+    assert leftovers.remove_dead("ground", name) == []
 
 
 def test_what_is_not_understood_marks_a_run():

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The lab in real namespaces: multicast, changes at run time, clean-up. Exit 77: not possible."""
 
+import glob
 import json
 import os
 import signal
@@ -212,13 +213,15 @@ class CleanUp(unittest.TestCase):
         "import sys, time; sys.path.insert(0, {path!r}); import netlab\n"
         "netlab.ensure_privileges()\n"
         "with netlab.Lab('host a\\nhost b\\nlink l a b\\n', name={name!r}) as lab:\n"
-        "    p = lab.run('a', ['sleep', '1000'])\n"
+        "    p = lab.run('a', {argv!r})\n"
         "    print(lab._emulator.pid, p.pid, flush=True)\n"
         "    time.sleep(1000)\n"
     )
 
-    def start(self, name):
-        code = self.CODE.format(path=os.path.dirname(PROBES), name=name)
+    def start(self, name, *argv):
+        code = self.CODE.format(
+            path=os.path.dirname(PROBES), name=name, argv=argv or ("sleep", "1000")
+        )
         process = subprocess.Popen(
             [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True
         )
@@ -238,7 +241,7 @@ class CleanUp(unittest.TestCase):
 
     def wait_gone(self, pids):
         deadline = time.monotonic() + 5
-        while any(netlab._start_time(pid) and not self.is_zombie(pid) for pid in pids):
+        while any(netlab.leftovers.start_time(pid) and not self.is_zombie(pid) for pid in pids):
             self.assertLess(time.monotonic(), deadline, f"still there: {pids}")
             time.sleep(0.05)
 
@@ -259,11 +262,37 @@ class CleanUp(unittest.TestCase):
             self.wait_gone(pids)
             self.assertEqual(self.names(name), [])
 
+    def test_a_second_signal_breaks_nothing_off(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            name = f"two{os.getpid()}x{int(number)}"
+            process, pids = self.start(name, "sh", "-c", "trap : TERM; while :; do sleep 1; done")
+            process.send_signal(signal.SIGTERM)
+            time.sleep(0.5)  # its program does not end: the lab waits
+            process.send_signal(number)
+            process.wait(20)
+            self.wait_gone(pids)
+            self.assertEqual(self.names(name), [])
+
+    def test_a_signal_while_a_lab_closes_is_not_lost(self):
+        lab = netlab.Lab("host a\nhost b\nlink l a b\n", name=f"late{os.getpid()}")
+        before = signal.signal(signal.SIGTERM, lambda *_: self.fail("in the middle"))
+        try:
+            with self.assertRaises(SystemExit), lab:
+                lab._end_emulator = lambda end=lab._end_emulator: (
+                    signal.raise_signal(signal.SIGTERM),
+                    end(),
+                    lab._handlers.update({signal.SIGTERM: lambda *_: sys.exit(1)}),
+                )
+        finally:
+            signal.signal(signal.SIGTERM, before)
+        self.assertEqual(self.names(lab.name), [])
+
     def test_killed_leaves_nothing_for_the_next(self):
         name = f"kill{os.getpid()}"
         process, pids = self.start(name)
         process.kill()
         process.wait()
+        self.assertEqual(glob.glob(f"{tempfile.gettempdir()}/netlab-{process.pid}-*"), [])
         self.wait_gone(pids[:1])  # the emulator ends by itself
         netlab.remove_stale()
         self.assertEqual(self.names(name), [])

@@ -26,6 +26,7 @@ CAMERA_LATE_S = 0.1  # between two pictures, above which a run is marked
 SIZE = content.SIZES["nhd"]
 GREY = bytes([128]) * (reel.LIGHT // 2)  # colour is not compared
 DELAY_MOST_S, DELAY_GUESS_S = 5.0, 0.5  # of a picture whose number was read well; of none
+MEMORY = "/dev/shm"
 RECORD_ROOM = 4 << 30  # bytes, to record in memory
 
 
@@ -158,7 +159,6 @@ def in_order(rows, taken):
 
 def room():
     """Where recordings go: into memory where there is room."""
-    memory = Path("/dev/shm")
-    if memory.is_dir() and shutil.disk_usage(memory).free > RECORD_ROOM:
-        return str(memory)
+    if Path(MEMORY).is_dir() and shutil.disk_usage(MEMORY).free > RECORD_ROOM:
+        return MEMORY
     return None

@@ -11,6 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import leftovers
 import netlab
 from lab import normal
 from lab.sections import FORMS
@@ -80,7 +81,10 @@ class Ground:
     def run(self, say=lambda text: None):
         """The result, as the laboratory's runs have it, and `ground`: how it went."""
         where = quality.room() if self.film_kind else None
-        with tempfile.TemporaryDirectory(prefix="ground-", dir=where) as directory:
+        for each in (tempfile.gettempdir(), quality.MEMORY):
+            leftovers.remove_dead("ground", each)
+        prefix = leftovers.own_prefix("ground")
+        with tempfile.TemporaryDirectory(prefix=prefix, dir=where) as directory:
             self.directory = Path(directory)
             if self.film_kind:
                 self.film = quality.Film(self.film_kind, self.builddir, directory)
