@@ -417,6 +417,22 @@ def child(code, *arguments):
         process.stdout.close()
 
 
+def test_a_lab_ends_the_load_of_a_run_that_broke_off():
+    ground, lab = runner.Ground.__new__(runner.Ground), netlab.Lab.__new__(netlab.Lab)
+    lab.hosts, lab.processes = {}, []
+    ground.lab, ground.place = lab, types.SimpleNamespace(flows=[])
+    load = ground._start_load()
+    try:
+        begin = time.monotonic()
+        lab._end_processes()
+        assert load.poll() is not None and time.monotonic() < begin + 2.5
+    finally:
+        load.kill()
+        load.wait()
+        load.stdin.close()
+        load.stdout.close()
+
+
 HOLDS = """
 import sys, tempfile, time, test_ground
 run = test_ground.program_of("run")

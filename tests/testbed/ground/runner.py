@@ -149,6 +149,7 @@ class Ground:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            start_new_session=True,  # the lab ends groups
         )
         self.lab.processes.append(load)
         self.load = load
