@@ -417,6 +417,19 @@ def child(code, *arguments):
         process.stdout.close()
 
 
+def test_what_programs_said_is_kept():
+    row = {"type": "error", "source": "mcc", "text": "no device", "debug": "line 3"}
+    process = types.SimpleNamespace(name="m-r1", lines=[{"type": "state"}, row])
+    ground = runner.Ground.__new__(runner.Ground)
+    ground.programs = {"m": types.SimpleNamespace(processes=lambda: [process])}
+    with tempfile.TemporaryDirectory() as name:
+        ground.directory = Path(name)
+        for stem, text in (("m-r1", "warned\n"), ("m-r2", "0123456789"), ("m-r3", "\n")):
+            (Path(name) / f"{stem}.log").write_text(text)
+        said = ground._said(20)
+        assert said == {"m-r1": "vice (line 3)\nwarned", "m-r2": "0123456789"}, said
+
+
 def test_a_lab_ends_the_load_of_a_run_that_broke_off():
     ground, lab = runner.Ground.__new__(runner.Ground), netlab.Lab.__new__(netlab.Lab)
     lab.hosts, lab.processes = {}, []
@@ -490,7 +503,7 @@ def test_kept_results_are_of_what_is_asked():
 
     class Ground:
         def __init__(self, *given):
-            self.given = given
+            self.given, self.said = given, {"m-r1": "mcc: no such device (here)"}
 
         def run(self, _say):
             made.append(self.given)
@@ -501,6 +514,7 @@ def test_kept_results_are_of_what_is_asked():
 
     module.runner = types.SimpleNamespace(
         Ground=Ground,
+        SAID_SHOWN=20,
         CannotRun=module.runner.CannotRun,
         priority=contextlib.nullcontext,
         variant_name=module.runner.variant_name,
@@ -524,8 +538,12 @@ def test_kept_results_are_of_what_is_asked():
         for _ in range(2):  # is not kept
             results, failures = go(again=True)
             assert failures and results
+            assert said.getvalue().endswith("m-r1 said:\no such device (here)\n"), said.getvalue()
+            kept = (Path(name) / "kept" / "two-links-asmp-1.said").read_text()
+            assert kept == "m-r1:\nmcc: no such device (here)\n", kept
         failed.clear()
         assert not go(again=True)[1]
+        assert [path.suffix for path in (Path(name) / "kept").iterdir()] == [".gz"]
         assert not go()[1]
         for words, what in (({"duration": 5.0}, "duration"), ({"encoder": True}, "encoder")):
             results, (failure,) = go(**words)
@@ -535,9 +553,11 @@ def test_kept_results_are_of_what_is_asked():
         assert "another build" in failure and not results, failure
         # Whatever happens in one case, the others go on.
         failed[:] = ["breaks"]
+        said.truncate(0)
         (Path(name) / "kept" / "two-links-asmp-1.json.gz").unlink()
         results, (failure,) = go(again=True)
         assert "TimeoutExpired" in failure and "TimeoutExpired" in said.getvalue(), failure
+        assert "it broke off" in said.getvalue() and "such device" in said.getvalue()
 
 
 # -- the evaluation --

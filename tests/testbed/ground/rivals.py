@@ -29,6 +29,7 @@ class Process:
     """A program that waits for a line, with its lines of output."""
 
     def __init__(self, lab, host, argv, env, log):
+        self.name = Path(log).stem
         self.lines = []
         self.finished = self.killed = False  # by us
         self.ready = threading.Event()

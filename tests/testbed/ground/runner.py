@@ -26,6 +26,7 @@ WAITED_MAX = 0.1  # of the time, by a thread of a program
 BUSY_MAX = 0.97  # of the machine: the emulator comes first, so that programs wait unseen
 ACTION_LATE_MAX_S = 0.3
 TICK_S = 0.05
+SAID_SHOWN, SAID_KEPT = 600, 20000  # characters of each program
 
 
 class CannotRun(Exception):
@@ -73,6 +74,7 @@ class Ground:
         self.most_bps = max(link["rate"] for link in given["links"])
         self.env = environment(builddir)
         self.programs = {}
+        self.said = {}  # by them, once run() has ended, however it did
         self.late = 0.0
 
     def program(self, name):
@@ -86,25 +88,31 @@ class Ground:
         prefix = leftovers.own_prefix("ground")
         with tempfile.TemporaryDirectory(prefix=prefix, dir=where) as directory:
             self.directory = Path(directory)
-            if self.film_kind:
-                self.film = quality.Film(self.film_kind, self.builddir, directory)
-            path = self.directory / "trace"
-            with netlab.Lab(self.place.text(), name="ground", trace=path) as self.lab:
-                load = self._start_load()
-                self._prepare()
-                with netlab.awake():
-                    zero, about = self._play(load, say)
-                told = {name: each.told(zero) for name, each in self.programs.items()}
-                about["failed"] += self._end_load(load) + self._dead()
-                about["marked"] += self._not_understood()
-                start = zero - self.lab.started
-            seen = trace.Trace(path, start, self.duration)
-            out = trace.result(seen, self.place, told, self.variant)
-            about["log"] = self._log()
-            if self.film:
-                out["viewers"] = self._judge(zero)
-                if (late := self.film.held_up()) > quality.CAMERA_LATE_S:
-                    about["marked"].append(f"the camera stood for {late:.2f} s")
+            try:
+                return self._run(say)
+            finally:  # the directory goes
+                self.said = self._said(SAID_KEPT)
+
+    def _run(self, say):
+        if self.film_kind:
+            self.film = quality.Film(self.film_kind, self.builddir, self.directory)
+        path = self.directory / "trace"
+        with netlab.Lab(self.place.text(), name="ground", trace=path) as self.lab:
+            load = self._start_load()
+            self._prepare()
+            with netlab.awake():
+                zero, about = self._play(load, say)
+            told = {name: each.told(zero) for name, each in self.programs.items()}
+            about["failed"] += self._end_load(load) + self._dead()
+            about["marked"] += self._not_understood()
+            start = zero - self.lab.started
+        seen = trace.Trace(path, start, self.duration)
+        out = trace.result(seen, self.place, told, self.variant)
+        about["log"] = self._said(SAID_SHOWN)
+        if self.film:
+            out["viewers"] = self._judge(zero)
+            if (late := self.film.held_up()) > quality.CAMERA_LATE_S:
+                about["marked"].append(f"the camera stood for {late:.2f} s")
         out["ground"] = about
         return out
 
@@ -202,14 +210,18 @@ class Ground:
                 out |= {f"{name}: drops for {reason}" for reason in not_understood(stats)}
         return sorted(out)
 
-    def _log(self):
-        """The ends of what programs said on their standard error."""
+    def _said(self, most):
+        """{program: the errors of its pipeline, and the end of what it said on standard error}."""
         out = {}
+        for process in [each for own in self.programs.values() for each in own.processes()]:
+            for row in [row for row in list(process.lines) if row.get("type") == "error"]:
+                text = f"{row.get('source')}: {row.get('text')} ({row.get('debug')})"
+                out.setdefault(process.name, []).append(text)
         for path in sorted(self.directory.glob("*.log")):
             text = path.read_text(encoding="utf-8", errors="replace").strip()
             if text:
-                out[path.stem] = text[-600:]
-        return out
+                out.setdefault(path.stem, []).append(text)
+        return {name: "\n".join(texts)[-most:] for name, texts in out.items()}
 
     # -- time --
 
