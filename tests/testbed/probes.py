@@ -72,10 +72,13 @@ def open_receiver(arguments):
     return sock
 
 
-def overflows():
-    """Packets that this host had and its sockets did not take (IPv4)."""
-    with open("/proc/net/snmp", encoding="ascii") as table:
-        names, values = (line.split() for line in table if line.startswith("Udp:"))
+def overflows(text=None):
+    """Packets that this host had and its sockets did not take (IPv4); or another's, by its
+    /proc/net/snmp."""
+    if text is None:
+        with open("/proc/net/snmp", encoding="ascii") as table:
+            text = table.read()
+    names, values = (line.split() for line in text.splitlines() if line.startswith("Udp:"))
     return int(values[names.index("RcvbufErrors")])
 
 

@@ -104,6 +104,39 @@ def child(code, *arguments):
         process.stdout.close()
 
 
+def test_what_hosts_lose_marks_a_run():
+    own = placed()
+    (near, far) = (each["host"].name for each in own.flows[0]["receivers"])
+
+    def marks(errors, *told):
+        def counts(packets):
+            return {"links": [{"to": host, "rx_packets": packets} for host in (near, far)]}
+
+        def call(host, argv):
+            assert argv == ["cat", "/proc/net/snmp"]
+            table = f"Ip: A\nIp: 1\nUdp: InDatagrams RcvbufErrors X\nUdp: 5 {errors[host]} 9\n"
+            return types.SimpleNamespace(stdout=table)
+
+        rows = [[{"type": "stats", "host-dropped": n}, {"type": "frames"}] for n in told]
+        processes = [types.SimpleNamespace(lines=lines, popen=load) for lines in rows]
+        before = {"cpu_s": 0.0, "drops": {"host": 0}} | counts(500)
+        after = before | counts(10500) | {"realtime": True}
+        ground = runner.Ground.__new__(runner.Ground)
+        ground.lab = types.SimpleNamespace(call=call, stats=lambda: after, lag=lambda: lag)
+        program = types.SimpleNamespace(receivers={"near": processes}, processes=lambda: processes)
+        ground.programs, ground.load, ground.place = {"m": program}, load, own
+        ground.kind, ground.duration, ground.late = "asmp", 1e9, 0.0
+        about = ground._account((0, -1_000_000_000), before)
+        assert about["lost_in_hosts"]["m/near"]["packets"] == 10000
+        return about["marked"]
+
+    load = types.SimpleNamespace(pid=os.getpid())
+    lag = {"over_1ms_ratio": 0.0, "mean_us": 0.0, "max_us": 0.0}
+    assert marks({near: 10, far: 0}) == []
+    assert marks({near: 10, far: 11}) == ["m/far lost 0.11 % of its packets in its host"]
+    assert marks({near: 0, far: 0}, 9, 8) == ["m/near lost 0.17 % of its packets in its host"]
+
+
 def test_what_programs_said_is_kept():
     row = {"type": "error", "source": "mcc", "text": "no device", "debug": "line 3"}
     process = types.SimpleNamespace(name="m-r1", lines=[{"type": "state"}, row])

@@ -6,6 +6,8 @@
  *   norm-peer send GROUP PORT SEGMENT_BYTES START_BPS MIN_BPS MAX_BPS
  *   norm-peer receive GROUP PORT
  *
+ * Its sockets get the receive buffer that ours ask for (gstmccsockets.c).
+ *
  * Says "ready", waits for a line, runs until standard input ends. The rates are NORM's own (without
  * IP and UDP headers). C++, as normApi.h is no C in all releases.
  */
@@ -14,10 +16,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define DEVICE "amc0"
 #define BUFFER_BYTES (4 << 20)
+#define RECEIVE_BUFFER_BYTES (2 << 20)
 #define BLOCK_SEGMENTS 64
 #define PARITY_SEGMENTS 0 /* repairs by NACK; parity would be traffic of its own */
 
@@ -43,6 +47,22 @@ empty (NormObjectHandle object)
   } while (NormStreamRead (object, data, &bytes) && bytes > 0);
 }
 
+/* NORM asks for no more than the machine's rmem_max; what may, as root, has more, as ours. */
+static bool
+raise_receive_buffers (NormSessionHandle session)
+{
+  if (!NormSetRxSocketBuffer (session, RECEIVE_BUFFER_BYTES))
+    return false;
+  for (int fd = STDERR_FILENO + 1; fd < 64; fd++) {
+    int type = 0, bytes = RECEIVE_BUFFER_BYTES;
+    socklen_t length = sizeof type;
+
+    if (getsockopt (fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_DGRAM)
+      (void)setsockopt (fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes);
+  }
+  return true;
+}
+
 static bool
 start (NormSessionHandle session, int argc, char **argv)
 {
@@ -52,7 +72,7 @@ start (NormSessionHandle session, int argc, char **argv)
     return false;
   if (!sender) {
     NormSetRxPortReuse (session, true, NULL, NULL, 0);
-    return NormStartReceiver (session, BUFFER_BYTES);
+    return NormStartReceiver (session, BUFFER_BYTES) && raise_receive_buffers (session);
   }
   if (argc < 8)
     return false;
@@ -60,6 +80,8 @@ start (NormSessionHandle session, int argc, char **argv)
   NormSetTxRate (session, atof (argv[5]));
   if (!NormStartSender (session, (NormSessionId)getpid (), BUFFER_BYTES,
           (unsigned short)atoi (argv[4]), BLOCK_SEGMENTS, PARITY_SEGMENTS, 0))
+    return false;
+  if (!raise_receive_buffers (session))
     return false;
   NormSetTxRateBounds (session, atof (argv[6]), atof (argv[7]));
   stream = NormStreamOpen (session, BUFFER_BYTES / 2, NULL, 0);

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import leftovers
 import netlab
+import probes
 from lab import normal
 from lab.sections import FORMS
 from understood import not_understood
@@ -25,6 +26,7 @@ LAG_MAX = 0.01  # share of packets handed over more than 1 ms late, above which 
 WAITED_MAX = 0.1  # of the time, by a thread of a program
 BUSY_MAX = 0.97  # of the machine: the emulator comes first, so that programs wait unseen
 ACTION_LATE_MAX_S = 0.3
+HOST_LOST_MAX = 0.001  # of a receiver's packets, by its own host: no congestion of the network
 TICK_S = 0.05
 SAID_SHOWN, SAID_KEPT = 600, 20000  # characters of each program
 
@@ -206,8 +208,8 @@ class Ground:
         out = set()
         for name, own in self.programs.items():
             for process in own.processes():
-                stats = next((r for r in reversed(process.lines) if r.get("type") == "stats"), {})
-                out |= {f"{name}: drops for {reason}" for reason in not_understood(stats)}
+                reasons = not_understood(last_stats(process))
+                out |= {f"{name}: drops for {reason}" for reason in reasons}
         return sorted(out)
 
     def _said(self, most):
@@ -287,7 +289,38 @@ class Ground:
             out["marked"].append(f"a program was {self.late:.1f} s late")
         if out["host_drops"]:
             out["marked"].append(f"{out['host_drops']} packets refused by hosts")
+        out["lost_in_hosts"] = lost = self._lost_in_hosts(before, stats)
+        for name, row in lost.items():
+            most = max(row["socket"], row["told"]) / max(1, row["packets"])
+            if most > HOST_LOST_MAX:
+                out["marked"].append(f"{name} lost {100 * most:.2f} % of its packets in its host")
         return out
+
+    def _lost_in_hosts(self, before, stats):
+        """{receiver: packets that the network brought, that sockets had no room for, and that the
+        program says its host dropped}: behind the links, where the emulator sees nothing."""
+        came = {}
+        for rows, sign in ((before, -1), (stats, 1)):
+            for row in rows["links"]:
+                came[row["to"]] = came.get(row["to"], 0) + sign * row["rx_packets"]
+        out = {}
+        for flow in self.place.flows:
+            if flow["type"] != "multicast":
+                continue
+            for receiver in flow["receivers"]:
+                host = receiver["host"].name
+                table = self.lab.call(host, ["cat", "/proc/net/snmp"]).stdout
+                processes = self.programs[flow["id"]].receivers.get(receiver["id"], ())
+                out[f"{flow['id']}/{receiver['id']}"] = {
+                    "packets": came.get(host, 0),
+                    "socket": probes.overflows(table),
+                    "told": sum(last_stats(each).get("host-dropped", 0) for each in processes),
+                }
+        return out
+
+
+def last_stats(process):
+    return next((row for row in reversed(process.lines) if row.get("type") == "stats"), {})
 
 
 def rate_of(text):
