@@ -36,7 +36,6 @@ def saw(rows, first=0, last=99):
         return {"ssim": [1.0] * len(due), "psnr": [40.0] * len(due)}
 
     reel.compare = compare
-    rows = quality.in_order(rows, taken)
     return reel.figures("r", rows, taken, list(range(first, last + 1))), stood
 
 
@@ -55,33 +54,48 @@ def test_a_stop_is_seen_and_the_last_picture_stands():
     assert got["stops_200ms"] == 1 and abs(got["longest_stop"] - 1.24) < 0.05, got
     got, stood = saw([])
     assert got["lost"] == 1 and stood[0] == -1 and got["longest_stop"] > 3.9, got
-    got, _ = saw(shown(range(100), late={50: 0.15}))  # late, not lost
-    assert got["lost"] == 0 and got["stops_100ms"] == 1 and got["stops_200ms"] == 0, got
 
 
-def test_a_number_that_cannot_be_read_is_counted_on():
-    rows = shown(range(100))
-    rows[50] = (-1, rows[50][1])
-    got, stood = saw(rows)
-    assert got["lost"] == 0 and stood == list(range(100)), got
-    for wrong in (499, 90, 3):  # not taken yet, or long ago
+def test_what_comes_late_is_not_seen_in_time():
+    late = {50: 0.15, 51: 0.11, 52: 0.07, 53: 0.03}  # all at once, when it is 53's time
+    got, stood = saw(shown(range(100), late=late))
+    assert got["stops_100ms"] == 1 and got["stops_200ms"] == 0, got
+    assert abs(got["lost"] - 0.04) < 1e-9 and stood[49:55] == [49] * 5 + [54], stood[48:56]
+    late = {n: 0.04 * (280 - n) for n in range(240, 280)}  # after a stop of 1.6 s
+    got, stood = saw(shown(range(500), late=late), last=499)
+    assert abs(got["longest_stop"] - 1.64) < 1e-6 and got["stops_200ms"] == 1, got
+    assert abs(got["lost"] - 40 / 500) < 1e-9, got
+    assert stood[238:242] == [238, 239, 239, 239] and stood[279:281] == [239, 280], stood[238:282]
+
+
+def test_a_delay_that_stays_is_no_lateness():
+    late = {n: 0.4 for n in range(250, 500)}  # a queue that stands, or a buffer that has grown
+    got, stood = saw(shown(range(500), late=late), last=499)
+    assert got["lost"] == 0 and stood == list(range(500)), got
+    assert abs(got["longest_stop"] - 0.44) < 1e-6, got
+
+
+def test_copies_and_torn_pictures_do_not_move():
+    for number in (39, -1):
         rows = shown(range(100))
-        rows[50] = (wrong, rows[50][1])
+        rows[40:80] = [(number, at) for _, at in rows[40:80]]
         got, stood = saw(rows)
-        assert got["lost"] == 0 and stood == list(range(100)), (wrong, got)
+        assert abs(got["longest_stop"] - 1.64) < 1e-6 and got["stops_200ms"] == 1, got
+        assert abs(got["lost"] - 0.4) < 1e-9 and stood == list(range(100)), got
         assert abs(got["delay_mean"] - 0.3) < 1e-6, got
 
 
-def test_a_number_is_counted_on_from_its_neighbours_where_all_are_late():
-    late = {n: 0.4 for n in range(40, 80)}  # a queue that stands, the picture before it stood
-    for wrong in (-1, 499, 52, 3):
-        rows = shown(range(100), late=late)
-        rows[48] = (wrong, rows[48][1])
-        got, stood = saw(rows)
-        assert got["lost"] == 0 and stood == list(range(100)), (wrong, stood[40:60])
-    for numbers in ([-1] * 100, [499] * 100):
-        got, stood = saw([(n, at) for n, (_, at) in zip(numbers, shown(range(100)), strict=True)])
-        assert got["lost"] < 0.1, got["lost"]
+def test_a_number_that_cannot_be_is_not_read():
+    for wrong in (-1, 499, 90, 3):  # not taken yet, or long ago
+        rows = shown(range(100))
+        rows[50] = (wrong, rows[50][1])
+        got, stood = saw(rows)  # what stands is compared, whatever it is
+        assert stood == list(range(100)), (wrong, got)
+        assert abs(got["lost"] - 0.01) < 1e-9 and abs(got["longest_stop"] - 0.08) < 1e-6, got
+        assert abs(got["delay_mean"] - 0.3) < 1e-6, got
+    for wrong in (-1, 499):
+        got, _ = saw([(wrong, at) for _, at in shown(range(100))])
+        assert got["lost"] == 1 and got["longest_stop"] > 3.9 and "delay_mean" not in got, got
 
 
 # -- the page --

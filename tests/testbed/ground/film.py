@@ -3,7 +3,8 @@
 """A film into a pipeline, or what a screen shows of it into a file.
 
     film.py --film FILE.yuv --times FILE ARGUMENT...   appsrc `camera`: I420, in real time, for ever
-    film.py --record FILE ARGUMENT...                  appsink `screen`, in time with its clock
+    film.py --record FILE ARGUMENT...                  appsink `screen`, in time with its clock;
+                                                       what is late, too: quality.py judges that
 
 Otherwise pipelines/node, which gets the other arguments. Each picture bears its number as a bar
 code (simplevideomark), which the screen reads (simplevideomarkdetect): so it is known which

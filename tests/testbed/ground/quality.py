@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What viewers saw: the pictures that screens recorded against the film that was sent.
 
-For each picture of the film from FROM_S on, what stands on the screen in its place: it, or, where
-it never came, the one before. SSIM and PSNR of light by FFmpeg (tests/quality). Delays and stops
-are of the time at which the screen showed each picture, by the number in it.
+For each picture of the film from FROM_S on, what stands on the screen at the time when it should:
+when it was taken, and the viewer's delay later, the median of what was shown around it. SSIM and
+PSNR of light by FFmpeg (tests/quality). Stops are times without a picture that is further in the
+film and whose number could be read: copies and torn pictures, which decoders show where they have
+nothing, do not move.
 """
 
 import bisect
-import collections
 import shutil
 import statistics
 import sys
@@ -26,6 +27,8 @@ CAMERA_LATE_S = 0.1  # between two pictures, above which a run is marked
 SIZE = content.SIZES["nhd"]
 GREY = bytes([128]) * (reel.LIGHT // 2)  # colour is not compared
 DELAY_MOST_S, DELAY_GUESS_S = 5.0, 0.5  # of a picture whose number was read well; of none
+DELAY_AROUND_S = 5.0  # a burst of late pictures after a stop is less than half of that
+LATE_S = 0.5 / reel.FPS  # what is on the screen by then is in time
 MEMORY = "/dev/shm"
 RECORD_ROOM = 4 << 30  # bytes, to record in memory
 
@@ -52,7 +55,7 @@ class Film:
         taken = dict(read_times(self.times, zero))
         out = {}
         for name, opened in screens.items():
-            shown = in_order(read_times(Path(f"{self.record(name)}.txt"), zero), taken)
+            shown = read_times(Path(f"{self.record(name)}.txt"), zero)
             begin = opened + FROM_S
             due = [n for n in sorted(taken) if begin <= taken[n] < duration - 1.0]
             if not due:
@@ -61,23 +64,25 @@ class Film:
         return out
 
     def figures(self, name, shown, taken, due):
-        order = [number for number, _ in shown]
-        times = [at for number, at in shown if due[0] <= number <= due[-1]]
-        stands = [bisect.bisect_right(order, number) - 1 for number in due]
-        new = set(order)
-        # The gap at the end counts, too: a screen that stands still to the end.
-        ends = [*times, max([*times[-1:], taken[due[-1]] + self.usual(shown, taken)])]
-        begin = taken[due[0]] + self.usual(shown, taken)
-        gaps = [
-            after - at for at, after in zip([min([begin, *times[:1]]), *ends], ends, strict=False)
-        ]
-        delays = [at - taken[n] for n, at in shown if due[0] <= n <= due[-1] and n in taken]
+        read = well_read(shown, taken)
+        delay = Delay([shown[place] for place in read], taken)
+        times = [at for _, at in shown]
+        seen = [taken[number] + delay.at(taken[number]) for number in due]
+        stands = [bisect.bisect_right(times, at + LATE_S) - 1 for at in seen]
+        numbers = {place: shown[place][0] for place in read}
+        absent = sum(numbers.get(stand) != n for n, stand in zip(due, stands, strict=True))
+        new = [row for row in advancing(shown, read) if due[0] <= row[0] <= due[-1]]
+        moved = [at for _, at in new]
+        # The gaps at both ends count, too: a screen that stands still to the end.
+        begin, ends = min([seen[0], *moved[:1]]), [*moved, max([*moved[-1:], seen[-1]])]
+        gaps = [after - at for at, after in zip([begin, *ends], ends, strict=False)]
+        delays = [at - taken[number] for number, at in new]
         values = self.compare(name, stands, due)
         out = {
             "ssim": statistics.fmean(values["ssim"]),
             "psnr": statistics.fmean(values["psnr"]),
             "pictures": len(due),
-            "lost": sum(number not in new for number in due) / len(due),
+            "lost": absent / len(due),
             "longest_stop": max(gaps),
             "ssim_values": [round(value, 4) for value in values["ssim"]],
             "times": [round(taken[n], 3) for n in due],
@@ -88,12 +93,6 @@ class Film:
             out["delay_mean"] = statistics.fmean(delays)
             out["delay_p95"] = sorted(delays)[int(0.95 * (len(delays) - 1))]
         return out
-
-    @staticmethod
-    def usual(shown, taken):
-        """The usual delay, for where nothing was shown."""
-        delays = [at - taken[n] for n, at in shown if n in taken]
-        return statistics.median(delays) if delays else DELAY_GUESS_S
 
     def compare(self, name, stands, due):
         """Values of each picture that is due: what @stands, by its place in the record."""
@@ -135,26 +134,40 @@ def longest_rise(numbers):
     return out[::-1]
 
 
-def in_order(rows, taken):
-    """What could not be read, or cannot be, is counted on from what was read beside it, however
-    late that was by then; numbers never fall.
-
-    A damaged picture may be read as one that was not taken yet, or long ago."""
+def well_read(rows, taken):
+    """Places of @rows whose number could be read, and can be. A damaged picture may be read as one
+    that was not taken yet, or long ago."""
     possible = [
-        row for row in rows if row[0] in taken and 0 < row[1] - taken[row[0]] < DELAY_MOST_S
+        place
+        for place, (number, at) in enumerate(rows)
+        if number in taken and 0 < at - taken[number] < DELAY_MOST_S
     ]
-    read = [possible[place] for place in longest_rise([number for number, _ in possible])]
-    first = min(taken, default=0)
-    last = read[0] if read else (first, taken.get(first, 0.0) + DELAY_GUESS_S)
-    left, out = collections.deque(read), []
-    for number, at in rows:
-        if left and left[0] == (number, at):
-            last = left.popleft()
-        else:
-            number = last[0] + round((at - last[1]) * reel.FPS)
-            number = min(number, left[0][0]) if left else number
-        out.append((max(number, out[-1][0] if out else first), at))
+    return [possible[k] for k in longest_rise([rows[place][0] for place in possible])]
+
+
+def advancing(rows, read):
+    """Those of @rows at the places @read that are further in the film than all before."""
+    out = []
+    for row in (rows[place] for place in read):
+        if not out or row[0] > out[-1][0]:
+            out.append(row)
     return out
+
+
+class Delay:
+    """From the camera to the screen, as it was around a time: a path or a buffer may lengthen it
+    for good, and a viewer does not see that; what comes late for a while he does."""
+
+    def __init__(self, read, taken):
+        first = advancing(read, range(len(read)))
+        self.times = [taken[number] for number, _ in first]
+        self.delays = [at - taken[number] for number, at in first]
+        self.usual = statistics.median(self.delays) if self.delays else DELAY_GUESS_S
+
+    def at(self, time):
+        begin = bisect.bisect_left(self.times, time - DELAY_AROUND_S)
+        end = bisect.bisect_right(self.times, time + DELAY_AROUND_S)
+        return statistics.median(self.delays[begin:end]) if begin < end else self.usual
 
 
 def room():

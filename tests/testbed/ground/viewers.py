@@ -19,7 +19,7 @@ COLOURS = {"asmp": "tab:blue", "assp": "tab:green", "elm": "tab:orange"}
 FIXED = ("0.75", "0.55", "0.35")  # greys
 SLOT = re.compile(r"@([a-z0-9-]+)/([a-z0-9-]+)(?:/([a-z0-9=]+))?@")
 STOP_S = 0.2  # no picture of ours is to stand longer
-HEAD = ("SSIM", "PSNR", "not shown", "stops > 100, > 200 ms", "longest stop", "delay")
+HEAD = ("SSIM", "PSNR", "not in time", "stops > 100, > 200 ms", "longest stop", "delay")
 
 
 class Watched:
