@@ -21,7 +21,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "sim"), str(HERE.parent / "sim" / "
 import leftovers  # noqa: E402
 import netlab  # noqa: E402
 import tap  # noqa: E402
-from ground import rivals, runner  # noqa: E402
+from ground import flows, rivals, runner  # noqa: E402
 from test_ground import load, placed, program_of, result_of, stream  # noqa: E402
 
 
@@ -66,6 +66,16 @@ def test_what_is_missing_is_told():
     Bare.encoder = True
     assert rivals.Asmp.missing(Bare) is None
     assert "norm-peer" in rivals.Norm.missing(Bare)
+
+
+def test_a_film_has_key_pictures_as_often_with_all():
+    flow = dict(placed().flows[0], streams=[(1e5, 2e5)], layers=[1e5, 2e5, 3e5])
+    for kind in ("asmp", "assp", "elm", "rtp"):
+        ground = types.SimpleNamespace(
+            film=types.SimpleNamespace(path="x", times="y"), encoder=True, rate_bps=1e6
+        )
+        (text,) = (word for word in flows.FLOWS[kind](ground, flow).sender() if "!" in str(word))
+        assert text.count("key-int-max=60") == 1 and "x264enc" in text, (kind, text)
 
 
 def test_priority_is_given_back():

@@ -22,6 +22,9 @@ EARLY_S = 4.0  # programs start so long before their time, and wait: in NULL, as
 PICTURES = ((0.6e6, 320, 180), (2e6, 640, 360), (1e12, 854, 480))  # up to a rate: width, height
 IP_UDP = 28
 ENCODER = "x264enc tune=zerolatency speed-preset=superfast"
+# Pictures between key ones at most, of a film: who joins a fixed stream, which nobody can ask for
+# one, waits for the next; so the others have no more.
+KEYS = "key-int-max=60"
 FILM = Path(__file__).with_name("film.py")
 
 
@@ -246,7 +249,10 @@ class Asmp(Flow):
 
     def encoding(self):
         """From raw pictures to what the element takes."""
-        return f"{ENCODER} ! {self.payloading()} ! "
+        return f"{self.encoder()} ! {self.payloading()} ! "
+
+    def encoder(self):
+        return f"{ENCODER} {KEYS}" if self.ground.film else ENCODER
 
     def payloading(self):
         return f"rtph264pay mtu={packet_mtu(self.flow)}"
@@ -369,7 +375,7 @@ class Rtp(Flow):
     def sender(self):
         flow = self.flow
         text = f"{ENCODER} bitrate={self.ground.rate_bps * 0.96 / 1e3:.0f} "
-        text += f"vbv-buf-capacity=200 key-int-max=60 ! rtph264pay mtu={packet_mtu(flow)} "
+        text += f"vbv-buf-capacity=200 {KEYS} ! rtph264pay mtu={packet_mtu(flow)} "
         text += f"config-interval=-1 ! rtpsink address={flow['group_address']} "
         return self.camera(text + f"port={flow['port']} ttl-mc=16", 0)
 

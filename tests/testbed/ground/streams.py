@@ -100,6 +100,8 @@ class Assp(Several):
         words.append("streams=" + ",".join(f"{low}:{high}" for low, high in self.bounds()))
         if self.live():
             words.append(f"max-streams={self.flow['options']['max_streams']}")
+        if self.ground.film:
+            words.append(f'encoder-description="{self.encoder()}"')
         return words
 
     def sending(self):
@@ -148,7 +150,7 @@ class Elm(Several):
 
     def encoding(self):
         kbps = HEADERS * self.flow["layers"][-1] / 1e3
-        text = f"{LAYERED} bitrate={kbps:.0f} key-int-max=60 ! {LAYERED_CAPS}"
+        text = f"{LAYERED} bitrate={kbps:.0f} {rivals.KEYS} ! {LAYERED_CAPS}"
         return f"{text} ! {self.payloading()} config-interval=-1 ! "
 
     def streams(self, zero):

@@ -16,7 +16,7 @@ from .quality import FROM_S  # noqa: E402
 
 NAMES = {"asmp": "ASMP", "assp": "ASSP", "elm": "ELM"}
 COLOURS = {"asmp": "tab:blue", "assp": "tab:green", "elm": "tab:orange"}
-FIXED = ("0.75", "0.55", "0.35")  # greys
+FIXED = ("0.8", "0.65", "0.5", "0.35")  # greys
 SLOT = re.compile(r"@([a-z0-9-]+)/([a-z0-9-]+)(?:/([a-z0-9=]+))?@")
 STOP_S = 0.2  # no picture of ours is to stand longer
 HEAD = ("SSIM", "PSNR", "not in time", "stops > 100, > 200 ms", "longest stop", "delay")
