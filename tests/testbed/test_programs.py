@@ -14,6 +14,7 @@ import tempfile
 import time
 import types
 from pathlib import Path
+from unittest import mock
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "sim"), str(HERE.parent / "sim" / "tests")]
@@ -31,12 +32,21 @@ def test_who_ends_otherwise_than_asked_is_told():
         def run(_host, argv, **kwargs):
             return subprocess.Popen(argv, start_new_session=True, **kwargs)
 
-    def ended(script, happening):
-        process = rivals.Process(Lab, "h", ["sh", "-c", script], dict(os.environ), os.devnull)
-        happening(process)
-        process.popen.wait()
-        process.log.close()
-        return process.wrong()
+    def ended(script, happening, end=None, trap=":"):
+        words = ["sh", "-c", f"{trap}\necho there\n{script}"]
+        process = rivals.Process(Lab, "h", words, dict(os.environ), os.devnull, end)
+        try:
+            assert process.ready.wait(10)
+            happening(process)
+            wrong = process.wrong()
+            if process.until is None:
+                process.popen.wait()
+                wrong = process.wrong()
+            return wrong
+        finally:
+            process.signal(signal.SIGKILL)
+            process.popen.wait()
+            process.log.close()
 
     def nothing(_process):
         pass
@@ -44,14 +54,31 @@ def test_who_ends_otherwise_than_asked_is_told():
     def shot(process):
         os.kill(process.popen.pid, signal.SIGKILL)
 
-    assert ended("read line", rivals.Process.finish) is None
+    waits = "while :; do sleep 0.1; done"
+    finish, term = rivals.Process.finish, (signal.SIGTERM, 6)
+    assert ended("read line", finish) is None
     assert ended("exec sleep 60", rivals.Process.kill) is None
-    assert ended("exec sleep 60", shot) == -9
-    assert ended("true", nothing) == 0  # before its time
-    assert ended("read line; exit 3", rivals.Process.finish) == 3
+    assert ended("exec sleep 60", shot) == "ended with -9"
+    assert ended("true", nothing) == "ended with 0"  # before its time
+    assert ended("read line; exit 3", finish) == "ended with 3"
+    assert ended("exec sleep 60", finish, term) is None
+    assert ended(waits, finish, term, "trap 'exit 6' TERM") is None
+    assert ended(waits, finish, term, "trap 'exit 0' TERM") is None
+    assert ended(waits, finish, term, "trap 'exit 3' TERM") == "ended with 3"
+    with mock.patch.object(rivals, "END_S", 0.5):
+        assert ended("exec sleep 60", finish) == "goes on 0.5 s after its end"
     process = rivals.Process(Lab, "h", ["sleep", "60"], dict(os.environ), os.devnull)
     assert process.wrong() is None
     process.kill()
+
+
+def test_uftp_is_ended_by_a_signal():
+    own = types.SimpleNamespace(directory=Path("/"), lab=None, env=None)
+    with mock.patch.object(rivals, "Process") as process:
+        for kind, end in (("uftp", rivals.Uftp.end), ("norm", None), ("asmp", None)):
+            flow = flows.FLOWS[kind](own, {"id": "m"})
+            flow._start(types.SimpleNamespace(name="h1"), ["true"], "r")
+            assert process.call_args.args[-1] == end, kind
 
 
 def test_what_is_missing_is_told():

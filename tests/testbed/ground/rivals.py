@@ -18,6 +18,7 @@ from . import film
 
 TOP = Path(__file__).resolve().parents[3]
 NODE = TOP / "pipelines" / "node"
+END_S = 5.0  # in which a program ends
 EARLY_S = 4.0  # programs start so long before their time, and wait: in NULL, as READY joins
 PICTURES = ((0.6e6, 320, 180), (2e6, 640, 360), (1e12, 854, 480))  # up to a rate: width, height
 IP_UDP = 28
@@ -31,10 +32,14 @@ FILM = Path(__file__).with_name("film.py")
 class Process:
     """A program that waits for a line, with its lines of output."""
 
-    def __init__(self, lab, host, argv, env, log):
+    def __init__(self, lab, host, argv, env, log, end=None):
+        """@end: the signal that ends it cleanly, and the status it then has; None: that its
+        standard input ends."""
         self.name = Path(log).stem
         self.lines = []
-        self.finished = self.killed = False  # by us
+        self.end = end
+        self.good = ()  # statuses with which it ends as we wanted
+        self.until = None  # when it has to have ended
         self.ready = threading.Event()
         self.log = open(log, "a", encoding="utf-8")
         self.popen = lab.run(
@@ -68,7 +73,10 @@ class Process:
 
     def finish(self):
         """A clean end, without waiting for it."""
-        self.finished = True
+        self.good, self.until = (0,), time.monotonic() + END_S
+        if self.end:
+            self.good = (0, -self.end[0], self.end[1])
+            self.signal(self.end[0])
         self.say("quit")
         try:
             self.popen.stdin.close()
@@ -76,17 +84,25 @@ class Process:
             pass
 
     def kill(self):
-        self.killed = self.popen.poll() is None
+        if self.popen.poll() is None:
+            self.good, self.until = (-signal.SIGKILL,), time.monotonic() + END_S
+        self.signal(signal.SIGKILL)
+
+    def signal(self, number):
         try:
-            os.killpg(self.popen.pid, signal.SIGKILL)
+            os.killpg(self.popen.pid, number)
         except ProcessLookupError:
             pass
 
     def wrong(self):
-        """The status with which it ended otherwise than as we wanted, or None."""
+        """How it ended otherwise than as we wanted, or None."""
+        if self.until is not None:
+            try:
+                self.popen.wait(max(0.0, self.until - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                return f"goes on {END_S:g} s after its end"
         status = self.popen.poll()
-        good = (None, *[0] * self.finished, *[-signal.SIGKILL] * self.killed)
-        return None if status in good else status
+        return None if status is None or status in self.good else f"ended with {status}"
 
 
 class Flow:
@@ -94,6 +110,7 @@ class Flow:
 
     control_port = False  # whether media is on `port` alone
     says_ready = True
+    end = None  # Process's
     pictures = False  # whether it carries a film
     needs = ()  # programs
 
@@ -144,7 +161,7 @@ class Flow:
 
     def _start(self, host, argv, what):
         log = self.ground.directory / f"{self.flow['id']}-{what}.log"
-        return Process(self.ground.lab, host.name, argv, self.ground.env, log)
+        return Process(self.ground.lab, host.name, argv, self.ground.env, log, self.end)
 
     def actions(self):
         """[(time, function), ...]; times before the start are preparations."""
@@ -327,11 +344,14 @@ class Uftp(Flow):
 
     needs = ("uftp", "uftpd")
     says_ready = False
+    end = signal.SIGTERM, 6  # it does not read; interrupted, as its manual says
     HEADERS = 28 + 32  # IP, UDP; UFTP with what TFMCC adds, measured
 
     @classmethod
     def cannot(cls, data):
         for flow in data["flows"]:
+            if flow["type"] == "multicast" and flow["again"]:
+                return f"'{flow['id']}' pauses, and UFTP's transfer has one beginning and one end"
             for receiver in flow.get("receivers") or ():
                 if receiver["join"] or receiver["join_spread"] or receiver["again"]:
                     return "UFTP admits nobody after its announce phase, and somebody joins late"

@@ -195,12 +195,12 @@ class Ground:
             each.wait_ready(20)
 
     def _dead(self):
-        """Programs that ended before their time."""
+        """Programs that ended before their time, or not at it."""
         out = []
         for name, own in self.programs.items():
             for process in own.processes():
-                if (status := process.wrong()) is not None:
-                    out.append(f"{name}: a program ended with {status}")
+                if wrong := process.wrong():
+                    out.append(f"{name}: {process.name} {wrong}")
         return out
 
     def _not_understood(self):
