@@ -461,6 +461,9 @@ def test_rivals_are_beside_ours():
     said = rivalry.overview(cases)
     assert "nearest to the fair share in 1 of 1" in said, said
     assert "| [two-links](#two-links) | **100** / 50.0 / - %" in said, said
+    rows[1] = ("norm", *run_of("asmp", 1.0)[1:])  # as good: nobody is ahead
+    said = rivalry.overview([(outcome.measured(load(text), rows), rows)])
+    assert "fair share in 0 of 1 (1 more beside others as good), least loss in 0 of 1 (1" in said
     assert rivalry.overview([(outcome.measured(load(text), rows[:1]), rows)]).startswith("No rival")
 
 

@@ -112,8 +112,10 @@ def sentence(rows):
     for kind, words in BEST.items():
         of_kind = [row for row in rows if kind in row.means]
         if of_kind:
-            ahead = sum(OURS in best(row, kind) for row in of_kind)
-            parts.append(f"{words} in {ahead} of {len(of_kind)}")
+            first = [best(row, kind) for row in of_kind]
+            ties = sum(OURS in flows and len(flows) > 1 for flows in first)
+            text = f"{words} in {first.count({OURS})} of {len(of_kind)}"
+            parts.append(text + (f" ({ties} more beside others as good)" if ties else ""))
     return "asmpsink and asmpsrc are " + ", ".join(parts) + " rows."
 
 
