@@ -177,14 +177,14 @@ launch (EmuLink *self, EmuPacket *packet, EmuTime now)
 
   self->stats.tx_packets++;
   self->stats.tx_bytes += packet->bytes;
-  if (config->trace)
-    tell (self, EMU_SEEN_LEFT, packet, packet->time, now);
   if (is_lost (self)) {
     self->stats.drops_loss++;
     tell (self, EMU_SEEN_DROP_LOSS, packet, 0, now);
     free (packet);
     return;
   }
+  if (config->trace)
+    tell (self, EMU_SEEN_LEFT, packet, packet->time, now);
   if (config->jitter)
     arrival += (EmuTime)(emu_rng_uniform (&self->rng) * (double)config->jitter);
   if (draw (self, config->reorder_ratio)) {

@@ -66,7 +66,7 @@ typedef struct {
 typedef enum {
   EMU_SEEN_ENTERED,    /* by the network, from a host */
   EMU_SEEN_DELIVERED,  /* to a host; value: since it entered */
-  EMU_SEEN_LEFT,       /* serialised, of links with `trace`; value: time in the queue */
+  EMU_SEEN_LEFT,       /* serialised, not lost, of links with `trace`; value: time in the queue */
   EMU_SEEN_DROP_QUEUE, /* at a link */
   EMU_SEEN_DROP_LOSS,
   EMU_SEEN_DROP_DOWN,

@@ -477,6 +477,7 @@ test_observe (void)
   g_assert_true (emu_net_set (world->net, "a1 up=0", START + 2 * EMU_SECOND, error));
   run (world, START + 3 * EMU_SECOND);
   g_assert_cmpuint (seen.n[EMU_SEEN_DROP_LOSS], ==, 1);
+  g_assert_cmpuint (seen.n[EMU_SEEN_LEFT], ==, 6); /* as the laboratory counts */
   g_assert_true (emu_net_set (world->net, "core>g2 loss=0", START + 3 * EMU_SECOND, error));
   send (world, "s", "239.1.2.3", 1000, START + 3 * EMU_SECOND);
   run (world, START + 4 * EMU_SECOND);
