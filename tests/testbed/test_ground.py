@@ -140,9 +140,39 @@ def test_changes():
         ramp = [row for row in steps if row[1:3] == ("up", towards)]
         assert [row[0] for row in ramp] == [4.25, 4.5, 4.75, 5.0], ramp
         assert [float(row[3]["rate"]) for row in ramp] == [875e3, 750e3, 625e3, 500e3], ramp
-    assert rows[-1] == (6.0, "up", "up>r-a", {"loss": "1"})
+    assert rows[-1] == (6.0, "up", "up>r-a", {"loss": "1", "gilbert": 0})
     given = SCENARIO.replace("delay: 10 ms,", "delay: 10 ms, reverse: {rate: 1 Mb/s},")
     assert [row[2] for row in placed(text=given).changes() if "rate" in row[3]] == ["up>r-b"] * 4
+
+
+def changed(*changes):
+    """What these make of a link with 1 %, whose way back has none and the same rate."""
+    text = SCENARIO[: SCENARIO.index("changes:")] + "changes:\n"
+    text += "".join(f"  - {{link: down, {change}}}\n" for change in changes)
+    return [(at, where, settings) for at, _, where, settings in placed(text=text).changes()]
+
+
+def test_one_kind_of_loss_takes_the_others_place():
+    gilbert = "loss: {type: gilbert, good_to_bad: 0.01, bad_to_good: 0.2, bad_loss: 0.5}"
+    bernoulli = "loss: {type: bernoulli, ratio: 2 %}"
+    got = changed(f"at: 1 s, {gilbert}", f"at: 2 s, {bernoulli}")
+    assert got[0] == (1.0, "down>r-c", {"loss": 0, "gilbert": "0.01,0.2,0.5,0"}), got
+    assert got[1] == (2.0, "down>r-c", {"loss": "0.02", "gilbert": 0}), got
+
+
+def test_losses_and_ways_back_have_ramps():
+    got = changed("at: 1 s, ramp: 1 s, loss: {type: bernoulli, ratio: 5 %}")
+    assert [row[0] for row in got] == [1.25, 1.5, 1.75, 2.0], got
+    assert [row[2]["loss"] for row in got] == ["0.02", "0.03", "0.04", "0.05"], got
+    got = changed("at: 1 s, ramp: 1 s, reverse: {rate: 100 kb/s}", "at: 5 s, rate: 1 Mb/s")
+    rates = [float(row[2]["rate"]) for row in got]
+    assert rates == [250e3, 200e3, 150e3, 100e3, 1e6], got
+    assert [row[1] for row in got] == ["down>r-b"] * 4 + ["down>r-c"], got
+    gilbert = "{type: gilbert, good_to_bad: 0.01, bad_to_good: 0.2, bad_loss: 0.5}"
+    got = changed(f"at: 1 s, ramp: 0.5 s, reverse: {{loss: {gilbert}}}")
+    assert [row[2]["gilbert"] for row in got] == ["0.005,0.1,0.25,0", "0.01,0.2,0.5,0"], got
+    got = changed(f"at: 1 s, ramp: 0.5 s, loss: {gilbert}")  # from 1 %
+    assert [row[2]["gilbert"] for row in got] == ["0.005,0.1,0.25,0.005", "0.01,0.2,0.5,0"], got
 
 
 # -- a trace written by hand --

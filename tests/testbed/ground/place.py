@@ -196,26 +196,33 @@ class Place:
 
     def changes(self):
         """(time, LINK>NODE, settings) of the changes in time."""
-        links = {link["id"]: dict(link) for link in self.given["links"]}
+        links = {
+            link["id"]: dict(link, reverse=dict(link["reverse"])) for link in self.given["links"]
+        }
         one_rate = {name for name, link in links.items() if "rate" not in link["reverse"]}
         out = []
-        for change in self.given["changes"]:
-            link = links[change["link"]]
-            if "rate" in (change.get("reverse") or {}):
-                one_rate.discard(link["id"])
-            for key in ("rate", "delay"):
-                if key in change:
-                    both = key == "delay" or link["id"] in one_rate
-                    for at, value in ramp(change, link[key], change[key]):
-                        for towards in (forward, backward) if both else (forward,):
-                            out.append((at, link["id"], towards(link), {key: plain(value)}))
-                    link[key] = change[key]
-            if "loss" in change:
-                settings = loss_settings(change["loss"])
-                out.append((change["at"], link["id"], forward(link), settings))
-            for key, value in (change.get("reverse") or {}).items():
+
+        def steps(change, link, towards, key, before, after):
+            for at, value in ramp(change, before, after):
                 settings = loss_settings(value) if key == "loss" else {key: plain(value)}
-                out.append((change["at"], link["id"], backward(link), settings))
+                out.append((at, link["id"], towards(link), settings))
+
+        for change in self.given["changes"]:
+            link, reverse = links[change["link"]], change.get("reverse") or {}
+            back = link["reverse"]
+            if "rate" in reverse:
+                one_rate.discard(link["id"])
+                back.setdefault("rate", link["rate"])
+            for key in ("rate", "delay", "loss"):
+                if key not in change:
+                    continue
+                both = key == "delay" or (key == "rate" and link["id"] in one_rate)
+                for towards in (forward, backward) if both else (forward,):
+                    steps(change, link, towards, key, link[key], change[key])
+                link[key] = change[key]
+            for key, value in reverse.items():
+                steps(change, link, backward, key, back[key], value)
+                back[key] = value
         return sorted(out, key=lambda row: row[0])
 
     def rates(self, link):
@@ -245,22 +252,43 @@ def plain(value):
 
 def ramp(change, before, after):
     """(time, value) of a change that may take a while."""
-    if not change.get("ramp") or before is None:
+    if not change.get("ramp"):
         return [(change["at"], after)]
     steps = max(1, math.ceil(change["ramp"] / RAMP_STEP_S))
     return [
-        (change["at"] + change["ramp"] * i / steps, before + (after - before) * i / steps)
-        for i in range(1, steps + 1)
-    ]
+        (change["at"] + change["ramp"] * i / steps, between(before, after, i / steps))
+        for i in range(1, steps)
+    ] + [(change["at"] + change["ramp"], after)]
+
+
+LOSS_KEYS = ("good_to_bad", "bad_to_good", "bad_loss", "good_loss")
+
+
+def between(before, after, position):
+    """As the laboratory has it; of losses each probability (Loss::Between)."""
+    if isinstance(after, int | float):
+        return before + (after - before) * position
+    ends = [as_gilbert(loss) for loss in (before, after)]
+    out = {key: between(ends[0][key], ends[1][key], position) for key in LOSS_KEYS}
+    if not out["good_to_bad"]:  # is never left
+        return {"type": "bernoulli", "ratio": out["good_loss"]}
+    return out | {"type": "gilbert"}
+
+
+def as_gilbert(loss):
+    """Bernoulli's is the good state's."""
+    if loss and loss["type"] != "bernoulli":
+        return loss
+    return dict.fromkeys(LOSS_KEYS, 0.0) | {"good_loss": loss["ratio"] if loss else 0.0}
 
 
 def loss_settings(loss):
+    """One kind takes the other's place."""
     if not loss:
         return {"loss": 0, "gilbert": 0}
     if loss["type"] == "bernoulli":
-        return {"loss": plain(loss["ratio"])}
-    keys = ("good_to_bad", "bad_to_good", "bad_loss", "good_loss")
-    return {"gilbert": ",".join(plain(loss[key]) for key in keys)}
+        return {"loss": plain(loss["ratio"]), "gilbert": 0}
+    return {"loss": 0, "gilbert": ",".join(plain(loss[key]) for key in LOSS_KEYS)}
 
 
 def words(settings):
