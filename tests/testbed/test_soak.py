@@ -7,9 +7,11 @@ import importlib.machinery
 import importlib.util
 import io
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
+import types
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -30,7 +32,7 @@ def verdict(seconds=120, late=0.0, **changed):
     module = program()
     soak = module.Soak.__new__(module.Soak)
     soak.kept, soak.problems, soak.longest_stall = dict.fromkeys(("s1", "k1", "k2")), [], 0.0
-    soak.pictures = {"k1": (100, 0), "k2": (100, 0)}
+    soak.pictures = {"k1": 100, "k2": 100}
     soak.rows, soak.timing = [], []
     for i in range(seconds):
         row = {"time": i}
@@ -58,6 +60,41 @@ def test_a_soak_sees_what_grows():
     assert verdict(pacer_delay=(0.2, 0.1), queue_delay=(0.0, 0.1)) == ""
     assert "NOT JUDGED" in verdict(late=0.02, pacer_delay=(0.0, 1.0))
     assert "NOT CLEAN" in verdict(late=0.02, pacer_delay=(0.0, 1.0), threads=(12, 30))
+
+
+def test_days_of_looks_are_few_rows():
+    module = program()
+    soak = module.Soak.__new__(module.Soak)
+    soak.rows, soak.looks, soak.every, last = [], 0, 1, 72 * 3600
+    for i in range(1, last + 1):
+        soak.keep({"time": i, "k1": {"kb": i}})
+    assert module.ROWS_MOST / 2 <= len(soak.rows) < module.ROWS_MOST and soak.last["time"] == last
+    for part in (1, 3):
+        middle = statistics.median(soak.values("k1", "kb", part))
+        assert abs(middle / last - (0.25 * part + 0.125)) < 0.001, (part, middle)
+
+
+def test_a_stop_between_two_looks_is_seen():
+    loader = importlib.machinery.SourceFileLoader("node", str(HERE.parents[1] / "pipelines/node"))
+    node = importlib.util.module_from_spec(importlib.util.spec_from_loader("node", loader))
+    loader.exec_module(node)
+    gaps = node.Gaps()
+    assert gaps.longest(5.0) == 0.0  # before the first
+    for at in (10.0, 10.1, 11.0, 11.1):  # 0.9 s, and a picture in each second
+        gaps.picture(at)
+    assert abs(gaps.longest(11.2) - 0.9) < 1e-9 and abs(gaps.longest(13.1) - 2.0) < 1e-9
+    module = program()
+    with tempfile.TemporaryDirectory() as name:
+        soak = module.Soak(None, name, {}, 1)
+        one = types.SimpleNamespace(lines=[], stats={}, frames={"frames": 15, "longest": 0.9})
+        soak.kept, soak.lives = {"k1": one}, lambda _: True
+        one.process = types.SimpleNamespace(pid=os.getpid())
+        soak.restarted = one
+        for now in range(1, 9):
+            one.frames["frames"] += 15
+            row = soak.look(now)
+        assert soak.longest_stall == 0.9 and "longest stall 0.9 s" in soak.story(), soak.story()
+        assert row["k1"]["longest"] == 0.9
 
 
 class Program:
