@@ -17,6 +17,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "sim"), str(HERE.parent / "sim" / "
 
 import tap  # noqa: E402
 from ground import film, quality, viewers  # noqa: E402
+from lab import scenario  # noqa: E402
 from test_ground import load, placed, program_of, result_of, stream  # noqa: E402
 
 
@@ -124,6 +125,10 @@ def test_who_shows_more_than_the_best_fixed_rate_is_said():
     assert viewers.stops([watched]) == "missed by ELM far in two-links, 700 ms in 1 of 1 runs"
     watched.flows["elm"][0]["viewers"]["far"]["longest_stop"] = 0.2
     assert viewers.stops([watched]) == "reached in every run"
+    assert viewers.runs_each(watched) == "1 run each"
+    more = [*rows, run_of("asmp", 0.7, 0.7), run_of("asmp", 0.7, 0.7)]
+    assert viewers.runs_each(viewers.Watched(load(), more)) == "1 to 3 runs each"
+    assert viewers.runs_each(viewers.Watched(load(), more[-2:])) == "2 runs each"
     viewers.FROM_S = 0.0
     row = next(line for line in viewers.table(watched).splitlines() if "| near |" in line)
     assert "72.0 kb/s" in row and "10.0 %" in row, row
@@ -160,6 +165,14 @@ def test_one_run_that_fails_does_not_take_the_rest_with_it():
     assert calls("exit 0", "exit 4") == (4, ["run", "run", "report"])
     assert calls("exit 3", "exit 0", "--no-report") == (3, ["run", "run"])
     assert calls("exit 77") == (77, ["run", "run"])
+
+
+def test_runs_of_viewers_have_all_that_their_scenario_changes():
+    module = program_of("viewers")
+    for name, lengths in module.SCENARIOS.items():
+        data = scenario.load(HERE / "ground" / f"{name}.yaml").data
+        least = max([quality.FROM_S, *(change["at"] for change in data["changes"])]) + 2
+        assert all(least < seconds <= data["duration"] for seconds in lengths), name
 
 
 def test_who_is_ended_waits_for_what_it_has_started():

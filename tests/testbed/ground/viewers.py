@@ -31,7 +31,8 @@ class Watched:
             self.flows.setdefault(flow, []).append(result)
         self.receivers = list(rows[0][3]["viewers"])
         self.duration, self.film = rows[0][3]["duration"], rows[0][3]["ground"]["asked"]["film"]
-        self.repeats = max(len(runs) for runs in self.flows.values())
+        counts = [len(runs) for runs in self.flows.values()]
+        self.fewest, self.repeats = min(counts), max(counts)
 
     def values(self, flow, key, receiver=None):
         """Of each run, the mean over viewers, or one's."""
@@ -163,8 +164,16 @@ def section(watched, picture, log):
     data = watched.scenario.data
     lines = [f"## {data['id']}", "", f"{data['title']} ({watched.duration:g} s).", ""]
     lines += [f"{verdict(watched)} Film: `{watched.film}`.", "", table(watched), ""]
-    lines += [f"*{watched.repeats} run{'s' * (watched.repeats > 1)} each. {page.machine(log)}*", ""]
+    lines += [f"*{runs_each(watched)}. {page.machine(log)}*", ""]
     return "\n".join([*lines, f"![SSIM over time]({picture})", ""])
+
+
+def runs_each(watched):
+    """'3 runs each', or '1 to 3' where some were not kept."""
+    number = str(watched.repeats)
+    if watched.fewest < watched.repeats:
+        number = f"{watched.fewest} to {number}"
+    return f"{number} run{'s' * (watched.repeats > 1)} each"
 
 
 def slot(cases, match):
