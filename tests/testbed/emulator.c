@@ -349,7 +349,7 @@ usage (void)
         "  --tun HOST=PATH     the host's device (" TUN_NAME ") goes into this network namespace\n"
         "  --control PATH      take commands on this Unix stream socket, too\n"
         "  --until-eof         end when standard input ends\n"
-        "  --trace FILE        write down every packet (README.md has the format)\n"
+        "  --trace FILE        write down every packet (emutrace.c has the format)\n"
         "  --no-realtime       do not ask for SCHED_RR\n"
         "TOPOLOGY is a file (`-': standard input). Commands come on standard input, a line each:\n"
         "set LINK[>NODE] key=value..., at TIME set ..., stats, members, leave-latency, quit");

@@ -45,7 +45,7 @@ void emu_udp_handle_readable (EmuUdp *self, EmuNet *net, uint32_t token);
 /* False when the packet could not be sent. */
 bool emu_udp_deliver (EmuUdp *self, uint32_t host, const EmuPacket *packet);
 
-/* Writes what the network's observer is told into a file: README.md has the format. Dies where it
+/* Writes what the network's observer is told into a file: emutrace.c has the format. Dies where it
  * cannot. */
 typedef struct EmuTrace EmuTrace;
 EmuTrace *emu_trace_open (const char *path, EmuNet *net);

@@ -2,8 +2,9 @@
  *
  * emutypes: what all parts of the emulator share.
  *
- * Everything but emulator.c, emuio.c and emuudp.c is pure: time is an argument, randomness a
- * seeded value, no sockets. So queues, losses and multicast are tested over virtual time.
+ * Everything but emulator.c, emucontrol.c, emutrace.c, emutun.c and emuudp.c is pure: time is an
+ * argument, randomness a seeded value, no sockets. So queues, losses and multicast are tested over
+ * virtual time.
  */
 #pragma once
 
