@@ -43,7 +43,7 @@ mcc_address_same_host (const MccAddress *a, const MccAddress *b)
 static inline unsigned
 mcc_address_site_bytes (const MccAddress *self)
 {
-  static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+  static const uint8_t mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
   return self->family == 6 && memcmp (self->bytes, mapped, sizeof mapped) != 0 ? 8 : 16;
 }
 

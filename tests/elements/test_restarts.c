@@ -231,14 +231,15 @@ int
 main (int argc, char **argv)
 {
   static const Case cases[] = {
-    { "asmp", ENCODED "! asmpsink name=it", "asmpsrc" },
-    { "asmp/same-ssrc", ENCODED "! asmpsink name=it", "asmpsrc", .same = TRUE },
-    { "assp", VIDEO "asspsimulcastbin name=it streams=100000:300000", "asspsimulcastsrc", TRUE },
+    { "asmp", ENCODED "! asmpsink name=it", "asmpsrc", FALSE, FALSE },
+    { "asmp/same-ssrc", ENCODED "! asmpsink name=it", "asmpsrc", FALSE, TRUE },
+    { "assp", VIDEO "asspsimulcastbin name=it streams=100000:300000", "asspsimulcastsrc", TRUE,
+        FALSE },
     { "assp/request-pad", ENCODED "! it.sink_0 asspsimulcastbin name=it streams=100000:300000",
-        "asspsimulcastsrc", TRUE },
+        "asspsimulcastsrc", TRUE, FALSE },
     { "assp/same-ssrc", ENCODED "! it.sink_0 asspsimulcastbin name=it streams=100000:300000",
         "asspsimulcastsrc", TRUE, TRUE },
-    { "elm", ENCODED "! elmlayersink name=it", "elmlayersrc" },
+    { "elm", ENCODED "! elmlayersink name=it", "elmlayersrc", FALSE, FALSE },
   };
 
   gst_init (&argc, &argv);

@@ -52,7 +52,7 @@ def viewers(rows):
     for flow, tcp, repeat, result in rows:
         for name, saw in result.get("viewers", {}).items():
             line = f"  {variant_name(flow, tcp)} {repeat} {name}: SSIM {saw['ssim']:.3f}, "
-            line += f"PSNR {saw['psnr']:.1f} dB, {100 * saw['lost']:.1f} % of pictures not in time, "
+            line += f"PSNR {saw['psnr']:.1f} dB, {100 * saw['lost']:.1f} % not in time, "
             line += f"longest stop {1000 * saw['longest_stop']:.0f} ms "
             line += f"({saw['stops_100ms']} > 100 ms, {saw['stops_200ms']} > 200 ms), "
             if "delay_mean" in saw:
