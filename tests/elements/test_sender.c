@@ -12,6 +12,7 @@
 #include "gstasspsimulcastbin.h"
 #include "gstelmlayersink.h"
 #include "gstmccsender.h"
+#include "lastref.h"
 #include "ownport.h"
 
 #define ACTIONS 3000
@@ -280,32 +281,25 @@ test_stop (void)
   gst_object_unref (self);
 }
 
-/* GStreamer complains of who lets go too early; nothing else comes of it. */
 static void
 test_let_go (gconstpointer factory)
 {
-  static const GstState states[] = { GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING };
+  last_unref_running (factory, NULL);
+}
 
-  if (!g_test_subprocess ()) {
-    g_setenv ("ASAN_OPTIONS", "detect_leaks=0", TRUE); /* GStreamer leaves the pads of such a one */
-    g_test_trap_subprocess (NULL, 30 * G_USEC_PER_SEC, 0);
-    g_test_trap_assert_passed ();
-    g_test_trap_assert_stderr_unmatched ("*assertion*failed*");
-    return;
-  }
-  g_log_set_always_fatal (G_LOG_FATAL_MASK);
-  for (guint i = 0; i < G_N_ELEMENTS (states); i++) {
-    GstElement *sink = gst_element_factory_make (factory, NULL);
+static void
+check_destroyed (GstState state)
+{
+  g_assert_cmpuint (destroyed, ==, state > GST_STATE_READY);
+  destroyed = 0;
+}
 
-    gst_object_ref_sink (sink);
-    asked = TRUE;
-    destroyed = 0;
-    g_object_set (sink, "multicast-iface", "lo", "ttl-mc", 0, "port", own_port (2), NULL);
-    g_assert_cmpint (gst_element_set_state (sink, states[i]), !=, GST_STATE_CHANGE_FAILURE);
-    gst_object_unref (sink);
-    if (g_str_equal (factory, "fake"))
-      g_assert_cmpuint (destroyed, ==, states[i] > GST_STATE_READY);
-  }
+static void
+test_let_go_any (void)
+{
+  asked = TRUE;
+  destroyed = 0;
+  last_unref_running ("fake", check_destroyed);
 }
 
 static void
@@ -366,7 +360,7 @@ main (int argc, char **argv)
   gst_element_register (NULL, "asmpsink", GST_RANK_NONE, GST_TYPE_ASMP_SINK);
   gst_element_register (NULL, "asspsimulcastbin", GST_RANK_NONE, GST_TYPE_ASSP_SIMULCAST_BIN);
   gst_element_register (NULL, "elmlayersink", GST_RANK_NONE, GST_TYPE_ELM_LAYER_SINK);
-  g_test_add_data_func ("/sender/let-go-while-it-runs/any", "fake", test_let_go);
+  g_test_add_func ("/sender/let-go-while-it-runs/any", test_let_go_any);
   g_test_add_data_func ("/sender/let-go-while-it-runs/asmp", "asmpsink", test_let_go);
   g_test_add_data_func ("/sender/let-go-while-it-runs/assp", "asspsimulcastbin", test_let_go);
   g_test_add_data_func ("/sender/let-go-while-it-runs/elm", "elmlayersink", test_let_go);
