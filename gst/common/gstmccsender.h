@@ -123,8 +123,6 @@ typedef struct {
   static void handle_dropped (gpointer core, MccDrop drop, guint32 ssrc, MccTime now)              \
   {                                                                                                \
     prefix##_handle_dropped (core, drop, ssrc, now);                                               \
-    if (drop == MCC_DROP_TABLE_FULL)                                                               \
-      prefix##_handle_unheard (core, now);                                                         \
   }                                                                                                \
   static void handle_timeout (gpointer core, MccTime now)                                          \
   {                                                                                                \

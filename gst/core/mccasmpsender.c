@@ -217,6 +217,8 @@ mcc_asmp_sender_handle_dropped (MccAsmpSender *self, MccDrop drop, uint32_t ssrc
   mcc_asmp_sender_advance (self, now);
   assert ((unsigned)drop < MCC_DROP_COUNT);
   mcc_asmp_sender_drop (self, drop, ssrc);
+  if (drop == MCC_DROP_TABLE_FULL)
+    mcc_asmp_sender_handle_unheard (self, now);
 }
 
 void

@@ -210,10 +210,10 @@ bool mcc_asmp_sender_has_sent (const MccAsmpSender *self);
 /* Packets left: wire bytes; @highest_seq is the extended RTP number of the newest. */
 void mcc_asmp_sender_handle_sent (
     MccAsmpSender *self, uint32_t packets, uint64_t bytes, uint32_t highest_seq, MccTime now);
-/* The host drops something by its screen: counted with the core's own. */
+/* The host drops something by its screen: counted with the core's own. For want of room
+ * (TABLE_FULL): as _handle_unheard(). */
 void mcc_asmp_sender_handle_dropped (MccAsmpSender *self, MccDrop drop, uint32_t ssrc, MccTime now);
-/* ... for want of room, before anybody knew what it says: the slowest may be unheard. No rise for
- * MCC_SENDER_FULL_HOLD. */
+/* Somebody, who may be the slowest, has found no room: no rise for 8 s. */
 void mcc_asmp_sender_handle_unheard (MccAsmpSender *self, MccTime now);
 /* It is announced at once; 0 = not known. */
 void mcc_asmp_sender_set_ssrc (MccAsmpSender *self, uint32_t ssrc, MccTime now);

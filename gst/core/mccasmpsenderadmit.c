@@ -70,16 +70,23 @@ comes_before (const MccReceiver *a, const MccReceiver *b)
   return active != (b->state == MCC_RECEIVER_ACTIVE) ? active : a->since < b->since;
 }
 
-/* A newcomer's, too: who hears its first report must not be able to come before its second one. */
-bool
-mcc_asmp_sender_holds_name (const MccAsmpSender *self, const MccReceiver *receiver)
+static bool
+has_holder (const MccAsmpSender *self, const MccReceiver *receiver, bool of_its_host)
 {
   MccReceiver *same[MCC_RECEIVERS_PER_SSRC];
   unsigned count = mcc_receivers_find_ssrc (&self->receivers, receiver->ssrc, same);
   for (unsigned i = 0; i < count; i++)
-    if (same[i] != receiver && comes_before (same[i], receiver))
-      return false;
-  return true;
+    if (same[i] != receiver && comes_before (same[i], receiver)
+        && (!of_its_host || mcc_address_same_host (&same[i]->address, &receiver->address)))
+      return true;
+  return false;
+}
+
+/* A newcomer's, too: who hears its first report must not be able to come before its second one. */
+bool
+mcc_asmp_sender_holds_name (const MccAsmpSender *self, const MccReceiver *receiver)
+{
+  return !has_holder (self, receiver, false);
 }
 
 /* Who came first may be the forger, with a name that it has heard before the true one's report came
@@ -89,13 +96,7 @@ bool
 mcc_asmp_sender_waits_for_name (const MccAsmpSender *self, const MccReceiver *receiver)
 {
   bool waited = self->now >= receiver->since + MCC_SENDER_CONTENDED_TIME;
-  MccReceiver *same[MCC_RECEIVERS_PER_SSRC];
-  unsigned count = mcc_receivers_find_ssrc (&self->receivers, receiver->ssrc, same);
-  for (unsigned i = 0; i < count; i++)
-    if (same[i] != receiver && comes_before (same[i], receiver)
-        && (!waited || mcc_address_same_host (&same[i]->address, &receiver->address)))
-      return true;
-  return false;
+  return has_holder (self, receiver, waited);
 }
 
 /* The newest entry of a host that has several with this SSRC: first of one that does not hold it.
@@ -121,6 +122,13 @@ static void
 hold_rate (MccAsmpSender *self)
 {
   self->full_until = self->now + MCC_SENDER_FULL_HOLD;
+}
+
+void
+mcc_asmp_sender_handle_unheard (MccAsmpSender *self, MccTime now)
+{
+  mcc_asmp_sender_advance (self, now);
+  hold_rate (self);
 }
 
 void

@@ -343,6 +343,10 @@ mcc_assp_sender_handle_dropped (MccAsspSender *self, MccDrop reason, uint32_t ss
 {
   advance (self, now);
   drop (self, reason, ssrc);
+  if (reason != MCC_DROP_TABLE_FULL)
+    return;
+  for (unsigned j = 0; j < count (self); j++) /* nobody knows of which one */
+    mcc_asmp_sender_handle_unheard (self->stream[j].asmp, now);
 }
 
 void

@@ -103,10 +103,8 @@ MccDrop mcc_assp_sender_handle_bye (
 void mcc_assp_sender_handle_key_unit_request (MccAsspSender *self, unsigned stream, MccTime now);
 void mcc_assp_sender_handle_sent (MccAsspSender *self, unsigned stream, uint32_t packets,
     uint64_t bytes, uint32_t highest_seq, MccTime now);
-/* The host drops something by its screen: counted with the lowest stream's. */
+/* See mcc_asmp_sender_handle_dropped(): counted with the lowest stream's; TABLE_FULL holds all. */
 void mcc_assp_sender_handle_dropped (MccAsspSender *self, MccDrop drop, uint32_t ssrc, MccTime now);
-/* See mcc_asmp_sender_handle_unheard(). */
-void mcc_assp_sender_handle_unheard (MccAsspSender *self, MccTime now);
 void mcc_assp_sender_handle_timeout (MccAsspSender *self, MccTime now);
 MccTime mcc_assp_sender_next_timeout (const MccAsspSender *self);
 bool mcc_assp_sender_poll (MccAsspSender *self, MccAsspSenderAction *out);

@@ -271,13 +271,6 @@ mcc_elm_sender_handle_dropped (MccElmSender *self, MccDrop reason, uint32_t ssrc
 }
 
 void
-mcc_elm_sender_handle_unheard (MccElmSender *self, MccTime now)
-{
-  advance (self, now);
-  mcc_asmp_sender_handle_unheard (self->asmp, now);
-}
-
-void
 mcc_elm_sender_handle_timeout (MccElmSender *self, MccTime now)
 {
   advance (self, now);

@@ -114,10 +114,8 @@ void mcc_elm_sender_handle_key_unit_request (MccElmSender *self, MccTime now);
 /* Packets of @layer left: wire bytes; @highest_seq is the extended RTP number of the newest. */
 void mcc_elm_sender_handle_sent (MccElmSender *self, unsigned layer, uint32_t packets,
     uint64_t bytes, uint32_t highest_seq, MccTime now);
-/* The host drops something by its screen: counted with the core's own. */
+/* See mcc_asmp_sender_handle_dropped(). */
 void mcc_elm_sender_handle_dropped (MccElmSender *self, MccDrop drop, uint32_t ssrc, MccTime now);
-/* See mcc_asmp_sender_handle_unheard(). */
-void mcc_elm_sender_handle_unheard (MccElmSender *self, MccTime now);
 void mcc_elm_sender_handle_timeout (MccElmSender *self, MccTime now);
 MccTime mcc_elm_sender_next_timeout (const MccElmSender *self);
 bool mcc_elm_sender_poll (MccElmSender *self, MccElmSenderAction *out);

@@ -23,12 +23,12 @@ test_no_rise (void)
     peers[i].rate_bps = 800000;
   /* again and again, then for a while after */
   for (unsigned i = 0; i < 5; i++) {
-    mcc_asmp_sender_handle_unheard (f.sender, f.now);
+    mcc_asmp_sender_handle_dropped (f.sender, MCC_DROP_TABLE_FULL, 9, f.now);
     run_peers (&f, peers, 3, INTERVAL, 7 * MCC_SECOND);
     g_assert_cmpuint (f.target, ==, 600000);
   }
   peers[2].rate_bps = 500000; /* falls are followed */
-  mcc_asmp_sender_handle_unheard (f.sender, f.now);
+  mcc_asmp_sender_handle_dropped (f.sender, MCC_DROP_TABLE_FULL, 9, f.now);
   peer_report (&f, &peers[2]);
   g_assert_cmpuint (f.target, ==, 500000);
   peers[2].rate_bps = 800000;

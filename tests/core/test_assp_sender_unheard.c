@@ -18,7 +18,7 @@ test_no_rise (void)
   g_assert_cmpuint (self.target[2], ==, 6000000);
   for (unsigned n = 0; n < 120; n++) {
     if (n < 60 && n % 10 == 0)
-      mcc_assp_sender_handle_unheard (self.sender, self.now);
+      mcc_assp_sender_handle_dropped (self.sender, MCC_DROP_TABLE_FULL, 9, self.now);
     report (&self, 1, 1, 4000000);
     report (&self, 2, 2, 8000000);
     run (&self, 500 * MCC_MSECOND);
