@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "mccrtpextension.h"
+
 #define RTP_HEADER_BYTES 12
 #define EXTENSION_HEADER_BYTES 4
-#define ONE_BYTE_PROFILE 0xbede
-#define TWO_BYTE_PROFILE 0x1000 /* upper 12 bits */
 #define SEND_TIME_BYTES 3
 #define ID_MAX 14 /* of one-byte headers; 15 ends them */
 
@@ -164,43 +164,6 @@ gst_mcc_abs_send_time_reserve (GstElement *payloader)
   return TRUE;
 }
 
-/* Finds element @id in the extension @data (behind its 4 header bytes); NULL = not there. */
-static guint8 *
-find_element (guint8 *data, gsize size, guint16 profile, guint8 id)
-{
-  gsize at = 0;
-
-  if (profile == ONE_BYTE_PROFILE) {
-    while (at < size) {
-      guint8 this_id = data[at] >> 4;
-      gsize length = (gsize)(data[at] & 0x0f) + 1;
-
-      if (data[at] == 0) {
-        at++; /* padding */
-        continue;
-      }
-      if (this_id == 15 || at + 1 + length > size)
-        return NULL;
-      if (this_id == id && length == SEND_TIME_BYTES)
-        return data + at + 1;
-      at += 1 + length;
-    }
-  } else if ((profile & 0xfff0) == TWO_BYTE_PROFILE) {
-    while (at + 1 < size) {
-      if (data[at] == 0) {
-        at++;
-        continue;
-      }
-      if (at + 2 + data[at + 1] > size)
-        return NULL;
-      if (data[at] == id && data[at + 1] == SEND_TIME_BYTES)
-        return data + at + 2;
-      at += 2u + data[at + 1];
-    }
-  }
-  return NULL;
-}
-
 static void
 write_send_time (guint8 *data, guint32 send_time)
 {
@@ -211,18 +174,13 @@ write_send_time (guint8 *data, guint32 send_time)
 static gboolean
 stamp_extension (guint8 *data, gsize size, guint8 id, guint32 send_time)
 {
-  gsize length;
-  guint8 *place;
+  gsize bytes;
+  const guint8 *element = mcc_rtp_extension_element (data, size, id, &bytes);
 
-  if (id == 0 || size < EXTENSION_HEADER_BYTES)
+  if (!element || bytes != SEND_TIME_BYTES)
     return FALSE;
-  length = (gsize)GST_READ_UINT16_BE (data + 2) * 4;
-  if (EXTENSION_HEADER_BYTES + length > size)
-    return FALSE;
-  place = find_element (data + EXTENSION_HEADER_BYTES, length, GST_READ_UINT16_BE (data), id);
-  if (place)
-    write_send_time (place, send_time);
-  return place != NULL;
+  write_send_time (data + (element - data), send_time);
+  return TRUE;
 }
 
 static gboolean

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gstmcclayers.h"
 
+#include "mccrtpextension.h"
+
 enum { PT_SR = 200, PT_SDES = 202 };
 
 struct _GstMccLayers {
@@ -171,7 +173,7 @@ read_packet (GstBuffer *buffer, guint8 order_id, MccLayerPacket *packet)
 
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
     return FALSE;
-  element = mcc_layer_order_find (map.data, map.size, order_id, &bytes);
+  element = mcc_rtp_packet_element (map.data, map.size, order_id, &bytes);
   if (element)
     good = mcc_layer_order_read (element, bytes, &packet->order);
   if (good) {

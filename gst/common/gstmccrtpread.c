@@ -3,46 +3,21 @@
 
 #include <gst/gst.h>
 
+#include "mccrtpextension.h"
+
 #define RTP_HEADER_BYTES 12
-#define ONE_BYTE_PROFILE 0xbede /* RFC 8285 4.2 */
-#define TWO_BYTE_PROFILE 0x1000 /* RFC 8285 4.3; its low 4 bits are the application's */
+#define SEND_TIME_BYTES 3
 
 gboolean
 gst_mcc_rtp_find_send_time (const guint8 *data, gsize size, guint8 id, guint32 *send_time)
 {
-  gsize at = RTP_HEADER_BYTES + 4 * (gsize)(data[0] & 0x0f), end, header;
-  guint16 profile;
+  gsize bytes;
+  const guint8 *element = mcc_rtp_packet_element (data, size, id, &bytes);
 
-  if (id == 0 || !(data[0] & 0x10) || size < at + 4)
+  if (!element || bytes != SEND_TIME_BYTES)
     return FALSE;
-  profile = GST_READ_UINT16_BE (data + at);
-  if (profile != ONE_BYTE_PROFILE && (profile & 0xfff0) != TWO_BYTE_PROFILE)
-    return FALSE;
-  header = profile == ONE_BYTE_PROFILE ? 1 : 2;
-  end = at + 4 + 4 * (gsize)GST_READ_UINT16_BE (data + at + 2);
-  if (end > size)
-    return FALSE;
-  for (at += 4; at < end;) {
-    guint8 this_id = header == 1 ? data[at] >> 4 : data[at];
-    gsize length;
-
-    if (data[at] == 0) { /* padding */
-      at++;
-      continue;
-    }
-    if ((header == 1 && this_id == 15) || end - at < header)
-      return FALSE;
-    length = header == 1 ? (gsize)(data[at] & 0x0f) + 1 : data[at + 1];
-    at += header;
-    if (end - at < length)
-      return FALSE;
-    if (this_id == id && length == 3) {
-      *send_time = GST_READ_UINT24_BE (data + at);
-      return TRUE;
-    }
-    at += length;
-  }
-  return FALSE;
+  *send_time = GST_READ_UINT24_BE (element);
+  return TRUE;
 }
 
 const guint8 *

@@ -9,8 +9,8 @@
 
 G_BEGIN_DECLS
 
-/* The abs-send-time (24 bits) under the one-byte header extension @id (RFC 8285) of the RTP packet
- * @data, at least 12 bytes. FALSE: it has none. */
+/* The abs-send-time (24 bits) under the header extension @id (RFC 8285) of the RTP packet @data.
+ * FALSE: it has none. */
 gboolean gst_mcc_rtp_find_send_time (const guint8 *data, gsize size, guint8 id, guint32 *send_time);
 
 /* The payload (padding included) of the RTP packet @data, its bytes in *payload_size; NULL: not

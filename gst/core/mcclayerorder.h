@@ -49,6 +49,3 @@ void mcc_layer_order_next (MccLayerOrder *order);
 size_t mcc_layer_order_write (const MccLayerOrder *order, uint8_t *out);
 /* False: @bytes is no such length, or the layer is not among the layers. */
 bool mcc_layer_order_read (const uint8_t *data, size_t bytes, MccLayerOrder *out);
-/* The last element @id (1 to 14) of the RTP packet @data, in either form of RFC 8285; *bytes: its
- * length. NULL: not there, or something is not as long as it says. */
-const uint8_t *mcc_layer_order_find (const uint8_t *data, size_t size, uint8_t id, size_t *bytes);

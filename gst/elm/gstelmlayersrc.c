@@ -19,6 +19,7 @@
 #include "gstmccsdp.h"
 #include "gstmccuri.h"
 #include "mccelmreceiver.h"
+#include "mccrtpextension.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_elm_layer_src_debug);
 #define GST_CAT_DEFAULT gst_elm_layer_src_debug
@@ -143,7 +144,7 @@ machine_read_rtp (gpointer data, const guint8 *packet, gsize size)
 {
   Core *core = data;
   gsize bytes;
-  const guint8 *element = mcc_layer_order_find (packet, size, core->owner->order_id, &bytes);
+  const guint8 *element = mcc_rtp_packet_element (packet, size, core->owner->order_id, &bytes);
 
   core->has_order = element && mcc_layer_order_read (element, bytes, &core->order);
 }

@@ -15,6 +15,7 @@
 #include "gstelmlayersrc.h"
 #include "lastref.h"
 #include "mcclayerorder.h"
+#include "mccrtpextension.h"
 #include "settings.h"
 
 #define LAYERS 3
@@ -101,7 +102,7 @@ static void
 note_sent (World *world, guint layer, const guint8 *data, gsize size, guint8 flags)
 {
   gsize bytes = 0;
-  const guint8 *time = mcc_layer_order_find (data, size, world->id == 14 ? 13 : 14, &bytes);
+  const guint8 *time = mcc_rtp_packet_element (data, size, world->id == 14 ? 13 : 14, &bytes);
   Sent sent = { .layer = layer, .first = flags & MCC_LAYER_FIRST, .marker = (data[1] & 0x80) != 0 };
 
   g_assert_true (time && bytes == 3);
@@ -113,7 +114,7 @@ static void
 take (World *world, guint layer, const guint8 *data, gsize size)
 {
   gsize bytes = 0;
-  const guint8 *element = mcc_layer_order_find (data, size, world->id, &bytes);
+  const guint8 *element = mcc_rtp_packet_element (data, size, world->id, &bytes);
   guint16 seq = GST_READ_UINT16_BE (data + 2);
   MccLayerOrder order;
 

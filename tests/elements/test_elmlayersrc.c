@@ -14,6 +14,7 @@
 #include "gstelmlayersrc.h"
 #include "gstmccreceiver.h"
 #include "mcclayerorder.h"
+#include "mccrtpextension.h"
 #include "settings.h"
 #include "startlate.h"
 
@@ -470,7 +471,7 @@ relabel (GstBuffer **buffer, guint index, gpointer data)
   *buffer = gst_buffer_make_writable (*buffer);
   g_assert_true (gst_buffer_map (*buffer, &map, GST_MAP_READWRITE));
   for (guint8 id = 1; id < 15; id++) {
-    guint8 *element = (guint8 *)mcc_layer_order_find (map.data, map.size, id, &bytes);
+    guint8 *element = (guint8 *)mcc_rtp_packet_element (map.data, map.size, id, &bytes);
 
     if (element && bytes > 3 && mcc_layer_order_read (element, bytes, &order))
       element[0] = (guint8)((element[0] & ~7) | 2);

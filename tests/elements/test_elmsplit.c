@@ -12,6 +12,7 @@
 #include "gstmccabssendtime.h"
 #include "gstmccpacer.h"
 #include "mcclayerorder.h"
+#include "mccrtpextension.h"
 
 #define CAPS "application/x-rtp,media=video,encoding-name=VP8,clock-rate=90000,payload=96"
 
@@ -168,7 +169,7 @@ test_two_byte_extensions (void)
   out = gst_harness_pull (f.layer[0]);
   g_assert_true (gst_buffer_map (out, &map, GST_MAP_READ));
   for (guint8 id = 1; id <= 14; id++) {
-    const guint8 *data = mcc_layer_order_find (map.data, map.size, id, &bytes);
+    const guint8 *data = mcc_rtp_packet_element (map.data, map.size, id, &bytes);
 
     found += data && mcc_layer_order_read (data, bytes, &order) && order.count == 2;
   }

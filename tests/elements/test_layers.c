@@ -12,6 +12,7 @@
 #include "gstelmsplit.h"
 #include "gstmcclayers.h"
 #include "mccrng.h"
+#include "mccrtpextension.h"
 
 #define EPOCH (50 * MCC_SECOND)
 #define WAIT (100 * MCC_MSECOND)
@@ -170,7 +171,7 @@ read_order (GstBuffer *buffer, MccLayerOrder *order)
   gboolean good;
 
   gst_buffer_map (buffer, &map, GST_MAP_READ);
-  element = mcc_layer_order_find (map.data, map.size, ID, &bytes);
+  element = mcc_rtp_packet_element (map.data, map.size, ID, &bytes);
   good = element && mcc_layer_order_read (element, bytes, order);
   gst_buffer_unmap (buffer, &map);
   return good;

@@ -10,6 +10,7 @@
 #include "fuzz.h"
 #include "mcclayerclass.h"
 #include "mcclayermerge.h"
+#include "mccrtpextension.h"
 
 #define EPOCH (100000 * MCC_SECOND)
 #define PACKETS 4000
@@ -53,7 +54,7 @@ find (FuzzInput *in)
   exact = realloc (exact, size ? size : 1);
   if (size > 0)
     memcpy (exact, in->data, size);
-  element = mcc_layer_order_find (exact, size, id, &bytes);
+  element = mcc_rtp_packet_element (exact, size, id, &bytes);
   if (element != NULL) {
     CHECK (element >= exact && element + bytes <= exact + size);
     if (mcc_layer_order_read (element, bytes, &order)) {

@@ -49,7 +49,7 @@ ParseElmRtp (const Datagram &datagram, MccRtpPacket *packet, MccLayerOrder *orde
   if (!ParseRtp (datagram, packet))
     return false;
   const std::uint8_t *element
-      = mcc_layer_order_find (datagram.data, datagram.size, ORDER_ID, &bytes);
+      = mcc_rtp_packet_element (datagram.data, datagram.size, ORDER_ID, &bytes);
   return element != nullptr && mcc_layer_order_read (element, bytes, order);
 }
 

@@ -19,6 +19,7 @@ extern "C" {
 #include "mccelmreceiver.h"
 #include "mccelmsender.h"
 #include "mcclayerorder.h"
+#include "mccrtpextension.h"
 }
 
 namespace sim
