@@ -198,20 +198,13 @@ set_of (GstMccScreen *self, guint32 ssrc, const MccAddress *from)
   return self->sources + (hash >> 32) % SETS * WAYS;
 }
 
-/* Of IPv6 a host has a whole /64 to speak from. */
-static gboolean
-same_place (const MccAddress *a, const MccAddress *b)
-{
-  return a->family == b->family && memcmp (a->bytes, b->bytes, a->family == 6 ? 8 : 4) == 0;
-}
-
 static guint
 count_of (const Source *set, const MccAddress *from)
 {
   guint n = 0;
 
   for (guint i = 0; i < WAYS; i++)
-    n += same_place (&set[i].address, from);
+    n += mcc_address_same_site (&set[i].address, from);
   return n;
 }
 
@@ -237,7 +230,7 @@ find_crowd (Source *set, const MccAddress *from)
   for (guint i = 0; i < WAYS; i++) {
     guint n = count_of (set, &set[i].address);
 
-    if (share >= GST_MCC_SCREEN_SHARE && same_place (&set[i].address, from))
+    if (share >= GST_MCC_SCREEN_SHARE && mcc_address_same_site (&set[i].address, from))
       own = lesser (own, &set[i]);
     if (n > GST_MCC_SCREEN_SHARE)
       crowd = lesser (crowd, &set[i]);
