@@ -159,11 +159,11 @@ void mcc_asmp_receiver_handle_host_dropped (MccAsmpReceiver *self, uint64_t pack
 MccDrop mcc_asmp_receiver_handle_app (MccAsmpReceiver *self, const MccApp *app, MccTime now);
 /* Of several streams: whether this is the lowest, so that nothing lower can be asked for. */
 void mcc_asmp_receiver_set_lowest (MccAsmpReceiver *self, bool lowest);
-/* BYE of @ssrc. */
 /* What describes the sender's streams comes from there (mccasmpsource.h). */
 void mcc_asmp_receiver_set_host (MccAsmpReceiver *self, const MccAddress *host, MccTime now);
 bool mcc_asmp_receiver_is_elsewhere (
     const MccAsmpReceiver *self, const MccAddress *from, MccTime now);
+/* BYE of @ssrc. */
 void mcc_asmp_receiver_handle_bye (MccAsmpReceiver *self, uint32_t ssrc, MccTime now);
 /* Our SSRC changed (collision). */
 void mcc_asmp_receiver_set_ssrc (MccAsmpReceiver *self, uint32_t ssrc);

@@ -152,16 +152,10 @@ take_bounds (MccAsspSender *self, unsigned j, const MccAsspStream *bounds)
 /* ---- streams that end ---- */
 
 static bool
-goes_on (const MccAsspSender *self, unsigned j)
-{
-  return !self->stream[j].ended && self->streams.stream[j].ssrc != 0;
-}
-
-static bool
 others_go_on (const MccAsspSender *self, unsigned j)
 {
   for (unsigned k = 0; k < self->streams.count; k++)
-    if (k != j && goes_on (self, k))
+    if (k != j && mcc_assp_sender_speaks (self, k))
       return true;
   return false;
 }
@@ -173,7 +167,7 @@ replace (const MccAsspSender *self, unsigned j, MccAsspStreams *streams)
   const MccAsspStream *ended = &self->streams.stream[j];
   for (unsigned k = 0; k < streams->count; k++) {
     MccAsspStream *stream = &streams->stream[k];
-    if (k == j || mcc_assp_streams_open (streams, k) || !goes_on (self, k))
+    if (k == j || mcc_assp_streams_open (streams, k) || !mcc_assp_sender_speaks (self, k))
       continue;
     stream->flags &= ~MCC_ASSP_CLOSED;
     stream->low_bps = ended->low_bps;
@@ -234,7 +228,7 @@ open_again (MccAsspSender *self, unsigned j)
   if (self->live) {
     mcc_assp_ladder_set_gone (&self->ladder, j, false);
     for (unsigned k = 0; k < changed.count; k++) {
-      if (mcc_assp_streams_open (&changed, k) && goes_on (self, k))
+      if (mcc_assp_streams_open (&changed, k) && mcc_assp_sender_speaks (self, k))
         return;
       changed.stream[k].flags |= MCC_ASSP_CLOSED;
     }

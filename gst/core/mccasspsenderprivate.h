@@ -65,6 +65,13 @@ mcc_assp_sender_limit_rate (uint64_t bps)
   return bps > MCC_APP_RATE_MAX ? MCC_APP_RATE_MAX : bps;
 }
 
+/* Has begun and has not ended. */
+static inline bool
+mcc_assp_sender_speaks (const MccAsspSender *self, unsigned j)
+{
+  return self->streams.stream[j].ssrc != 0 && !self->stream[j].ended;
+}
+
 /* mccasspsenderrtcp.c */
 /* The lowest stream that is heard tells what concerns all. */
 void mcc_assp_sender_announce (MccAsspSender *self);

@@ -53,12 +53,6 @@ mcc_assp_sender_carry_others (MccAsspSender *self, unsigned j, MccAsspSenderActi
 }
 
 static bool
-speaks (const MccAsspSender *self, unsigned j)
-{
-  return self->streams.stream[j].ssrc != 0 && !self->stream[j].ended;
-}
-
-static bool
 comes_before (const MccAsspStreams *streams, unsigned a, unsigned b)
 {
   bool open = mcc_assp_streams_open (streams, a);
@@ -72,7 +66,7 @@ mcc_assp_sender_announce (MccAsspSender *self)
 {
   unsigned found = MCC_ASSP_STREAMS_MAX;
   for (unsigned j = 0; j < self->streams.count; j++)
-    if (speaks (self, j)
+    if (mcc_assp_sender_speaks (self, j)
         && (found == MCC_ASSP_STREAMS_MAX || comes_before (&self->streams, j, found)))
       found = j;
   if (found < MCC_ASSP_STREAMS_MAX)
@@ -114,7 +108,7 @@ sponsor_of (const MccAsspSender *self, unsigned j)
 {
   unsigned sponsor = j;
   for (unsigned k = self->streams.count; k-- > 0;)
-    if (k != j && speaks (self, k)
+    if (k != j && mcc_assp_sender_speaks (self, k)
         && (sponsor == j || self->stream[k].occupied || !self->stream[sponsor].occupied))
       sponsor = k;
   return sponsor;

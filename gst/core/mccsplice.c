@@ -19,8 +19,8 @@ mcc_splice_push (MccSplice *self, const MccSpliceAction *action)
   self->action[(self->action_head + self->action_count++) % MCC_SPLICE_ACTIONS] = *action;
 }
 
-static void
-free_packet (MccSplice *self, const MccSplicePacket *packet)
+void
+mcc_splice_free_packet (MccSplice *self, const MccSplicePacket *packet)
 {
   mcc_splice_push (self, &(MccSpliceAction){ .type = MCC_SPLICE_FREE, .data = packet->data });
 }
@@ -132,7 +132,7 @@ emit (MccSplice *self, MccSpliceLine *line, uint64_t seq, const MccSplicePacket 
   if (!map_time (line, packet->rtp_time, &time)) {
     if (newest)
       line->offset--; /* no gap: nothing was lost */
-    free_packet (self, packet);
+    mcc_splice_free_packet (self, packet);
     return;
   }
   if (newest) {
@@ -296,7 +296,7 @@ handle_shown (MccSplice *self, const MccSplicePacket *packet)
   self->shown_at = self->now;
   if (seq > before && packet->rtp_time != line->newest
       && ends_before (self, packet, seq != line->sent + 1)) {
-    free_packet (self, packet);
+    mcc_splice_free_packet (self, packet);
     return;
   }
   emit (self, line, seq, packet, self->now, false);
@@ -337,7 +337,7 @@ mcc_splice_place (MccSplice *self, unsigned stream, const MccSplicePacket *packe
              && mcc_seq_extend16 (&seq, packet->seq) <= self->last.sent) {
     emit (self, &self->last, mcc_seq_extend16 (&seq, packet->seq), packet, self->now, false);
   } else {
-    free_packet (self, packet);
+    mcc_splice_free_packet (self, packet);
   }
 }
 
@@ -403,7 +403,7 @@ static void
 forget_odd (MccSplice *self)
 {
   self->has_odd = false;
-  free_packet (self, &self->odd);
+  mcc_splice_free_packet (self, &self->odd);
 }
 
 void

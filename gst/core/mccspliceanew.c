@@ -5,12 +5,6 @@
 /* Without a newer packet for so long what is far behind is not late: mccnumbering.h. */
 #define RESTART (250 * MCC_MSECOND)
 
-static void
-free_packet (MccSplice *self, const MccSplicePacket *packet)
-{
-  mcc_splice_push (self, &(MccSpliceAction){ .type = MCC_SPLICE_FREE, .data = packet->data });
-}
-
 /* Does not follow from what came before it. */
 static bool
 is_odd (const MccSplice *self, const MccSpliceLine *line, const MccSplicePacket *packet)
@@ -74,8 +68,8 @@ mcc_splice_watch (MccSplice *self, MccSpliceLine *line, const MccSplicePacket *p
     bool begins = begin_anew (self, line);
     self->has_odd = false;
     if (!begins) {
-      free_packet (self, &self->odd);
-      free_packet (self, packet);
+      mcc_splice_free_packet (self, &self->odd);
+      mcc_splice_free_packet (self, packet);
       return true;
     }
     mcc_splice_place (self, self->odd_stream, &self->odd);

@@ -9,7 +9,7 @@
 static void
 give_up (MccSplice *self, const MccSpliceHeld *held)
 {
-  mcc_splice_push (self, &(MccSpliceAction){ .type = MCC_SPLICE_FREE, .data = held->packet.data });
+  mcc_splice_free_packet (self, &held->packet);
   self->held_bytes -= held->packet.bytes;
 }
 
@@ -143,7 +143,7 @@ mcc_splice_hold (MccSplice *self, const MccSplicePacket *packet)
         self, &(MccSpliceAction){ .type = MCC_SPLICE_KEY_UNIT, .stream = self->to.stream });
   }
   if (!insert (self, packet)) {
-    mcc_splice_push (self, &(MccSpliceAction){ .type = MCC_SPLICE_FREE, .data = packet->data });
+    mcc_splice_free_packet (self, packet);
     return;
   }
   if (self->ready)

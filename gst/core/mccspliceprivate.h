@@ -83,6 +83,8 @@ struct MccSplice {
 };
 
 void mcc_splice_push (MccSplice *self, const MccSpliceAction *action);
+/* Its data: the packet does not leave. */
+void mcc_splice_free_packet (MccSplice *self, const MccSplicePacket *packet);
 
 bool mcc_splice_is_of (const MccSpliceLine *line, unsigned stream, uint32_t ssrc);
 /* To where it belongs now. */
