@@ -14,13 +14,8 @@
 
 #include <gst/gst.h>
 
-#include "gstasmpsink.h"
-#include "gstasmpsrc.h"
-#include "gstasspsimulcastbin.h"
-#include "gstasspsimulcastsrc.h"
-#include "gstelmlayersink.h"
-#include "gstelmlayersrc.h"
 #include "ownport.h"
+#include "register.h"
 
 #define AUDIO "audiotestsrc is-live=true samplesperbuffer=441 ! rtpL16pay "
 #define TWO AUDIO "! s.sink_0 " AUDIO "! s.sink_1 "
@@ -256,12 +251,7 @@ main (int argc, char **argv)
 {
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
-  GST_ELEMENT_REGISTER (asmpsink, NULL);
-  GST_ELEMENT_REGISTER (asmpsrc, NULL);
-  GST_ELEMENT_REGISTER (asspsimulcastbin, NULL);
-  GST_ELEMENT_REGISTER (asspsimulcastsrc, NULL);
-  GST_ELEMENT_REGISTER (elmlayersink, NULL);
-  GST_ELEMENT_REGISTER (elmlayersrc, NULL);
+  register_elements ();
   for (int i = 1; i + 1 < argc; i++)
     if (g_str_equal (argv[i], "--cycles"))
       cycles = (guint)atoi (argv[i + 1]);

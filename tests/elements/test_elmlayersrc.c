@@ -15,6 +15,7 @@
 #include "gstmccreceiver.h"
 #include "mcclayerorder.h"
 #include "mccrtpextension.h"
+#include "packets.h"
 #include "settings.h"
 #include "startlate.h"
 
@@ -468,7 +469,6 @@ relabel (GstBuffer **buffer, guint index, gpointer data)
   GstMapInfo map;
   gsize bytes = 0;
 
-  *buffer = gst_buffer_make_writable (*buffer);
   g_assert_true (gst_buffer_map (*buffer, &map, GST_MAP_READWRITE));
   for (guint8 id = 1; id < 15; id++) {
     guint8 *element = (guint8 *)mcc_rtp_packet_element (map.data, map.size, id, &bytes);
@@ -483,17 +483,7 @@ relabel (GstBuffer **buffer, guint index, gpointer data)
 static GstPadProbeReturn
 on_relabel (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
-  if (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_BUFFER) {
-    GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
-
-    relabel (&buffer, 0, NULL);
-    info->data = buffer;
-  } else {
-    GstBufferList *list = gst_buffer_list_make_writable (GST_PAD_PROBE_INFO_BUFFER_LIST (info));
-
-    gst_buffer_list_foreach (list, relabel, NULL);
-    info->data = list;
-  }
+  packets_change (info, relabel);
   return GST_PAD_PROBE_OK;
 }
 

@@ -8,13 +8,8 @@
 #include <gst/gst.h>
 #include <sched.h>
 
-#include "gstasmpsink.h"
-#include "gstasmpsrc.h"
-#include "gstasspsimulcastbin.h"
-#include "gstasspsimulcastsrc.h"
-#include "gstelmlayersink.h"
-#include "gstelmlayersrc.h"
 #include "gstmccsockets.h"
+#include "register.h"
 
 #define PORT 5004
 #define GROUP "239.255.77.40"
@@ -488,12 +483,7 @@ main (int argc, char **argv)
     g_print ("1..0 # SKIP no network namespace\n");
     return 0;
   }
-  GST_ELEMENT_REGISTER (asmpsink, NULL);
-  GST_ELEMENT_REGISTER (asmpsrc, NULL);
-  GST_ELEMENT_REGISTER (asspsimulcastbin, NULL);
-  GST_ELEMENT_REGISTER (asspsimulcastsrc, NULL);
-  GST_ELEMENT_REGISTER (elmlayersink, NULL);
-  GST_ELEMENT_REGISTER (elmlayersrc, NULL);
+  register_elements ();
   if (!g_str_equal (half, "elements")) {
     g_test_add_func ("/memberships/sockets", test_renew);
     g_test_add_func ("/memberships/switch", test_switch);

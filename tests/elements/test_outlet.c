@@ -81,6 +81,18 @@ start_outlet (const GstMccOutletFuncs *funcs, GstPad **sink)
 }
 
 static void
+stop_outlet (GstMccOutlet *outlet, GstPad *sink, GstPad *const *src, guint n)
+{
+  gst_mcc_outlet_stop (outlet);
+  for (guint i = 0; i < n; i++) {
+    gst_mcc_outlet_remove (outlet, src[i]);
+    gst_object_unref (src[i]);
+  }
+  gst_mcc_outlet_free (outlet);
+  gst_object_unref (sink);
+}
+
+static void
 on_lost (gpointer owner, guint packets)
 {
   lost += packets;
@@ -126,13 +138,7 @@ test_lost_of_replaced (void)
   g_assert_cmpuint (lost, ==, 1);
   push_lost (src[1]);
   g_assert_cmpuint (lost, ==, 2);
-  gst_mcc_outlet_stop (outlet);
-  for (guint i = 0; i < 2; i++) {
-    gst_mcc_outlet_remove (outlet, src[i]);
-    gst_object_unref (src[i]);
-  }
-  gst_mcc_outlet_free (outlet);
-  gst_object_unref (sink);
+  stop_outlet (outlet, sink, src, 2);
 }
 
 /* A sender that changes its payload type and changes it back: rtpbin has a pad for each, and the
@@ -155,13 +161,7 @@ test_payload_type_comes_back (void)
   push_packet (src[0]);
   push_packet (src[1]);
   g_assert_cmpuint (received, ==, 8);
-  gst_mcc_outlet_stop (outlet);
-  for (guint i = 0; i < 3; i++) {
-    gst_mcc_outlet_remove (outlet, src[i]);
-    gst_object_unref (src[i]);
-  }
-  gst_mcc_outlet_free (outlet);
-  gst_object_unref (sink);
+  stop_outlet (outlet, sink, src, 3);
 }
 
 /* ---- who waits while another one's buffer is blocked ---- */
@@ -226,13 +226,7 @@ test_replaced_does_not_wait (void)
     g_thread_join (threads[i]);
   g_assert_cmpuint (received, ==, 2);
   g_assert_cmpuint (lost, ==, 1);
-  gst_mcc_outlet_stop (outlet);
-  for (guint i = 0; i < 3; i++) {
-    gst_mcc_outlet_remove (outlet, src[i]);
-    gst_object_unref (src[i]);
-  }
-  gst_mcc_outlet_free (outlet);
-  gst_object_unref (sink);
+  stop_outlet (outlet, sink, src, 3);
 }
 
 int

@@ -9,14 +9,11 @@
 #include <gio/gio.h>
 #include <gst/gst.h>
 
-#include "gstasmpsink.h"
-#include "gstasmpsrc.h"
-#include "gstasspsimulcastsrc.h"
-#include "gstelmlayersrc.h"
 #include "gstmccreceiver.h"
 #include "gstmccsockets.h"
 #include "lastref.h"
 #include "ownport.h"
+#include "register.h"
 
 #define ACTIONS 3000
 #define THREADS 3
@@ -560,10 +557,7 @@ main (int argc, char **argv)
 {
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
-  GST_ELEMENT_REGISTER (asmpsink, NULL);
-  GST_ELEMENT_REGISTER (asmpsrc, NULL);
-  GST_ELEMENT_REGISTER (asspsimulcastsrc, NULL);
-  GST_ELEMENT_REGISTER (elmlayersrc, NULL);
+  register_elements ();
   g_test_add_func ("/receiver/actions-keep-their-order", test_order);
   g_test_add_func ("/receiver/nothing-new-does-not-wait", test_nothing_new);
   g_test_add_func ("/receiver/joins-again", test_join_again);

@@ -6,13 +6,9 @@
  */
 #include <gst/gst.h>
 
-#include "gstasmpsink.h"
-#include "gstasmpsrc.h"
-#include "gstasspsimulcastbin.h"
-#include "gstasspsimulcastsrc.h"
-#include "gstelmlayersink.h"
-#include "gstelmlayersrc.h"
 #include "ownport.h"
+#include "packets.h"
+#include "register.h"
 
 #define VIDEO                                                                                      \
   "videotestsrc is-live=true ! video/x-raw,format=I420,width=160,height=96,framerate=30/1 ! "
@@ -57,7 +53,6 @@ relabel (GstBuffer **buffer, guint i, gpointer data)
 {
   guint32 ssrc = GUINT32_TO_BE (SSRC);
 
-  *buffer = gst_buffer_make_writable (*buffer);
   gst_buffer_fill (*buffer, 8, &ssrc, sizeof ssrc);
   return TRUE;
 }
@@ -81,19 +76,10 @@ relabel_caps (GstPadProbeInfo *info)
 static GstPadProbeReturn
 on_payloaded (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
-  if (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) {
+  if (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM)
     relabel_caps (info);
-  } else if (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_BUFFER) {
-    GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
-
-    relabel (&buffer, 0, NULL);
-    info->data = buffer;
-  } else {
-    GstBufferList *list = gst_buffer_list_make_writable (GST_PAD_PROBE_INFO_BUFFER_LIST (info));
-
-    gst_buffer_list_foreach (list, relabel, NULL);
-    info->data = list;
-  }
+  else
+    packets_change (info, relabel);
   return GST_PAD_PROBE_OK;
 }
 
@@ -244,12 +230,7 @@ main (int argc, char **argv)
 
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
-  GST_ELEMENT_REGISTER (asmpsink, NULL);
-  GST_ELEMENT_REGISTER (asmpsrc, NULL);
-  GST_ELEMENT_REGISTER (asspsimulcastbin, NULL);
-  GST_ELEMENT_REGISTER (asspsimulcastsrc, NULL);
-  GST_ELEMENT_REGISTER (elmlayersink, NULL);
-  GST_ELEMENT_REGISTER (elmlayersrc, NULL);
+  register_elements ();
   g_snprintf (
       group, sizeof group, "239.255.%d.%d", 64 + getpid () % 128, 1 + getpid () / 128 % 250);
   port = own_port (8);

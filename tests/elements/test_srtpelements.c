@@ -6,14 +6,9 @@
 #include <glib/gstdio.h>
 #include <gst/gst.h>
 
-#include "gstasmpsink.h"
-#include "gstasmpsrc.h"
-#include "gstasspsimulcastbin.h"
-#include "gstasspsimulcastsrc.h"
-#include "gstelmlayersink.h"
-#include "gstelmlayersrc.h"
 #include "gstmccsockets.h"
 #include "ownport.h"
+#include "register.h"
 
 /* 30 bytes each. */
 #define KEY_A "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwd"
@@ -772,12 +767,7 @@ main (int argc, char **argv)
 {
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
-  GST_ELEMENT_REGISTER (asmpsink, NULL);
-  GST_ELEMENT_REGISTER (asmpsrc, NULL);
-  GST_ELEMENT_REGISTER (asspsimulcastbin, NULL);
-  GST_ELEMENT_REGISTER (asspsimulcastsrc, NULL);
-  GST_ELEMENT_REGISTER (elmlayersink, NULL);
-  GST_ELEMENT_REGISTER (elmlayersrc, NULL);
+  register_elements ();
   g_snprintf (
       group, sizeof group, "239.255.%d.%d", 64 + getpid () % 128, 1 + getpid () / 128 % 250);
   port = own_port (8);
