@@ -142,27 +142,42 @@ test_many_behind_one (void)
   gst_mcc_screen_free (screen);
 }
 
+/* As IPv6 has it (RFC 4291 2.5.5.2). */
+static MccAddress
+mapped (MccAddress address)
+{
+  MccAddress out = { .family = 6, .port = address.port, .bytes = { [10] = 0xff, [11] = 0xff } };
+
+  memcpy (out.bytes + 12, address.bytes, 4);
+  return out;
+}
+
 /* Many hosts fill it: nobody who is active has to go, and it is said. */
 static void
 test_many_hosts (void)
 {
-  GstMccScreen *screen = make ();
-  Compound c = report (SSRC);
-  guint apps;
+  for (guint form = 0; form < 2; form++) {
+    GstMccScreen *screen = make ();
+    Compound c = report (SSRC);
+    guint apps;
 
-  for (guint i = 0; i < 40000; i++) {
-    Compound forged = report (0x50000000u + i);
+    for (guint i = 0; i < 40000; i++) {
+      Compound forged = report (0x50000000u + i);
+      MccAddress from = address ((guint8)i, (guint16)i);
 
-    handle (screen, &forged, address ((guint8)i, (guint16)i), START);
-    handle (screen, &forged, address ((guint8)i, (guint16)i), START);
+      handle (screen, &forged, form ? mapped (from) : from, START);
+      handle (screen, &forged, form ? mapped (from) : from, START);
+    }
+    apps = seen.apps;
+    for (guint port = 0; port < 100; port++) {
+      MccAddress from = { .family = 4, .port = (guint16)port, .bytes = { 11 } };
+
+      handle (screen, &c, form ? mapped (from) : from, START + MCC_SECOND);
+    }
+    g_assert_cmpuint (seen.apps, <, apps + 50);
+    g_assert_cmpuint (seen.dropped[MCC_DROP_TABLE_FULL], >, 0);
+    gst_mcc_screen_free (screen);
   }
-  apps = seen.apps;
-  for (guint port = 0; port < 100; port++)
-    handle (screen, &c, (MccAddress){ .family = 4, .port = (guint16)port, .bytes = { 11 } },
-        START + MCC_SECOND);
-  g_assert_cmpuint (seen.apps, <, apps + 50);
-  g_assert_cmpuint (seen.dropped[MCC_DROP_TABLE_FULL], >, 0);
-  gst_mcc_screen_free (screen);
 }
 
 static guint known;
