@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from . import grid
-from .document import Errors, choose
+from .document import Errors, NoPlace, choose
 from .outcome import Outcome, Plan, known_variant
 from .runner import LabError, Runner, Store
 from .units import UnitError, parse
@@ -94,7 +94,15 @@ def parser(doc, files):
     return out
 
 
-def load(paths):
+def setting(text):
+    """'links/l1/delay=5 ms' -> (place, text)."""
+    place, equals, value = text.partition("=")
+    if not equals or not place or not value:
+        raise argparse.ArgumentTypeError(f"'{text}': links/l1/delay='5 ms', say, is allowed")
+    return place, value
+
+
+def load(paths, settings=()):
     """Scenarios of @paths (files, or ids of scenarios/), every file's errors in one Usage."""
     if not paths:
         paths = sorted(SCENARIOS.glob("*.yaml"))
@@ -105,9 +113,11 @@ def load(paths):
             if not path.exists() and path.suffix == "" and own.exists():
                 path = own
         try:
-            out += grid.load(path)
+            out += grid.load(path, settings)
         except Errors as errors:
             wrong.append(str(errors))
+        except NoPlace as error:
+            wrong.append(f"{path}: --set: {error}")
     ids = {}
     for scenario in out:
         if scenario.id in ids:

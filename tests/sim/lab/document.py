@@ -105,6 +105,46 @@ def read(path, errors):
     raise errors
 
 
+class NoPlace(Exception):
+    """A setting that the file has no place for; says why."""
+
+
+def _id_of(item):
+    node = item.items.get("id", (0, None))[1] if isinstance(item, Mapping) else None
+    return node.text if isinstance(node, Scalar) else None
+
+
+def put(node, path, text, errors, above=""):
+    """Sets what stands at @path to @text, as YAML: keys of mappings and ids of list items between
+    slashes, * for all of them. Raises NoPlace, or @errors when the text is no YAML."""
+    key, _, rest = path.partition("/")
+    where = f"{above}/{key}".lstrip("/")
+    if isinstance(node, Sequence):
+        ids = [_id_of(item) for item in node.items]
+        chosen = [item for item, name in zip(node.items, ids, strict=True) if key in ("*", name)]
+        if not chosen:
+            known = ["*", *(name for name in ids if name)]
+            raise NoPlace(f"there is no '{where}'; {choose(key, known)}")
+        if not rest:
+            raise NoPlace(f"'{where}' is an item of a list: a key of it is needed, as {where}/id")
+        for item in chosen:
+            put(item, rest, text, errors, where)
+    elif not isinstance(node, Mapping) or (rest and key not in node.items):
+        known = list(node.items) if isinstance(node, Mapping) else []
+        raise NoPlace(f"there is no '{where}'; {choose(key, known)}")
+    elif rest:
+        put(node.items[key][1], rest, text, errors, where)
+    else:
+        line = node.items.get(key, (node.line, None))[0]
+        try:
+            value = yaml.compose("\n" * (line - 1) + text, Loader=yaml.SafeLoader)
+        except (yaml.YAMLError, ValueError, RecursionError):
+            value = None
+        if value is None:
+            raise NoPlace(f"'{text}' is no value for '{where}'")
+        node.items[key] = (line, _convert(value, errors, frozenset(), [0]))
+
+
 def listed(words):
     return ", ".join(str(word) for word in words)
 

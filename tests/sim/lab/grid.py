@@ -185,12 +185,15 @@ def placed(node, values, errors):
     return Scalar(node.line, PLACE.sub(value, node.text), node.null)
 
 
-def load(path):
-    """The scenarios of @path: one, or one for each cell; raises Errors."""
+def load(path, settings=()):
+    """The scenarios of @path: one, or one for each cell; raises Errors. @settings: (place, text),
+    put in before the file is looked at (document.put)."""
     errors = Errors(os.fspath(path))
     root = document.read(path, errors)
+    for place, text in settings:
+        document.put(root, place, text, errors)
     if not isinstance(root, Mapping) or "grid" not in root.items:
-        return [scenario.load(path)]
+        return [scenario.check(root, errors)]
     line, node = root.items["grid"]
     axes = GRID.read(node, errors)
     if axes is BAD or errors.found:

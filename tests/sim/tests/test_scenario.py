@@ -10,7 +10,7 @@ import tempfile
 
 import tap
 import yaml
-from lab import normal, scenario, sections, units
+from lab import cli, normal, scenario, sections, units
 from lab.document import Errors
 
 GOOD = (tap.HERE / "rich.yaml").read_text(encoding="utf-8")
@@ -589,6 +589,35 @@ flows:
     assert "no cross traffic" in load(wrong)[0][1]
     wrong = text + "links: [{id: l, from: a, to: b, rate: 1 Mb/s, delay: 1 ms}]\n"
     assert "has no links" in load(wrong)[0][1]
+
+
+def changed(*settings):
+    """The normalised rich file with @settings, or why it cannot have them."""
+    try:
+        return normal.normalise(cli.load([tap.HERE / "rich.yaml"], settings)[0], "enhanced", 1)
+    except cli.Usage as error:
+        return str(error)
+
+
+def test_settings_stand_in_for_what_the_file_says():
+    """A figure of a page with other delays must be had without another file."""
+    plain = changed()
+    ids = [link["id"] for link in plain["links"]]
+    out = changed((f"links/{ids[0]}/delay", "7 ms"))
+    assert [link["delay"] for link in out["links"]][0] == 0.007
+    assert out["links"][1:] == plain["links"][1:]
+    out = changed(("links/*/queue", "{type: droptail, size: 9 packets}"))
+    assert {link["queue"]["size"]["packets"] for link in out["links"]} == {9}, out["links"]
+    assert changed(("duration", "8 s"), ("access/jitter", "2 ms")) != plain
+
+
+def test_settings_without_a_place_or_sense_are_told():
+    assert "there is no 'links/nowhere'; " in changed(("links/nowhere/delay", "7 ms"))
+    assert "there is no 'nets'" in changed(("nets/l1/delay", "7 ms"))
+    assert "a key of it is needed" in changed(("links/*", "7 ms"))
+    assert "is no value for" in changed(("access/jitter", "[1 ms"))
+    assert "'7 apples'" in changed(("access/jitter", "7 apples"))
+    assert "'colour' is unknown" in changed(("access/colour", "red"))
 
 
 def test_the_readme_lists_every_kind_of_measure_and_protocol():
