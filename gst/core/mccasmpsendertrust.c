@@ -74,10 +74,20 @@ credible_bps (const MccAsmpSender *self, const MccReceiver *receiver)
   return (double)receiver->rate_bps > bound ? (uint64_t)fmax (bound, 1.0) : receiver->rate_bps;
 }
 
+/* It reports, and no media reaches it (RFC 8083 4.2). */
+static bool
+is_stuck (const MccAsmpSender *self, const MccReceiver *receiver)
+{
+  return mcc_asmp_sender_enhanced (self) && receiver->stuck >= MCC_SENDER_STUCK_REPORTS
+         && self->now - receiver->progress >= MCC_SENDER_STUCK_TIME;
+}
+
 void
 mcc_asmp_sender_apply_limit (MccAsmpSender *self, MccReceiver *receiver)
 {
-  bool limits = receiver->state == MCC_RECEIVER_ACTIVE && !receiver->no_limit
+  /* What it says is of a path that carries nothing now; alone it is no feedback, either. */
+  bool stuck = is_stuck (self, receiver) && mcc_asmp_sender_members (self) > 1;
+  bool limits = receiver->state == MCC_RECEIVER_ACTIVE && !receiver->no_limit && !stuck
                 && receiver->quarantine != MCC_QUARANTINE_BELOW_MINIMUM;
   mcc_receivers_set_key (&self->receivers, receiver, MCC_ORDER_RATE,
       limits ? credible_bps (self, receiver) : MCC_RECEIVERS_NO_KEY);
@@ -326,8 +336,6 @@ mcc_asmp_sender_note_progress (MccAsmpSender *self, MccReceiver *receiver, uint3
 bool
 mcc_asmp_sender_is_feedback (const MccAsmpSender *self, const MccReceiver *receiver)
 {
-  bool stuck = receiver->stuck >= MCC_SENDER_STUCK_REPORTS
-               && self->now - receiver->progress >= MCC_SENDER_STUCK_TIME;
   return receiver->quarantine == MCC_QUARANTINE_NONE && mcc_asmp_sender_hears (self, receiver)
-         && !(stuck && mcc_asmp_sender_enhanced (self));
+         && !is_stuck (self, receiver);
 }

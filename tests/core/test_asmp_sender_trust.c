@@ -475,6 +475,45 @@ test_no_media (void)
   fixture_clear (&self);
 }
 
+/* It limits, its RTP port is cut, and it goes on with its last rate: the others must not have that
+ * for ever. */
+static void
+test_no_media_of_one_of_two (void)
+{
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  MccAppReport slow = { .rate_bps = 300000,
+    .flags = MCC_REPORT_RTT_MEASURED | MCC_REPORT_ECHO | MCC_REPORT_CONGESTED,
+    .rtt = 40 * MCC_MSECOND,
+    .queue_delay = 20 * MCC_MSECOND,
+    .hold = 5 * MCC_MSECOND };
+  MccAppReport fast = slow;
+  MccAddress at_slow = address_of (1), at_fast = address_of (2);
+  Fixture self;
+  fast.rate_bps = 2000000;
+  fixture_init (&self, &config);
+  for (unsigned i = 0; i < 120; i++) {
+    slow.number = fast.number = i + 1;
+    slow.echo = fast.echo = mcc_abs_send_time (self.now - 45 * MCC_MSECOND);
+    fast.highest_seq = self.seq;
+    if (i < 40)
+      slow.highest_seq = self.seq;
+    mcc_asmp_sender_handle_report (self.sender, 5, &slow, &at_slow, self.now);
+    mcc_asmp_sender_handle_report (self.sender, 6, &fast, &at_fast, self.now);
+    run_for (&self, 500 * MCC_MSECOND);
+    if (i == 45) /* 3 s: it may be a moment */
+      g_assert_cmpuint (self.target, ==, 300000);
+  }
+  g_assert_cmpuint (self.target, ==, 2000000);
+  g_assert_cmpuint (self.lost, ==, 0);
+  /* it comes again */
+  slow.number = 121;
+  slow.highest_seq = self.seq;
+  mcc_asmp_sender_handle_report (self.sender, 5, &slow, &at_slow, self.now);
+  run_for (&self, 100 * MCC_MSECOND);
+  g_assert_cmpuint (self.target, ==, 300000);
+  fixture_clear (&self);
+}
+
 /* no-feedback=stop: one that RTCP reaches, but no media. While nothing is sent it is believed,
  * since nobody could hear any; once it is sent, who cannot name it gives no feedback. */
 static void
@@ -562,6 +601,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender-trust/not-asked-where-nobody-could-have-more", test_not_asked);
   g_test_add_func ("/asmp-sender-trust/published-believes", test_published);
   g_test_add_func ("/asmp-sender-trust/no-media-no-feedback", test_no_media);
+  g_test_add_func ("/asmp-sender/trust/no-media-of-one-of-two", test_no_media_of_one_of_two);
   g_test_add_func ("/asmp-sender-trust/no-media-after-stop", test_no_media_after_stop);
   g_test_add_func ("/asmp-sender-trust/names", test_names);
   return g_test_run ();
