@@ -61,6 +61,12 @@ set_ssrc (gpointer core, guint stream, guint32 ssrc, MccTime now)
   mcc_asmp_sender_set_ssrc (core, ssrc, now);
 }
 
+static void
+set_ended (gpointer core, guint stream, bool ended, MccTime now)
+{
+  mcc_asmp_sender_set_ended (core, ended, now);
+}
+
 static bool
 ect (gpointer core)
 {
@@ -78,6 +84,7 @@ const GstMccSenderMachine gst_asmp_sink_machine = {
   .handle_sent = handle_sent,
   .set_caps = set_caps,
   .set_ssrc = set_ssrc,
+  .set_ended = set_ended,
   .ect = ect,
   .handle_timeout = handle_timeout,
   .next_timeout = next_timeout,
@@ -230,6 +237,7 @@ const GstMccSendStreamHandler gst_asmp_sink_stream_handler = {
   .sent = on_sent,
   .caps = on_caps,
   .eos = gst_mcc_sender_handle_eos,
+  .again = gst_mcc_sender_handle_again,
   .key_unit = gst_mcc_sender_request_key_unit,
 };
 

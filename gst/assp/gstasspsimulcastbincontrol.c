@@ -543,6 +543,7 @@ const GstMccSendStreamHandler gst_assp_simulcast_bin_stream_handler = {
   .sent = on_sent,
   .caps = on_caps,
   .eos = gst_mcc_sender_handle_eos,
+  .again = gst_mcc_sender_handle_again,
   .key_unit = gst_mcc_sender_request_key_unit,
 };
 

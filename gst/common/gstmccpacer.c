@@ -267,6 +267,8 @@ push_event (GstMccPacer *self, GstEvent *event)
 {
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS && self->handler.eos)
     self->handler.eos (self->owner);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START && self->handler.again)
+    self->handler.again (self->owner);
   gst_pad_push_event (self->src, event);
 }
 
@@ -423,8 +425,6 @@ enqueue (GstMccPacer *self, GstBufferList *list, GstBuffer *buffer, guint packet
   gst_clear_buffer (&buffer);
   if (list)
     gst_buffer_list_unref (list);
-  if (ret == GST_FLOW_OK && self->handler.queued)
-    self->handler.queued (self->owner);
   return ret;
 }
 
@@ -547,6 +547,8 @@ gst_mcc_pacer_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
     case GST_EVENT_FLUSH_STOP:
       ok = gst_pad_push_event (self->src, event);
       set_flushing (self, FALSE);
+      if (self->handler.again)
+        self->handler.again (self->owner);
       gst_pad_start_task (self->src, gst_mcc_pacer_loop, self, NULL);
       return ok;
     case GST_EVENT_CAPS:

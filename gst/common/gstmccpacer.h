@@ -36,10 +36,10 @@ typedef struct {
   /* The streaming thread: the lane, below GST_MCC_PACER_LANES, of packets with this SSRC. NULL: 0.
    */
   guint (*lane) (gpointer owner, guint32 ssrc);
-  /* The streaming thread: a frame's packets were queued. */
-  void (*queued) (gpointer owner);
   /* The pacer's thread: the last packet was pushed, EOS comes next. */
   void (*eos) (gpointer owner);
+  /* A stream begins, or was flushed: behind an EOS it goes on, be it that nothing leaves as yet. */
+  void (*again) (gpointer owner);
   /* Somebody behind asks for a key unit; the request goes no further. */
   void (*key_unit) (gpointer owner);
 } GstMccPacerHandler;

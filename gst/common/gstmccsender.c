@@ -409,6 +409,22 @@ gst_mcc_sender_handle_eos (gpointer owner, guint stream)
   gst_mcc_pump_wake (self->pump, next);
 }
 
+/* Before anything leaves: while nobody listens nothing does (no-feedback=stop, a stream that idles),
+ * and nobody would come to one that is not announced. */
+void
+gst_mcc_sender_handle_again (gpointer owner, guint stream)
+{
+  GstMccSender *self = owner;
+  MccTime next = MCC_TIME_NONE;
+
+  g_mutex_lock (&self->lock);
+  set_ended_locked (self, stream, FALSE);
+  if (self->core)
+    next = machine_of (self)->next_timeout (self->core);
+  g_mutex_unlock (&self->lock);
+  gst_mcc_pump_wake (self->pump, next);
+}
+
 void
 gst_mcc_sender_write_sdp (GstMccSender *self, GstMccSendStream *stream, GstCaps *caps)
 {

@@ -227,6 +227,7 @@ void gst_mcc_sender_handle_sent (
 void gst_mcc_sender_handle_caps (GstMccSender *self, guint stream, GstCaps *caps);
 /* Says BYE. */
 void gst_mcc_sender_handle_eos (gpointer self, guint stream);
+void gst_mcc_sender_handle_again (gpointer self, guint stream);
 void gst_mcc_sender_request_key_unit (gpointer self, guint stream);
 /* Where `sdp-location` names one file and the session is one stream for plain players. */
 void gst_mcc_sender_write_sdp (GstMccSender *self, GstMccSendStream *stream, GstCaps *caps);

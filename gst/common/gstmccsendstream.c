@@ -97,6 +97,14 @@ on_eos (gpointer data)
 }
 
 static void
+on_again (gpointer data)
+{
+  GstMccSendStream *self = data;
+
+  self->handler.again (self->owner, self->number);
+}
+
+static void
 on_key_unit (gpointer data)
 {
   GstMccSendStream *self = data;
@@ -112,8 +120,12 @@ on_lane (gpointer data, guint32 ssrc)
   return self->handler.lane ? self->handler.lane (self->owner, ssrc) : 0;
 }
 
-static const GstMccPacerHandler pacer_handler
-    = { .sent = on_sent, .caps = on_caps, .eos = on_eos, .key_unit = on_key_unit, .lane = on_lane };
+static const GstMccPacerHandler pacer_handler = { .sent = on_sent,
+  .caps = on_caps,
+  .eos = on_eos,
+  .again = on_again,
+  .key_unit = on_key_unit,
+  .lane = on_lane };
 
 /* ---- life ---- */
 

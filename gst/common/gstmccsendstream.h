@@ -27,6 +27,7 @@ typedef struct {
   void (*sent) (gpointer owner, guint stream, guint packets, guint64 bytes, guint32 highest_seq);
   void (*caps) (gpointer owner, guint stream, GstCaps *caps);
   void (*eos) (gpointer owner, guint stream);
+  void (*again) (gpointer owner, guint stream);
   void (*key_unit) (gpointer owner, guint stream);
   guint (*lane) (gpointer owner, guint32 ssrc); /* NULL: there is one */
 } GstMccSendStreamHandler;

@@ -173,6 +173,21 @@ mcc_asmp_sender_handle_key_unit_request (MccAsmpSender *self, MccTime now)
   mcc_key_unit_request (&self->key_unit, mcc_asmp_sender_rtt_max (self), self->now);
 }
 
+void
+mcc_asmp_sender_set_ended (MccAsmpSender *self, bool ended, MccTime now)
+{
+  mcc_asmp_sender_advance (self, now);
+  if (self->ended == ended)
+    return;
+  self->ended = ended;
+  if (ended)
+    return;
+  self->last_feedback = now;
+  self->session_urgent = true;
+  if (self->lost && self->halve_next != MCC_TIME_NONE)
+    self->halve_next = now + MCC_SENDER_NO_FEEDBACK_MIN;
+}
+
 bool
 mcc_asmp_sender_has_sent (const MccAsmpSender *self)
 {

@@ -182,7 +182,7 @@ struct MccAsmpSender {
   MccTime report_interval; /* all are asked for; 0: not */
   MccTime halve_next;      /* while lost */
   MccTime absent_until;    /* nobody expires, no RTT is measured before */
-  bool heard, lost, stopped;
+  bool heard, lost, stopped, ended;
   bool awaited; /* a first report has put off the end of waiting for feedback */
   bool told_heard, told_lost, told_stopped;
 

@@ -332,10 +332,13 @@ halve (MccAsmpSender *self, bool first)
   set_target (self, clamp_bps (self, self->target_bps / 2), MCC_TARGET_NO_FEEDBACK);
 }
 
-/* Without any until then there is none. Before the first packet nobody could give it. */
+/* Without any until then there is none. Before the first packet, and behind the last one, nobody
+ * could give it. */
 static MccTime
 feedback_due (const MccAsmpSender *self)
 {
+  if (self->ended)
+    return MCC_TIME_NONE;
   return self->meter_started || self->heard ? self->last_feedback + no_feedback_period (self)
                                             : MCC_TIME_NONE;
 }
@@ -350,7 +353,7 @@ mcc_asmp_sender_target_timeout (MccAsmpSender *self)
     halve (self, true);
     return;
   }
-  if (self->lost && self->now >= self->halve_next)
+  if (self->lost && !self->ended && self->now >= self->halve_next)
     halve (self, false);
   mcc_asmp_sender_update_target (self);
 }
@@ -359,7 +362,7 @@ MccTime
 mcc_asmp_sender_target_next (const MccAsmpSender *self)
 {
   if (self->lost) {
-    bool done = self->config.no_feedback == MCC_NO_FEEDBACK_HOLD || self->stopped
+    bool done = self->config.no_feedback == MCC_NO_FEEDBACK_HOLD || self->stopped || self->ended
                 || (self->config.no_feedback == MCC_NO_FEEDBACK_MINIMUM
                     && self->target_bps == self->config.min_bps);
     return done ? MCC_TIME_NONE : self->halve_next;

@@ -186,6 +186,7 @@ mcc_assp_sender_set_running (MccAsspSender *self, unsigned stream, bool running,
   assert (stream < count (self));
   advance (self, now);
   uint32_t *flags = &self->streams.stream[stream].flags, before = *flags;
+  self->stream[stream].rests = !running;
   running = running && !self->stream[stream].ended;
   *flags = running ? before | MCC_ASSP_RUNNING : before & ~MCC_ASSP_RUNNING;
   if (*flags != before)

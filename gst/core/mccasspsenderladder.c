@@ -247,8 +247,10 @@ mcc_assp_sender_note_ended (MccAsspSender *self, unsigned j, bool ended)
   if (stream->ended == ended)
     return;
   stream->ended = ended;
+  mcc_asmp_sender_set_ended (stream->asmp, ended, self->now);
   stream->close_at = self->now + MCC_ASSP_END_TIME;
-  *flags = ended ? *flags & ~MCC_ASSP_RUNNING : *flags | MCC_ASSP_RUNNING;
+  bool running = !ended && !stream->rests;
+  *flags = running ? *flags | MCC_ASSP_RUNNING : *flags & ~MCC_ASSP_RUNNING;
   if (!ended && stream->closed) {
     stream->closed = false;
     open_again (self, j);

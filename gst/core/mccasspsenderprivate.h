@@ -20,6 +20,7 @@ typedef struct {
   bool lost; /* has no feedback */
   bool told_bounds;
   bool ended, closed; /* closed: for that reason */
+  bool rests;         /* the host has said that it does not run */
   MccTime close_at;   /* of one that has ended */
   /* Its lower bound has risen: those who do not bear it are leaving. */
   bool spared;

@@ -250,6 +250,13 @@ mcc_elm_sender_handle_key_unit_request (MccElmSender *self, MccTime now)
 }
 
 void
+mcc_elm_sender_set_ended (MccElmSender *self, bool ended, MccTime now)
+{
+  advance (self, now);
+  mcc_asmp_sender_set_ended (self->asmp, ended, now);
+}
+
+void
 mcc_elm_sender_handle_sent (MccElmSender *self, unsigned layer, uint32_t packets, uint64_t bytes,
     uint32_t highest_seq, MccTime now)
 {

@@ -111,6 +111,8 @@ MccDrop mcc_elm_sender_handle_plain_report (MccElmSender *self, uint32_t ssrc,
 MccDrop mcc_elm_sender_handle_bye (
     MccElmSender *self, uint32_t ssrc, const MccAddress *from, MccTime now);
 void mcc_elm_sender_handle_key_unit_request (MccElmSender *self, MccTime now);
+/* See mcc_asmp_sender_set_ended(): of the base layer. */
+void mcc_elm_sender_set_ended (MccElmSender *self, bool ended, MccTime now);
 /* Packets of @layer left: wire bytes; @highest_seq is the extended RTP number of the newest. */
 void mcc_elm_sender_handle_sent (MccElmSender *self, unsigned layer, uint32_t packets,
     uint64_t bytes, uint32_t highest_seq, MccTime now);

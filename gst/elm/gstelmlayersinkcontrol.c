@@ -60,6 +60,13 @@ handle_sent (
     mcc_elm_sender_handle_sent (core, layer, packets, bytes, highest_seq, now);
 }
 
+static void
+set_ended (gpointer core, guint layer, bool ended, MccTime now)
+{
+  if (layer == 0) /* all end together */
+    mcc_elm_sender_set_ended (core, ended, now);
+}
+
 static bool
 set_caps (gpointer core, guint layer, const MccAppSession *caps, MccTime now)
 {
@@ -77,6 +84,7 @@ const GstMccSenderMachine gst_elm_layer_sink_machine = {
   .handle_key_unit_request = handle_key_unit_request,
   .handle_sent = handle_sent,
   .set_caps = set_caps,
+  .set_ended = set_ended,
   .handle_timeout = handle_timeout,
   .next_timeout = next_timeout,
 };
@@ -498,6 +506,15 @@ on_eos (gpointer owner, guint stream)
     gst_mcc_sender_handle_eos (owner, i);
 }
 
+static void
+on_again (gpointer owner, guint stream)
+{
+  GstElmLayerSink *self = owner;
+
+  for (guint i = 0; i < self->n_built; i++)
+    gst_mcc_sender_handle_again (owner, i);
+}
+
 static guint
 on_lane (gpointer owner, guint32 ssrc)
 {
@@ -511,6 +528,7 @@ const GstMccSendStreamHandler gst_elm_layer_sink_stream_handler = {
   .sent = on_sent,
   .caps = on_caps,
   .eos = on_eos,
+  .again = on_again,
   .key_unit = gst_mcc_sender_request_key_unit,
 };
 

@@ -735,6 +735,31 @@ test_names_who_limits (void)
   }
 }
 
+/* Behind BYE nobody has a reason to report. */
+static void
+test_ended (void)
+{
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer peer = { .ssrc = 5, .host = 5, .rate_bps = 500000, .rtt = 40 * MCC_MSECOND };
+  Fixture f;
+  fixture_init (&f, &config);
+  run_peers (&f, &peer, 1, 500 * MCC_MSECOND, 10 * MCC_SECOND);
+  g_assert_cmpuint (f.target, ==, 500000);
+  f.sends = 0.0;
+  mcc_asmp_sender_set_ended (f.sender, true, f.now);
+  run_for (&f, 30 * MCC_SECOND);
+  g_assert_cmpuint (f.lost, ==, 0);
+  g_assert_cmpuint (f.target, ==, 500000);
+  f.sends = 1.0;
+  mcc_asmp_sender_set_ended (f.sender, false, f.now);
+  run_for (&f, 1 * MCC_SECOND);
+  g_assert_cmpuint (f.lost, ==, 0);
+  run_for (&f, 30 * MCC_SECOND); /* and nobody comes */
+  g_assert_cmpuint (f.lost, ==, 1);
+  g_assert_cmpuint (f.target, ==, config.min_bps);
+  fixture_clear (&f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -759,6 +784,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmp-sender/feedback/lost-and-back", test_feedback_lost_and_back);
   g_test_add_func ("/asmp-sender/feedback/hold", test_no_feedback_hold);
   g_test_add_func ("/asmp-sender/feedback/stop-and-resume", test_no_feedback_stop);
+  g_test_add_func ("/asmp-sender/feedback/none-behind-the-end", test_ended);
   g_test_add_func ("/asmp-sender/actions/bounded", test_queue_is_bounded);
   g_test_add_func ("/asmp-sender/any-input/bounds-and-progress", test_any_input);
   g_test_add_func ("/asmp-sender/stats/names-who-limits", test_names_who_limits);

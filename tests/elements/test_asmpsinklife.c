@@ -317,6 +317,37 @@ test_no_feedback_stops (void)
   sink_teardown (&f);
 }
 
+/* A looped film that nobody watches for a while must be found by who comes later. */
+static void
+test_stopped_at_its_end (void)
+{
+  SinkFixture f;
+  GstPad *pad;
+
+  if (!sink_setup (&f, LIVE "@ no-feedback=stop"))
+    return;
+  sink_play (&f);
+  sink_meet (&f);
+  for (guint i = 0; i < 200 && !(f.peer.session.flags & MCC_SESSION_STOPPED); i++)
+    asmp_peer_run (&f.peer, 100);
+  g_assert_true (f.peer.session.flags & MCC_SESSION_STOPPED);
+  pad = gst_element_get_static_pad (f.sink, "sink");
+  gst_pad_send_event (pad, gst_event_new_eos ());
+  gst_object_unref (pad);
+  for (guint i = 0; i < 50 && f.peer.byes == 0; i++)
+    asmp_peer_run (&f.peer, 100);
+  g_assert_cmpuint (f.peer.byes, ==, 1);
+  g_assert_true (gst_element_seek_simple (
+      f.pipeline, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, 0));
+  f.peer.sessions = 0;
+  for (guint i = 0; i < 50 && f.peer.sessions == 0; i++)
+    asmp_peer_run (&f.peer, 100);
+  g_assert_cmpuint (f.peer.sessions, >, 0);
+  sink_join (&f, 200000);
+  g_assert_true (sink_packets (&f, 1));
+  sink_teardown (&f);
+}
+
 static void
 test_pre_encoded_warns_once (void)
 {
@@ -405,5 +436,6 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpsink/warns-once/caps", test_mute_warns_once);
   g_test_add_func ("/asmpsink/warns-once/refused-encoder", test_refused_encoder_warns_once);
   g_test_add_func ("/asmpsink/no-feedback-stops", test_no_feedback_stops);
+  g_test_add_func ("/asmpsink/no-feedback-stops/at-its-end", test_stopped_at_its_end);
   return g_test_run ();
 }
