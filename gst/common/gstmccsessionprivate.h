@@ -46,6 +46,8 @@ typedef struct {
   guint32 rtp_time;
   GstClockTime rtp_running_time;
   guint64 packets, octets;
+  guint32 counted_ssrc; /* of sender reports, whose counts begin with it (RFC 3550 6.4.1) ... */
+  guint64 packets_before, octets_before; /* ... .packets, .octets then */
   guint32 refused;       /* SSRC of RTP that cannot be encrypted, since the last one that can */
   MccTime ssrc_asked_at; /* another one of rtpsession */
 } GstMccStream;

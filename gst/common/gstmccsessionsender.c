@@ -25,6 +25,11 @@ note_rtp_locked (GstMccStream *stream, GstBuffer *first, guint packets, gsize by
       = stream->segment.format == GST_FORMAT_TIME
             ? gst_segment_to_running_time (&stream->segment, GST_FORMAT_TIME, pts)
             : GST_CLOCK_TIME_NONE;
+  if (stream->counted_ssrc != stream->media_ssrc) {
+    stream->counted_ssrc = stream->media_ssrc;
+    stream->packets_before = stream->packets;
+    stream->octets_before = stream->octets;
+  }
   stream->packets += packets;
   stream->octets += bytes - packets * sizeof header;
 }
@@ -37,8 +42,8 @@ gst_mcc_session_get_sender_info_locked (
       || !GST_CLOCK_TIME_IS_VALID (running_time)
       || !GST_CLOCK_TIME_IS_VALID (stream->rtp_running_time))
     return FALSE;
-  out->packets = (guint32)stream->packets;
-  out->octets = (guint32)stream->octets;
+  out->packets = (guint32)(stream->packets - stream->packets_before);
+  out->octets = (guint32)(stream->octets - stream->octets_before);
   out->rtp_time = stream->rtp_time;
   if (running_time >= stream->rtp_running_time)
     out->rtp_time += (guint32)gst_util_uint64_scale (

@@ -49,6 +49,29 @@ test_plays_again (void)
   sink_teardown (&f);
 }
 
+/* RFC 3550 6.4.1: counts are of an SSRC; who plays by them would see a thousand packets lost. */
+static void
+test_reports_count_anew (void)
+{
+  SinkFixture f;
+
+  if (!sink_setup (&f, LIVE "@ start-bitrate=2000000"))
+    return;
+  sink_play (&f);
+  sink_meet (&f);
+  asmp_peer_run (&f.peer, 2000);
+  g_assert_cmpuint (f.peer.sr_packets, >, 100);
+  gst_element_set_state (f.pipeline, GST_STATE_READY);
+  asmp_peer_run (&f.peer, 100);
+  f.peer.packets = f.peer.srs = 0;
+  sink_play (&f);
+  for (guint i = 0; i < 50 && f.peer.srs < 2; i++)
+    asmp_peer_run (&f.peer, 100);
+  g_assert_cmpuint (f.peer.srs, >=, 2);
+  g_assert_cmpuint (f.peer.sr_packets, <=, f.peer.packets + 20);
+  sink_teardown (&f);
+}
+
 /* ---- the stream ---- */
 
 static void
@@ -426,6 +449,7 @@ main (int argc, char **argv)
   gst_element_register (NULL, "asmpsink", GST_RANK_NONE, GST_TYPE_ASMP_SINK);
   g_test_add_func ("/asmpsink/states", test_states);
   g_test_add_func ("/asmpsink/plays-again", test_plays_again);
+  g_test_add_func ("/asmpsink/reports-count-anew", test_reports_count_anew);
   g_test_add_func ("/asmpsink/stream", test_stream);
   g_test_add_func ("/asmpsink/announces-what-it-sends", test_announces_what_it_sends);
   g_test_add_func ("/asmpsink/report-drives-encoder-within-a-frame", test_report_drives_encoder);
