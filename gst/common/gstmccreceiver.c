@@ -46,6 +46,9 @@ gst_mcc_receiver_drain_locked (GstMccReceiver *self, GstMccReceiverTodo *todo)
       gst_mcc_receiver_note_lost_locked (self);
     } else if (action.type == MCC_ASSP_RECEIVER_ASMP && action.asmp.type == MCC_RECEIVER_CEASE) {
       mcc_rejoin_stop (&self->rejoin);
+      self->ceased = TRUE;
+      mcc_key_wait_got (&self->key_wait);
+      g_atomic_int_set (&self->key_wanted, FALSE);
     }
     action.asmp.session = NULL;
     g_queue_push_tail (&self->waiting, g_memdup2 (&action, sizeof action));
@@ -419,6 +422,49 @@ make_handler (const GstMccReceiverClass *klass)
 
 /* ---- stats ---- */
 
+static void
+add_packets (MccAsmpReceiverStats *to, const MccAsmpReceiverStats *from)
+{
+  to->packets_received += from->packets_received;
+  to->packets_lost += from->packets_lost;
+  to->packets_marked += from->packets_marked;
+  to->duplicates += from->duplicates;
+  to->reordered += from->reordered;
+}
+
+static void
+add_counts (MccAsmpReceiverStats *to, const MccAsmpReceiverStats *from)
+{
+  add_packets (to, from);
+  to->reports_sent += from->reports_sent;
+  to->reports_suppressed += from->reports_suppressed;
+  for (guint i = 0; i < MCC_DROP_COUNT; i++)
+    to->dropped[i] += from->dropped[i];
+}
+
+/* Called with the lock. A machine counts a sender's packets from 0 on. */
+static void
+look_locked (GstMccReceiver *self, gpointer core, MccTime now)
+{
+  MccAsmpReceiverStats before = self->last_stats;
+
+  GST_MCC_RECEIVER_GET_CLASS (self)->machine->get_stats (core, now, &self->last_stats);
+  if (self->last_stats.packets_received < before.packets_received)
+    add_packets (&self->counted, &before);
+}
+
+/* Called with the lock: the machine is at its end, the next one counts from 0 on. */
+static void
+keep_counts_locked (GstMccReceiver *self)
+{
+  MccAsmpReceiverStats *last = &self->last_stats;
+
+  add_counts (&self->counted, last);
+  last->packets_received = last->packets_lost = last->packets_marked = 0;
+  last->duplicates = last->reordered = last->reports_sent = last->reports_suppressed = 0;
+  memset (last->dropped, 0, sizeof last->dropped);
+}
+
 GstStructure *
 gst_mcc_receiver_make_stats (GstMccReceiver *self)
 {
@@ -428,8 +474,9 @@ gst_mcc_receiver_make_stats (GstMccReceiver *self)
 
   g_mutex_lock (&self->lock);
   if (self->core)
-    klass->machine->get_stats (self->core, gst_mcc_pump_now (self->pump), &self->last_stats);
+    look_locked (self, self->core, gst_mcc_pump_now (self->pump));
   stats = self->last_stats;
+  add_counts (&stats, &self->counted);
   for (guint i = 0; i < MCC_DROP_COUNT; i++)
     stats.dropped[i] += self->dropped[i];
   structure = gst_mcc_stats_new_receiver (&stats, &self->extra);
@@ -483,7 +530,7 @@ on_pump (gpointer owner, MccTime now)
     now = gst_mcc_pump_now (self->pump);
     machine->handle_timeout (self->core, now);
     gst_mcc_receiver_drain_locked (self, &todo);
-    machine->get_stats (self->core, now, &self->last_stats);
+    look_locked (self, self->core, now);
     ask = mcc_key_wait_take (&self->key_wait, self->last_stats.rtt, now);
     next = mcc_time_min (todo.next, mcc_key_wait_next_timeout (&self->key_wait));
     silence = gst_mcc_receiver_check_silence_locked (self, now, &next);
@@ -609,6 +656,7 @@ start_machine (GstMccReceiver *self)
   gst_mcc_receiver_begin_silence_locked (self, now);
   self->next_stats = MCC_TIME_NONE;
   mcc_key_wait_init (&self->key_wait);
+  self->ceased = FALSE;
   self->missing = FALSE;
   self->left_pts = GST_CLOCK_TIME_NONE;
   if (klass->settle)
@@ -636,7 +684,8 @@ stop_machine (GstMccReceiver *self)
   self->core = NULL;
   if (core) {
     now = gst_mcc_pump_now (self->pump);
-    klass->machine->get_stats (core, now, &self->last_stats);
+    look_locked (self, core, now);
+    keep_counts_locked (self);
     klass->machine->leave (core, &stream, &report, now);
     self->extra.leaves++;
   }
@@ -660,6 +709,7 @@ reset_stats (GstMccReceiver *self)
 {
   g_mutex_lock (&self->lock);
   memset (&self->last_stats, 0, sizeof self->last_stats);
+  memset (&self->counted, 0, sizeof self->counted);
   memset (&self->extra, 0, sizeof self->extra);
   memset (self->dropped, 0, sizeof self->dropped);
   self->other_told = self->join_told = self->feedback_told = FALSE;

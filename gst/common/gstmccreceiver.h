@@ -50,6 +50,7 @@ typedef struct {
   GMutex lock;
   gpointer core; /* only while PLAYING */
   MccAsmpReceiverStats last_stats;
+  MccAsmpReceiverStats counted; /* ... by machines, and of senders, before the present ones */
   GstMccReceiverExtra extra;
   MccKeyWait key_wait;
   gboolean key_wanted; /* read without the lock for every packet */
@@ -77,6 +78,7 @@ typedef struct {
   MccTime unread_since;            /* ... its announcement was read ... */
   gboolean lost;                   /* it was heard before */
   gboolean bye;                    /* while a BYE is handled */
+  gboolean ceased;                 /* has left for good */
   guint64 unauthentic;             /* .dropped when it was lost */
   MccRejoin rejoin;
   guint64 estimated_bps;

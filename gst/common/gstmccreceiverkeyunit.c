@@ -8,7 +8,7 @@ void
 gst_mcc_receiver_follow_key_unit (GstMccReceiver *self)
 {
   g_mutex_lock (&self->lock);
-  if (self->core) {
+  if (self->core && !self->ceased) {
     mcc_key_wait_set_recognised (&self->key_wait, self->payload != GST_MCC_PAYLOAD_OTHER);
     mcc_key_wait_follow (&self->key_wait, gst_mcc_pump_now (self->pump));
     g_atomic_int_set (&self->key_wanted, TRUE);
@@ -35,7 +35,7 @@ want_key_unit (GstMccReceiver *self, gboolean loss)
   if (loss && mcc_key_wait_loss_counts (&self->key_wait, now))
     self->extra.gaps++;
   /* where no key unit can be told from other packets, loss is left to the decoder */
-  if (self->core && (!loss || self->payload != GST_MCC_PAYLOAD_OTHER)) {
+  if (self->core && !self->ceased && (!loss || self->payload != GST_MCC_PAYLOAD_OTHER)) {
     mcc_key_wait_set_recognised (&self->key_wait, self->payload != GST_MCC_PAYLOAD_OTHER);
     mcc_key_wait_want (&self->key_wait, loss, now);
     g_atomic_int_set (&self->key_wanted, TRUE);

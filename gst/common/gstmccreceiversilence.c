@@ -18,7 +18,7 @@ gst_mcc_receiver_begin_silence_locked (GstMccReceiver *self, MccTime now)
 void
 gst_mcc_receiver_note_lost_locked (GstMccReceiver *self)
 {
-  if (self->bye)
+  if (self->bye || self->ceased)
     return;
   self->lost = TRUE;
   self->unauthentic = self->dropped[MCC_DROP_UNAUTHENTIC];

@@ -30,6 +30,8 @@ static GType fake_get_type (void);
 G_DEFINE_TYPE (Fake, fake, GST_TYPE_MCC_RECEIVER)
 
 static guint said, acted, swapped;
+static gboolean ceases;
+static MccAsmpReceiverStats figures;
 
 static bool
 say (gpointer core, MccAsspReceiverAction *out)
@@ -40,9 +42,16 @@ say (gpointer core, MccAsspReceiverAction *out)
     return false;
   *asked = TRUE;
   memset (out, 0, sizeof *out);
-  out->type = MCC_ASSP_RECEIVER_JOIN;
-  out->stream = said++;
+  out->type = ceases ? MCC_ASSP_RECEIVER_ASMP : MCC_ASSP_RECEIVER_JOIN;
+  out->asmp.type = MCC_RECEIVER_CEASE;
+  out->stream = ceases ? 0 : said++;
   return true;
+}
+
+static void
+tell (gpointer core, MccTime now, MccAsmpReceiverStats *out)
+{
+  *out = figures;
 }
 
 static MccTime
@@ -67,7 +76,7 @@ act (GstMccReceiver *self, const MccAsspReceiverAction *action)
 static void
 fake_class_init (FakeClass *klass)
 {
-  static const GstMccMachine machine = { .poll = say, .next_timeout = never };
+  static const GstMccMachine machine = { .poll = say, .next_timeout = never, .get_stats = tell };
   static const GstMccSessionHandler handler = { 0 };
 
   klass->parent.scheme = "asmp";
@@ -118,6 +127,71 @@ test_order (void)
   self->core = NULL;
   g_assert_cmpuint (acted, ==, ACTIONS);
   g_assert_cmpuint (swapped, ==, 0);
+  gst_object_unref (self);
+}
+
+/* ---- who has left for good ---- */
+
+/* A quarter of all is lost, say: key units are wanted all the time. */
+static void
+test_ceased (void)
+{
+  GstMccReceiver *self = g_object_new (fake_get_type (), NULL);
+  GstMccReceiverTodo todo = GST_MCC_RECEIVER_NOTHING;
+  gboolean asked = FALSE;
+
+  gst_object_ref_sink (self);
+  self->core = &asked;
+  self->payload = GST_MCC_PAYLOAD_H264;
+  gst_mcc_receiver_want_key_unit (self);
+  g_assert_cmpuint (mcc_key_wait_next_timeout (&self->key_wait), !=, MCC_TIME_NONE);
+  ceases = TRUE;
+  g_mutex_lock (&self->lock);
+  gst_mcc_receiver_drain_locked (self, &todo);
+  g_mutex_unlock (&self->lock);
+  ceases = FALSE;
+  g_assert_cmpuint (mcc_key_wait_next_timeout (&self->key_wait), ==, MCC_TIME_NONE);
+  gst_mcc_receiver_want_key_unit (self);
+  gst_mcc_receiver_follow_key_unit (self);
+  g_assert_cmpuint (mcc_key_wait_next_timeout (&self->key_wait), ==, MCC_TIME_NONE);
+  g_queue_clear_full (&self->waiting, g_free);
+  self->core = NULL;
+  gst_object_unref (self);
+}
+
+/* ---- what was counted ---- */
+
+static guint64
+count (GstMccReceiver *self, const gchar *name)
+{
+  GstStructure *stats = gst_mcc_receiver_make_stats (self);
+  guint64 value = 0;
+
+  g_assert_true (gst_structure_get_uint64 (stats, name, &value));
+  gst_structure_free (stats);
+  return value;
+}
+
+/* Who takes differences must not see them run back; a late packet may still repair a loss. */
+static void
+test_counts_go_on (void)
+{
+  GstMccReceiver *self = g_object_new (fake_get_type (), NULL);
+  gboolean asked = TRUE;
+
+  gst_object_ref_sink (self);
+  self->core = &asked;
+  figures = (MccAsmpReceiverStats){ .packets_received = 100, .packets_lost = 7, .reports_sent = 3 };
+  g_assert_cmpuint (count (self, "packets-received"), ==, 100);
+  figures.packets_received = 101;
+  figures.packets_lost = 6;
+  g_assert_cmpuint (count (self, "packets-lost"), ==, 6);
+  /* another sender */
+  figures = (MccAsmpReceiverStats){ .packets_received = 5, .packets_lost = 1, .reports_sent = 4 };
+  g_assert_cmpuint (count (self, "packets-received"), ==, 106);
+  g_assert_cmpuint (count (self, "packets-lost"), ==, 7);
+  g_assert_cmpuint (count (self, "reports-sent"), ==, 4);
+  self->core = NULL;
   gst_object_unref (self);
 }
 
@@ -559,6 +633,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   register_elements ();
   g_test_add_func ("/receiver/actions-keep-their-order", test_order);
+  g_test_add_func ("/receiver/ceased-asks-for-nothing", test_ceased);
+  g_test_add_func ("/receiver/counts-go-on", test_counts_go_on);
   g_test_add_func ("/receiver/nothing-new-does-not-wait", test_nothing_new);
   g_test_add_func ("/receiver/joins-again", test_join_again);
   g_test_add_data_func (
