@@ -80,23 +80,24 @@ gst_mcc_caps_of_any_stream (GstCaps *caps)
   return caps;
 }
 
-/* Caps for `encoding-name` alone; NULL: not one whose clock rate is known. */
+/* Caps for `encoding-name` alone, of any payload type: which one a sender has they cannot know. NULL:
+ * not one whose clock rate is known. */
 static GstCaps *
 caps_for_name (const gchar *name)
 {
   static const struct {
     const gchar *name, *media;
-    gint clock_rate, payload;
-  } known[] = { { "H264", "video", 90000, 96 }, { "H265", "video", 90000, 96 },
-    { "VP8", "video", 90000, 96 }, { "VP9", "video", 90000, 96 }, { "JPEG", "video", 90000, 26 },
-    { "MP2T", "video", 90000, 33 }, { "MP4V-ES", "video", 90000, 96 },
-    { "OPUS", "audio", 48000, 96 }, { "PCMU", "audio", 8000, 0 }, { "PCMA", "audio", 8000, 8 } };
+    gint clock_rate;
+  } known[] = { { "H264", "video", 90000 }, { "H265", "video", 90000 }, { "VP8", "video", 90000 },
+    { "VP9", "video", 90000 }, { "JPEG", "video", 90000 }, { "MP2T", "video", 90000 },
+    { "MP4V-ES", "video", 90000 }, { "OPUS", "audio", 48000 }, { "PCMU", "audio", 8000 },
+    { "PCMA", "audio", 8000 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (known); i++)
     if (g_ascii_strcasecmp (name, known[i].name) == 0)
       return gst_caps_new_simple ("application/x-rtp", "media", G_TYPE_STRING, known[i].media,
           "encoding-name", G_TYPE_STRING, known[i].name, "clock-rate", G_TYPE_INT,
-          known[i].clock_rate, "payload", G_TYPE_INT, known[i].payload, NULL);
+          known[i].clock_rate, NULL);
   return NULL;
 }
 

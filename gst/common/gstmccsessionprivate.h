@@ -83,6 +83,7 @@ struct _GstMccSession {
   MccAddress learned;
   /* sender */
   gboolean route_lost;
+  gboolean payload_told; /* receiver: RTP comes that the caps are not of */
   MccTime route_warning, route_sought;
   gboolean told_unprotected; /* since _start() */
   /* receiver */

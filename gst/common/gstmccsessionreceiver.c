@@ -398,13 +398,22 @@ on_request_pt_map (GstElement *rtpbin, guint session, guint pt, GstMccSession *s
 {
   GstCaps *caps = NULL;
   gint payload = -1;
+  gboolean tell;
 
   g_mutex_lock (&self->lock);
   if (self->caps
       && (!gst_structure_get_int (gst_caps_get_structure (self->caps, 0), "payload", &payload)
           || payload == (gint)pt))
     caps = gst_caps_ref (self->caps);
+  tell = self->caps && !caps && !self->payload_told;
+  self->payload_told |= tell;
   g_mutex_unlock (&self->lock);
+  if (tell)
+    GST_ELEMENT_WARNING (self->bin, STREAM, FORMAT,
+        ("RTP of payload type %u comes, the caps say %d: it is not played. Set `caps` to that of "
+         "the sender's payloader.",
+            pt, payload),
+        (NULL));
   return caps;
 }
 
@@ -495,6 +504,9 @@ gst_mcc_session_open_receiver (
 void
 gst_mcc_session_start_receiver (GstMccSession *self)
 {
+  g_mutex_lock (&self->lock);
+  self->payload_told = FALSE;
+  g_mutex_unlock (&self->lock);
   gst_mcc_outlet_start (self->outlet);
 }
 
