@@ -52,6 +52,14 @@ is_plain (const gchar *text)
   return TRUE;
 }
 
+/* Without it nothing can be decoded: the codebooks of Theora and Vorbis, of several kB, say. */
+static gboolean
+is_needed (const gchar *name)
+{
+  return strcmp (name, "configuration") == 0 || strcmp (name, "config") == 0;
+}
+
+/* FALSE: one that is needed cannot be carried. */
 static gboolean
 add (MccAppSession *session, GQuark field, const GValue *value, gboolean order)
 {
@@ -65,7 +73,7 @@ add (MccAppSession *session, GQuark field, const GValue *value, gboolean order)
     return TRUE;
   length = (used ? 1 : 0) + strlen (name) + 1 + (text ? strlen (text) : 0);
   if (!text || !is_plain (text) || used + length >= sizeof session->parameters)
-    return TRUE;
+    return !is_needed (name);
   g_snprintf (session->parameters + used, sizeof session->parameters - used, "%s%s=%s",
       used ? ";" : "", name, text);
   return TRUE;
@@ -106,8 +114,7 @@ gst_mcc_caps_to_session (GstCaps *caps, MccAppSession *session)
   g_strlcpy (session->media, media, sizeof session->media);
   g_strlcpy (session->encoding_name, encoding, sizeof session->encoding_name);
   gst_structure_foreach (s, add_layer_order, session);
-  gst_structure_foreach (s, add_parameter, session);
-  return TRUE;
+  return gst_structure_foreach (s, add_parameter, session);
 }
 
 GstCaps *

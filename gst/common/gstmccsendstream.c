@@ -254,8 +254,7 @@ configure (GstElement *element, const gchar *property, const gchar *value)
   GParamSpec *pspec = g_object_class_find_property (G_OBJECT_GET_CLASS (element), property);
   GValue now = G_VALUE_INIT;
 
-  if (!pspec
-      || (*value == '-' && pspec->value_type != G_TYPE_INT)) /* rtptheorapay counts seconds */
+  if (!pspec)
     return;
   g_object_get_property (G_OBJECT (element), property, &now);
   if (g_param_value_defaults (pspec, &now))
@@ -263,10 +262,22 @@ configure (GstElement *element, const gchar *property, const gchar *value)
   g_value_unset (&now);
 }
 
+/* Late joiners need the headers: with each key unit, or each second where that cannot be asked for
+ * (rtptheorapay). */
+static void
+configure_headers (GstElement *payloader)
+{
+  GParamSpec *pspec
+      = g_object_class_find_property (G_OBJECT_GET_CLASS (payloader), "config-interval");
+
+  if (pspec)
+    configure (payloader, "config-interval", pspec->value_type == G_TYPE_INT ? "-1" : "1");
+}
+
 static void
 configure_packets (GstElement *payloader)
 {
-  configure (payloader, "config-interval", "-1"); /* late joiners need the headers */
+  configure_headers (payloader);
   configure (payloader, "mtu", PAYLOADER_MTU);
 }
 

@@ -143,6 +143,29 @@ test_caps_too_poor (void)
   gst_caps_unref (caps);
 }
 
+/* Theora's codebooks: nobody who joins can do without them. What is only a hint may be missing. */
+static void
+test_needed_and_too_long (void)
+{
+  static const struct {
+    const gchar *name;
+    gboolean good;
+  } rows[] = { { "configuration", FALSE }, { "config", FALSE }, { "sprop-stereo", TRUE } };
+  gchar *value = g_strnfill (3000, 'A');
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GstCaps *caps = gst_caps_from_string ("application/x-rtp,media=video,encoding-name=THEORA,"
+                                          "payload=96,clock-rate=90000");
+    MccAppSession session = { 0 };
+
+    gst_caps_set_simple (caps, rows[i].name, G_TYPE_STRING, value, NULL);
+    g_assert_cmpint (gst_mcc_caps_to_session (caps, &session), ==, rows[i].good);
+    g_assert_cmpuint (session.payload_type, ==, 96);
+    gst_caps_unref (caps);
+  }
+  g_free (value);
+}
+
 static void
 assert_round_trip (const gchar *caps_text)
 {
@@ -290,6 +313,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sdp/ipv6", test_ipv6);
   g_test_add_func ("/sdp/unicast", test_unicast);
   g_test_add_func ("/sdp/caps-too-poor", test_caps_too_poor);
+  g_test_add_func ("/sdp/needed-and-too-long", test_needed_and_too_long);
   g_test_add_func ("/announcement/round-trip", test_announcement);
   g_test_add_func ("/announcement/attributes", test_announcement_attributes);
   g_test_add_func ("/announcement/layers-order-fits", test_announcement_order);
