@@ -30,6 +30,7 @@ struct _GstMccEncoder {
   gchar *name, *property;
   GstMccEncoderUnit unit;
 
+  GWeakRef driven; /* guarded by `drivers` */
   GWeakRef encoder;
   GstMccEncoderStatus status;
   gchar *bitrate_property;
@@ -237,6 +238,7 @@ gst_mcc_encoder_new (GstElement *owner, GstMccEncoderChanged changed)
   g_mutex_init (&self->lock);
   g_weak_ref_init (&self->alive, owner);
   g_weak_ref_init (&self->chosen, NULL);
+  g_weak_ref_init (&self->driven, NULL);
   g_weak_ref_init (&self->encoder, NULL);
   return self;
 }
@@ -257,6 +259,7 @@ encoder_unref (gpointer data)
     return;
   g_weak_ref_clear (&self->alive);
   g_weak_ref_clear (&self->chosen);
+  g_weak_ref_clear (&self->driven);
   g_weak_ref_clear (&self->encoder);
   g_free (self->name);
   g_free (self->property);
@@ -266,11 +269,77 @@ encoder_unref (gpointer data)
   g_free (self);
 }
 
+/* ---- whose an encoder is: two that set its bitrate would undo each other's work ---- */
+
+static GMutex drivers;
+
+static GQuark
+driver_quark (void)
+{
+  return g_quark_from_static_string ("mcc-encoder-driver");
+}
+
+static void
+let_go_locked (GstMccEncoder *self)
+{
+  GObject *encoder = g_weak_ref_get (&self->driven);
+
+  if (!encoder)
+    return;
+  if (g_object_get_qdata (encoder, driver_quark ()) == self)
+    g_object_set_qdata (encoder, driver_quark (), NULL);
+  g_weak_ref_set (&self->driven, NULL);
+  g_object_unref (encoder);
+}
+
+static void
+let_go (GstMccEncoder *self)
+{
+  g_mutex_lock (&drivers);
+  let_go_locked (self);
+  g_mutex_unlock (&drivers);
+}
+
+/* An element that nothing is linked to has given its encoder away. */
+static gboolean
+has_input (GstMccEncoder *self)
+{
+  gboolean linked;
+
+  GST_OBJECT_LOCK (self->owner);
+  linked = self->owner->numsinkpads == 0;
+  for (GList *l = self->owner->sinkpads; l; l = l->next)
+    linked |= GST_PAD_IS_LINKED (l->data);
+  GST_OBJECT_UNLOCK (self->owner);
+  return linked;
+}
+
+/* NULL: @encoder is ours now, and no other one; else the name of whose it is. */
+static gchar *
+claim (GstMccEncoder *self, GstElement *encoder)
+{
+  GstMccEncoder *driver;
+  gchar *name = NULL;
+
+  g_mutex_lock (&drivers);
+  let_go_locked (self);
+  driver = g_object_get_qdata (G_OBJECT (encoder), driver_quark ());
+  if (driver && has_input (driver)) {
+    name = gst_object_get_name (GST_OBJECT (driver->owner));
+  } else {
+    g_object_set_qdata (G_OBJECT (encoder), driver_quark (), self);
+    g_weak_ref_set (&self->driven, encoder);
+  }
+  g_mutex_unlock (&drivers);
+  return name;
+}
+
 void
 gst_mcc_encoder_reset (GstMccEncoder *self)
 {
   GstClockID timer;
 
+  let_go (self);
   g_mutex_lock (&self->lock);
   g_weak_ref_set (&self->encoder, NULL);
   self->status = GST_MCC_ENCODER_NONE;
@@ -305,6 +374,7 @@ gst_mcc_encoder_set_settings (GstMccEncoder *self, const GstMccEncoderSettings *
         (NULL));
     return FALSE;
   }
+  let_go (self);
   g_mutex_lock (&self->lock);
   self->control = settings->control;
   self->configure = settings->configure;
@@ -664,6 +734,7 @@ adopt (GstMccEncoder *self, GstElement *encoder, const gchar *property, GstMccEn
   const GstMccEncoderRow *row = gst_mcc_encoder_table_lookup (encoder);
   const gchar *obstacle, *name = GST_OBJECT_NAME (encoder);
   gboolean dangerous = FALSE;
+  gchar *driver;
 
   if (property && !g_object_class_find_property (G_OBJECT_GET_CLASS (encoder), property)) {
     if (warn_once (self, WARNED_REFUSED))
@@ -684,6 +755,17 @@ adopt (GstMccEncoder *self, GstElement *encoder, const gchar *property, GstMccEn
                  "of: " GST_MCC_ENCODERS_THAT_CAN ".",
               name),
           (NULL));
+    return FALSE;
+  }
+  driver = claim (self, encoder);
+  if (driver) {
+    if (warn_once (self, WARNED_REFUSED))
+      GST_ELEMENT_WARNING (self->owner, STREAM, ENCODE,
+          ("%s follows %s: its stream does not adapt to the receivers here. Use an encoder for each "
+           "sender.",
+              name, driver),
+          (NULL));
+    g_free (driver);
     return FALSE;
   }
   if (row && configure_it)

@@ -717,6 +717,30 @@ test_shares (void)
 
 G_GNUC_END_IGNORE_DEPRECATIONS
 
+/* Two senders would undo each other's work. */
+static void
+test_one_driver (void)
+{
+  GstMccEncoderSettings settings = { .configure = TRUE };
+  GstMccEncoder *second;
+  Fixture f;
+
+  if (!setup (&f, "videotestsrc ! x264enc name=e ! tee name=t t. ! queue ! fakesink t. ! queue ! "
+                  "rtph264pay ! fakesink name=sink"))
+    return;
+  second = gst_mcc_encoder_new (f.pipeline, on_changed);
+  g_assert_true (gst_mcc_encoder_set_settings (f.control, &settings));
+  g_assert_true (gst_mcc_encoder_set_settings (second, &settings));
+  g_assert_cmpint (gst_mcc_encoder_find (f.control, f.pad, TRUE), ==, GST_MCC_ENCODER_FOUND);
+  g_assert_cmpint (gst_mcc_encoder_find (second, f.pad, TRUE), ==, GST_MCC_ENCODER_REFUSED);
+  gst_mcc_encoder_reset (f.control);
+  gst_mcc_encoder_reset (second);
+  g_assert_cmpint (gst_mcc_encoder_find (second, f.pad, TRUE), ==, GST_MCC_ENCODER_FOUND);
+  gst_mcc_encoder_free (second);
+  g_assert_cmpint (gst_mcc_encoder_find (f.control, f.pad, TRUE), ==, GST_MCC_ENCODER_FOUND);
+  teardown (&f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -737,6 +761,7 @@ main (int argc, char **argv)
   g_test_add_func ("/encoder/bitrate/encoder-goes", test_encoder_goes);
   g_test_add_func ("/encoder/bitrate/replaced-while-set", test_replaced_while_set);
   g_test_add_func ("/encoder/bitrate/driver-controls", test_driver_controls);
+  g_test_add_func ("/encoder/refuses/another-one's", test_one_driver);
   g_test_add_func ("/encoder/refuses/avenc", test_refuses);
   g_test_add_func ("/encoder/refuses/mpeg2enc", test_refuses_mpeg2enc);
   g_test_add_func ("/encoder/refuses/unknown", test_refuses_unknown);
