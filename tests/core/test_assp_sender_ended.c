@@ -114,6 +114,28 @@ test_all_end (void)
   mcc_assp_sender_free (self.sender);
 }
 
+/* A looped film: what idled goes on idling, and is not closed though nothing of it is sent. */
+static void
+test_all_begin_again (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED);
+  run (&self, 5 * MCC_SECOND);
+  mcc_assp_sender_set_running (self.sender, 1, false, self.now);
+  for (unsigned j = 0; j < 3; j++)
+    set_ended (&self, j, true);
+  run (&self, 5 * MCC_SECOND);
+  for (unsigned j = 0; j < 3; j++)
+    set_ended (&self, j, false);
+  run (&self, 2 * MCC_SECOND);
+  g_assert_true (!closed (&self, 0) && !closed (&self, 1) && !closed (&self, 2));
+  g_assert_true (self.streams.stream[0].flags & MCC_ASSP_RUNNING);
+  g_assert_false (self.streams.stream[1].flags & MCC_ASSP_RUNNING);
+  mcc_assp_sender_set_running (self.sender, 1, true, self.now);
+  run (&self, 2 * MCC_SECOND);
+  g_assert_true (self.streams.stream[1].flags & MCC_ASSP_RUNNING);
+  mcc_assp_sender_free (self.sender);
+}
+
 /* A live ladder: no hole is left, and no plan places anybody in what has ended. */
 static void
 test_live (void)
@@ -292,6 +314,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/assp-sender-ended/is-closed", test_closes);
   g_test_add_func ("/assp-sender-ended/all-together", test_all_end);
+  g_test_add_func ("/assp-sender-ended/begin-again", test_all_begin_again);
   g_test_add_func ("/assp-sender-ended/live-ladder", test_live);
   g_test_add_func ("/assp-sender-ended/live-ladder/another-in-its-place", test_live_place);
   g_test_add_func ("/assp-sender-ended/falls-are-told", test_falls_are_told);
