@@ -1,5 +1,15 @@
 # Sourced by the send and receive scripts.
 
+# take_source TEXT: fills `source` with the words of --source, split where a shell would split them.
+take_source() {
+  local words
+  words=$(xargs -n 1 printf '%s\n' <<< "$1" 2>/dev/null) || {
+    echo "${0##*/}: --source: the quotes do not match" >&2
+    exit 2
+  }
+  mapfile -t source <<< "$words"
+}
+
 # launch WORD...: gst-launch-1.0 -e of these, and the end with its exit status. It says BYE and finishes
 # files at SIGINT alone: here SIGTERM (systemd, kill) and SIGHUP (the terminal goes) do the same.
 launch() {

@@ -313,6 +313,15 @@ def test_source_as_gst_launch_writes_it():
             assert told.read_text().startswith(there), told.read_text()
 
 
+def test_source_with_a_bad_quote_is_refused():
+    for script in SCRIPTS[::2]:
+        with stand_ins(AT_ONCE="1") as (env, told):
+            argv = [PIPELINES / script, "--source", "v4l2src device='/dev/video1"]
+            done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=10)
+            assert done.returncode == 2 and "quotes do not match" in done.stderr, done
+            assert told.read_text() == "", told.read_text()
+
+
 def test_service_names_what_there_is():
     unit = configparser.ConfigParser(interpolation=None)
     unit.optionxform = str
