@@ -322,6 +322,19 @@ def test_source_with_a_bad_quote_is_refused():
             assert told.read_text() == "", told.read_text()
 
 
+def test_bitrate_of_layers_is_their_bound():
+    for words, there, bounds in (
+        ([], "bitrate=1500 ", []),
+        (["--bitrate", "900"], "bitrate=900 ", ["max-bitrate=900000"]),
+        (["max-bitrate=2000000", "--bitrate", "900"], "bitrate=900 ", ["max-bitrate=2000000"]),
+    ):
+        with stand_ins(AT_ONCE="1") as (env, told):
+            argv = [PIPELINES / "elm-send", *words]
+            subprocess.run(argv, env=env, capture_output=True, timeout=10)
+            text = told.read_text()
+            assert there in text and re.findall(r"max-bitrate=\S+", text) == bounds, (words, text)
+
+
 def test_service_names_what_there_is():
     unit = configparser.ConfigParser(interpolation=None)
     unit.optionxform = str
