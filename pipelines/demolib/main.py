@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The demo: one sender, three receivers, and a bottleneck that changes (see pipelines/demo)."""
 
+import contextlib
 import os
 import re
 import signal
@@ -58,6 +59,18 @@ def hand_over(path):
     """To the user behind sudo: what a demo leaves is theirs."""
     if os.geteuid() == 0 and os.environ.get("SUDO_UID") and Path(path).exists():
         os.chown(path, int(os.environ["SUDO_UID"]), int(os.environ["SUDO_GID"]))
+
+
+def hand_over_build(builddir):
+    """To the user behind sudo: what root made in a build folder that stands in one of theirs."""
+    top, uid = Path(builddir).absolute(), int(os.environ.get("SUDO_UID", 0))
+    with contextlib.suppress(OSError):  # something went meanwhile
+        if os.geteuid() or not uid or top.parent.stat().st_uid != uid:
+            return
+        for directory, folders, files in os.walk(top):
+            for path in [directory, *(os.path.join(directory, name) for name in folders + files)]:
+                if os.lstat(path).st_uid == 0:
+                    os.lchown(path, uid, int(os.environ["SUDO_GID"]))
 
 
 def sender_failed(record, directory, whole=True):
@@ -194,6 +207,8 @@ def main():
     except (netlab.LabError, netlab.Unavailable, OSError) as error:
         print(f"demo: {explained(error, args.builddir)}", file=sys.stderr)
         return 1
+    finally:
+        hand_over_build(args.builddir)
 
 
 if __name__ == "__main__":

@@ -266,6 +266,37 @@ def test_cdpath_leads_nowhere():
             assert not re.search(r'(?<!CDPATH= )\bcd (-- )?["$]', text), script
 
 
+def test_demo_builds_where_it_is_told():
+    with tempfile.TemporaryDirectory() as directory:
+        top = Path(directory) / "top"
+        (top / "pipelines" / "demolib").mkdir(parents=True)
+        for name, text in (
+            ("demo", (PIPELINES / "demo").read_text()),
+            ("setup", "#!/bin/sh\necho setup $*\n"),
+            ("demolib/arguments.py", ""),
+            ("demolib/main.py", "import sys\nprint('main', *sys.argv[1:])\n"),
+        ):
+            (top / "pipelines" / name).write_text(text)
+            (top / "pipelines" / name).chmod(0o755)
+        link = Path(directory) / "demo"
+        link.symlink_to(top / "pipelines" / "demo")
+        for words, there in (
+            ([], top / "_build"),
+            (["--builddir", "b c"], Path(directory) / "b c"),
+            (["--builddir=b"], Path(directory) / "b"),
+        ):
+            done = subprocess.run(
+                [link, "--elm", *words, "--yes"],
+                cwd=directory,
+                capture_output=True,
+                text=True,
+                timeout=10,
+            )
+            there = there.resolve()
+            wanted = f"setup --builddir {there} --yes\nmain --builddir {there} --elm\n"
+            assert done.stdout == wanted, (words, done)
+
+
 def test_table_on_any_terminal():
     table = demolib("table")
     for encoding, bars in (("latin-1", " -@"), ("ascii", " -@"), ("utf-8", " ▃█")):
