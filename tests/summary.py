@@ -128,7 +128,8 @@ class Progress:
         self.left = {lane.name: list(lane.labels) for lane in lanes}
         self.number = sum(map(len, self.left.values()))
         self.start = self.shown = time.monotonic()
-        self.terminal = sys.stdout.isatty()
+        able = os.environ.get("TERM", "") not in ("", "dumb")
+        self.terminal = sys.stdout.isatty() and able  # to rewrite a line
 
     def line(self, text):
         erase = "\r\x1b[K" if self.terminal else ""

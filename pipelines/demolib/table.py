@@ -2,6 +2,7 @@
 """The live table of the demo."""
 
 import io
+import os
 import shutil
 import sys
 import textwrap
@@ -43,7 +44,7 @@ class Table:
         self.out = out
         if isinstance(out, io.TextIOWrapper):
             out.reconfigure(errors="replace")  # what elements say may hold anything
-        self.live = out.isatty()
+        self.live = out.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
         self.lines = 0
         self.quiet_until = 0.0
 

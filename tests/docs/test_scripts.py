@@ -311,6 +311,16 @@ def test_table_on_any_terminal():
         assert b"head" in out.buffer.getvalue(), encoding
 
 
+def test_terminals_that_rewrite_nothing():
+    table = demolib("table")
+    out = mock.Mock(**{"isatty.return_value": True})
+    for name, live in (("xterm", True), ("dumb", False), ("", False), (None, False)):
+        with mock.patch.dict(os.environ, {"TERM": name or ""}):
+            if name is None:
+                del os.environ["TERM"]
+            assert table.Table(out).live == live, name
+
+
 def test_setup_wants_its_python():
     """Before it installs or builds anything."""
     with tempfile.TemporaryDirectory() as directory:
