@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 # Sourced by the send scripts.
 
 # receive_hint SCHEME ADDRESS PORT WORD...: how to receive what is sent there with these properties.

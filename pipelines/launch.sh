@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 # Sourced by the send and receive scripts.
 
 # take_source TEXT: fills `source` with the words of --source, split where a shell would split them.
