@@ -26,7 +26,9 @@ def parse(argv=None):
         description="Streams live through a bottleneck that changes, and shows what happens.",
         allow_abbrev=False,  # pipelines/demo takes --builddir for itself
     )
-    parser.add_argument("--builddir", default=str(TOP / "_build"), help="where it is built (_build)")
+    parser.add_argument(
+        "--builddir", default=str(TOP / "_build"), help="where it is built (_build)"
+    )
     parser.add_argument("--assp", action="store_true", help="simulcast: three groups of receivers")
     parser.add_argument(
         "--elm", action="store_true", help="layers: each receiver takes what it can"
