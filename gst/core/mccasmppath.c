@@ -127,7 +127,7 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
   if (!mcc_numbering_handle_packet (&self->numbering, &input, &number))
     return false;
   MccTime rtt = mcc_time_max (mcc_rtt_get (&self->rtt), 1);
-  uint64_t loss_events = mcc_loss_events (self->loss);
+  uint64_t loss_events = mcc_loss_events (self->loss), copies = mcc_loss_duplicates (self->loss);
   bool gap = self->newest > 0 && number > self->newest + 1;
   bool late = number < self->newest;
   if (number > self->newest)
@@ -139,6 +139,8 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
     mcc_loss_handle_marked_packet (self->loss, number, packet->bytes, now, rtt);
   else
     mcc_loss_handle_packet (self->loss, number, packet->bytes, now, rtt);
+  if (self->variant == MCC_VARIANT_ENHANCED && mcc_loss_duplicates (self->loss) > copies)
+    return true; /* nobody sent it */
   self->newest = late ? self->newest : number;
   mcc_meter_add (&self->fast, packet->bytes, now);
   mcc_meter_add (&self->slow, packet->bytes, now);

@@ -632,6 +632,24 @@ late_block (void)
   }
 }
 
+/* Two forwarders that do not know of each other: what arrives is what was sent, once. */
+static void
+copies_are_not_received (void)
+{
+  Blocks b = { .stamped = TRUE, .between = 10 * MCC_MSECOND };
+  path_init (&b.f, MCC_VARIANT_ENHANCED);
+  for (guint n = 1; n <= 1000; n++) {
+    arrive (&b, n, n);
+    b.f.now -= b.between;
+    arrive (&b, n, n);
+    if (n % 10 == 0)
+      decide (&b.f);
+  }
+  g_assert_cmpuint (mcc_loss_duplicates (b.f.path.loss), ==, 1000);
+  g_assert_cmpfloat_with_epsilon ((double)b.f.input.received_bps, RATE_BPS, 0.1 * RATE_BPS);
+  mcc_asmp_path_clear (&b.f.path);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -652,6 +670,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmppath/stop-is-not-forgotten", stop_is_not_forgotten);
   g_test_add_func ("/asmppath/send-times-that-jump-excuse-nothing", sender_clock_jumps);
   g_test_add_func ("/asmppath/late-block-is-no-restart", late_block);
+  g_test_add_func ("/asmppath/copies-are-not-received", copies_are_not_received);
   g_test_add_func ("/asmppath/ecn/a-mark-is-an-event-and-no-loss", marks);
   g_test_add_func ("/asmppath/ecn/marks-of-a-switch-are-excused", marks_are_excused);
   g_test_add_func ("/asmppath/ecn/broken-marks-are-forgotten", broken_marks);
