@@ -155,6 +155,8 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
   self->decided_bytes += packet->bytes;
   mcc_jitter_handle_packet (&self->jitter, packet->send_time, arrival);
   MccTimeDelta transit = self->jitter.cumulative;
+  if (self->jitter.jumped)
+    mcc_rtt_lose_anchor (&self->rtt, transit);
   if (self->variant == MCC_VARIANT_PUBLISHED)
     mcc_rtt_handle_packet (
         &self->rtt, mcc_abs_send_time_diff (mcc_abs_send_time (arrival), packet->send_time), now);

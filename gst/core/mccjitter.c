@@ -86,6 +86,7 @@ mcc_jitter_handle_packet (MccJitter *self, uint32_t send, MccTime arrival)
   send &= MCC_ABS_SEND_TIME_MASK;
   int64_t units = self->started ? sent_since (self, send, arrival) : 0;
   bool jumped = self->started && clock_jumped (self, units, arrival);
+  self->jumped = jumped;
   bool late = self->started && !jumped && is_too_late (units), again = self->late;
   self->late = late && !again;
   if (self->late)

@@ -9,6 +9,7 @@
 #define BETA 0.5 /* ASMP eq. 11 */
 /* s: an RTT below is no path's. Clocks 1000 ppm apart are 60 ms apart when it is stale; ours. */
 #define CLOCK_JUMP (-0.1)
+#define SKEW_S 0.006 /* 100 ppm of MCC_RTT_STALE */
 #define HALF_WRAP ((MccTimeDelta)(32 * MCC_SECOND)) /* abs-send-time wraps every 64 s */
 
 void
@@ -66,7 +67,8 @@ mcc_rtt_handle_effective (MccRtt *self, MccTime rtt_eff, uint32_t id, MccTime no
   if (!self->measured || self->borrowed)
     self->rtt_s = mcc_time_to_seconds (mcc_time_max (rtt_eff, MCC_RTT_FLOOR));
   self->measured = true;
-  self->borrowed = false;
+  self->borrowed = self->unanchored = false;
+  self->least_s = mcc_time_to_seconds (rtt_eff);
   self->effective = rtt_eff;
   self->effective_id = id;
   self->effective_time = now;
@@ -82,6 +84,8 @@ mcc_rtt_borrow (MccRtt *self, MccTime rtt_eff, MccTimeDelta transit, MccTime now
     return false;
   self->rtt_s = mcc_time_to_seconds (mcc_time_max (rtt_eff, MCC_RTT_FLOOR));
   self->measured = self->borrowed = true;
+  self->unanchored = false;
+  self->least_s = mcc_time_to_seconds (rtt_eff);
   self->effective = rtt_eff;
   self->effective_time = now;
   self->effective_transit = transit;
@@ -108,6 +112,16 @@ follow_clocks (MccRtt *self, MccTimeDelta transit, MccTimeDelta by)
 }
 
 void
+mcc_rtt_lose_anchor (MccRtt *self, MccTimeDelta transit)
+{
+  if (self->form != MCC_RTT_ENHANCED || !self->measured)
+    return;
+  self->unanchored = true;
+  self->effective = mcc_time_from_seconds (self->rtt_s);
+  self->effective_transit = transit;
+}
+
+void
 mcc_rtt_handle_packet (MccRtt *self, MccTimeDelta transit, MccTime now)
 {
   double sample;
@@ -120,6 +134,8 @@ mcc_rtt_handle_packet (MccRtt *self, MccTimeDelta transit, MccTime now)
       return;
     sample = self->ratio * (double)transit * 1e-9;
   } else {
+    if (self->unanchored && wrapped_difference (transit, self->effective_transit) < 0)
+      self->effective_transit = transit;
     sample = (double)((MccTimeDelta)self->effective
                       + wrapped_difference (transit, self->effective_transit))
              * 1e-9;
@@ -129,7 +145,10 @@ mcc_rtt_handle_packet (MccRtt *self, MccTimeDelta transit, MccTime now)
     }
     /* By then the clocks' skew is in the difference: it may lengthen the RTT, not shorten it. */
     if (mcc_rtt_stale (self, now))
-      sample = fmax (sample, mcc_time_to_seconds (self->effective));
+      sample
+          = fmax (sample, fmin (self->least_s + SKEW_S, mcc_time_to_seconds (self->effective)));
+    else
+      self->least_s = fmin (self->least_s, sample);
   }
   if (sample > mcc_time_to_seconds (MCC_RTT_MAX))
     return;

@@ -229,6 +229,45 @@ test_stale_drift (void)
   g_assert_cmpuint (mcc_rtt_get (&rtt), >=, 49 * MCC_MSECOND);
 }
 
+/* What was measured behind a queue is no longer so when that has gone. */
+static void
+test_stale_queue (void)
+{
+  MccRtt rtt;
+
+  mcc_rtt_init (&rtt, MCC_RTT_ENHANCED);
+  mcc_rtt_add_reference (&rtt, 1, MS (400));
+  g_assert_true (mcc_rtt_handle_effective (&rtt, 440 * MCC_MSECOND, 1, START));
+  for (unsigned i = 1; i <= 120; i++)
+    mcc_rtt_handle_packet (&rtt, 0, START + i * MCC_SECOND);
+  g_assert_cmpuint (mcc_rtt_get (&rtt), >=, 39 * MCC_MSECOND);
+  g_assert_cmpuint (mcc_rtt_get (&rtt), <=, 47 * MCC_MSECOND);
+}
+
+/* The link stood for 3 s, and lets out what waited: transits begin anew, and fall. */
+static void
+test_drains (void)
+{
+  MccRtt rtt;
+
+  mcc_rtt_init (&rtt, MCC_RTT_ENHANCED);
+  mcc_rtt_add_reference (&rtt, 1, 0);
+  g_assert_true (mcc_rtt_handle_effective (&rtt, 40 * MCC_MSECOND, 1, START));
+  mcc_rtt_lose_anchor (&rtt, 0);
+  for (int i = 0; i < 330; i++) {
+    mcc_rtt_handle_packet (&rtt, MS (-9 * i), START);
+    assert_rtt_ms (&rtt, 40);
+  }
+  for (unsigned i = 0; i < 60; i++) /* a queue counts as before */
+    mcc_rtt_handle_packet (&rtt, MS (-9 * 329 + 100), START);
+  assert_rtt_ms (&rtt, 140);
+  mcc_rtt_add_reference (&rtt, 2, MS (-9 * 329));
+  g_assert_true (mcc_rtt_handle_effective (&rtt, 50 * MCC_MSECOND, 2, START));
+  for (unsigned i = 0; i < 60; i++)
+    mcc_rtt_handle_packet (&rtt, MS (-9 * 329 - 10), START);
+  assert_rtt_ms (&rtt, 40); /* measured anew, it may become shorter */
+}
+
 int
 main (int argc, char **argv)
 {
@@ -243,5 +282,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rtt/enhanced/clock-jumps", test_clock_jumps);
   g_test_add_func ("/rtt/bad-effective-changes-nothing", test_bad_effective);
   g_test_add_func ("/rtt/stale", test_stale);
+  g_test_add_func ("/rtt/stale-behind-a-queue", test_stale_queue);
+  g_test_add_func ("/rtt/enhanced/a-stop-that-drains", test_drains);
   return g_test_run ();
 }
