@@ -304,7 +304,8 @@ mcc_asmp_sender_judge (MccAsmpSender *self, MccReceiver *receiver)
     return;
   MccTime since = self->now - receiver->last_report;
   double dt = mcc_time_to_seconds (mcc_time_min (since, MCC_SENDER_JUDGED_MAX));
-  if (receiver->quarantine != MCC_QUARANTINE_BELOW_MINIMUM)
+  /* What is sent while none of it reaches one contradicts nothing that it says. */
+  if (receiver->quarantine != MCC_QUARANTINE_BELOW_MINIMUM && !is_stuck (self, receiver))
     judge_claim (self, receiver, dt);
   if (!self->config.keeps_slow)
     judge_minimum (self, receiver, dt);
