@@ -141,6 +141,7 @@ test_ceased (void)
   gboolean asked = FALSE;
 
   gst_object_ref_sink (self);
+  said = 0;
   self->core = &asked;
   self->payload = GST_MCC_PAYLOAD_H264;
   gst_mcc_receiver_want_key_unit (self);
