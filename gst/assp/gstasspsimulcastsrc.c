@@ -437,7 +437,7 @@ handle_cut (gpointer owner, guint stream)
 
   g_mutex_lock (&receiver->lock);
   if (receiver->core) {
-    mcc_assp_receiver_handle_cut (receiver->core, gst_mcc_pump_now (receiver->pump));
+    mcc_assp_receiver_handle_cut (receiver->core, stream, gst_mcc_pump_now (receiver->pump));
     gst_mcc_receiver_drain_locked (receiver, &todo);
   }
   g_mutex_unlock (&receiver->lock);

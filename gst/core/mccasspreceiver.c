@@ -364,10 +364,13 @@ mcc_assp_receiver_handle_rtp (MccAsspReceiver *self, unsigned stream, const MccR
 }
 
 void
-mcc_assp_receiver_handle_cut (MccAsspReceiver *self, MccTime now)
+mcc_assp_receiver_handle_cut (MccAsspReceiver *self, unsigned stream, MccTime now)
 {
   advance (self, now);
-  if (self->to == MCC_ASSP_NO_STREAM || !self->arrived)
+  if (self->to == MCC_ASSP_NO_STREAM && self->stream != MCC_ASSP_NO_STREAM
+      && stream != self->stream)
+    mcc_assp_receiver_show_again (self);
+  if (self->to == MCC_ASSP_NO_STREAM || stream != self->to || !self->arrived)
     return;
   mcc_assp_receiver_complete (self);
   mcc_assp_receiver_reconcile (self);

@@ -13,7 +13,8 @@
  *    is measured. The first report in the new stream leaves at once (small groups) and asks for
  *    a key unit; the last one in the old stream says LEAVING.
  *  - Where there is room for both streams (overlap) the old one is left when the host has cut over
- *    (mcc_assp_receiver_handle_cut()), else at once.
+ *    (mcc_assp_receiver_handle_cut()), else at once. When the host cuts over to what has just been
+ *    given up, nothing is shown once that is left: the old one is joined anew.
  *  - A stream that has not come, or was not cut over to, by MCC_ASSP_JOIN_TIMEOUT (..._ALONE when
  *    nothing else is received; then also MCC_ASSP_PICTURE_TIMEOUT after its first packet): back
  *    to where it was, and then to the lowest; to that at once when it was trouble that it came
@@ -103,8 +104,9 @@ MccDrop mcc_assp_receiver_handle_app (MccAsspReceiver *self, const MccAsspApp *a
  * switched to. */
 MccDrop mcc_assp_receiver_handle_rtp (MccAsspReceiver *self, unsigned stream,
     const MccRtpPacket *packet, const MccAddress *from, MccTime now);
-/* The host shows the stream that was joined: a picture that can be decoded has come. */
-void mcc_assp_receiver_handle_cut (MccAsspReceiver *self, MccTime now);
+/* The host shows @stream, which was joined: a picture of it that can be decoded has come. It may
+ * have been given up meanwhile. */
+void mcc_assp_receiver_handle_cut (MccAsspReceiver *self, unsigned stream, MccTime now);
 void mcc_assp_receiver_handle_host_dropped (MccAsspReceiver *self, uint64_t packets, MccTime now);
 void mcc_assp_receiver_handle_bye (MccAsspReceiver *self, uint32_t ssrc, MccTime now);
 void mcc_assp_receiver_set_ssrc (MccAsspReceiver *self, uint32_t ssrc);

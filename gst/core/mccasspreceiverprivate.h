@@ -151,6 +151,9 @@ void mcc_assp_receiver_give_up (MccAsspReceiver *self);
 bool mcc_assp_receiver_wait_anew (MccAsspReceiver *self);
 /* The stream that was joined does not come. */
 void mcc_assp_receiver_go_back (MccAsspReceiver *self);
+/* The host has turned from ours to one that was left meanwhile, and cannot turn back without a key
+ * unit. */
+void mcc_assp_receiver_show_again (MccAsspReceiver *self);
 /* Ours is silent: another one is better than none. */
 void mcc_assp_receiver_search (MccAsspReceiver *self);
 void mcc_assp_receiver_end_search (MccAsspReceiver *self);

@@ -323,6 +323,17 @@ mcc_assp_receiver_go_back (MccAsspReceiver *self)
 }
 
 void
+mcc_assp_receiver_show_again (MccAsspReceiver *self)
+{
+  unsigned home = self->stream;
+  leave (self, home, &self->group);
+  self->stream = MCC_ASSP_NO_STREAM;
+  if (!mcc_assp_streams_open (&self->streams, home))
+    home = mcc_assp_streams_lowest (&self->streams);
+  mcc_assp_receiver_begin (self, home, MCC_ASSP_REASON_BACK);
+}
+
+void
 mcc_assp_receiver_give_up (MccAsspReceiver *self)
 {
   const MccAsspStreams *streams = &self->streams;

@@ -218,8 +218,8 @@ send_packet (Fixture *self, unsigned j, MccTime sent)
     return;
   MccDrop drop = mcc_assp_receiver_handle_rtp (self->receiver, j, &packet, NULL, self->now);
   drain (self);
-  if (drop == MCC_DROP_NONE && j == self->to && self->cuts)
-    mcc_assp_receiver_handle_cut (self->receiver, self->now);
+  if (drop == MCC_DROP_NONE && j == self->to && self->joined[j] && self->cuts)
+    mcc_assp_receiver_handle_cut (self->receiver, j, self->now);
   drain (self);
 }
 

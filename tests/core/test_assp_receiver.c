@@ -150,7 +150,7 @@ test_overlap (void)
   g_assert_cmpuint (self.leaves, ==, 0);
   g_assert_cmpuint (stream_of (&self), ==, 0);
   g_assert_cmpuint (self.key_units, >=, 2); /* no picture comes: asked for again */
-  mcc_assp_receiver_handle_cut (self.receiver, self.now);
+  mcc_assp_receiver_handle_cut (self.receiver, self.to, self.now);
   drain (&self);
   g_assert_cmpuint (self.leaves, ==, 1);
   g_assert_cmpuint (self.leave.stream, ==, 0);
@@ -471,7 +471,7 @@ test_ladder_of_what_was_told (void)
     set_streams (&self, 3);
     self.streams.stream[0].high_bps = self.streams.stream[1].low_bps = 2500000;
     describe (&self);
-    mcc_assp_receiver_handle_cut (self.receiver, self.now);
+    mcc_assp_receiver_handle_cut (self.receiver, self.to, self.now);
     drain (&self);
     run (&self, 100 * MCC_MSECOND);
     g_assert_cmpuint (self.joins, ==, told ? 1 : 2);
@@ -517,7 +517,7 @@ test_round_in_gap (void)
     run (&self, MCC_SECOND);
     g_assert_cmpuint (self.joins, ==, 2);
   }
-  mcc_assp_receiver_handle_cut (self.receiver, self.now);
+  mcc_assp_receiver_handle_cut (self.receiver, self.to, self.now);
   drain (&self);
   run (&self, 10 * MCC_SECOND); /* the number is an old one by now */
   g_assert_cmpuint (self.joins, ==, 2);

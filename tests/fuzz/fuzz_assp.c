@@ -31,6 +31,7 @@ typedef struct {
   bool live;         /* the ladder moves them */
   bool switching;
   uint16_t joined; /* address offset, while switching */
+  unsigned to;     /* newest stream that was joined: it may have been given up */
 } Machine;
 
 static void
@@ -92,6 +93,7 @@ drain (Machine *self)
       CHECK (action.group.address_offset > 0);
       self->switching = true;
       self->joined = action.group.address_offset;
+      self->to = action.stream;
     } else if (action.type == MCC_ASSP_RECEIVER_LEAVE) {
       /* A new sender ends a switch without another word. */
       if (action.group.address_offset == self->joined)
@@ -276,7 +278,7 @@ step (Machine *self)
       pass_time (self);
       break;
     case 6:
-      mcc_assp_receiver_handle_cut (self->receiver, self->now);
+      mcc_assp_receiver_handle_cut (self->receiver, self->to, self->now);
       break;
     default:
       if (fuzz_u8 (in) & 1)

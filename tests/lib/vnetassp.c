@@ -377,8 +377,11 @@ receiver_packet (gpointer owner, const VnetPacket *packet, MccTime now)
     MccDrop drop
         = mcc_assp_receiver_handle_rtp (self->core, stream, &packet->rtp, &packet->address, now);
     if (drop == MCC_DROP_NONE && stream == self->joined && packet->key) {
+      MccAsspReceiverStats stats;
+      mcc_assp_receiver_get_stats (self->core, &stats);
       self->joined = MCC_ASSP_NO_STREAM;
-      mcc_assp_receiver_handle_cut (self->core, now);
+      if (stats.switching) /* else this very packet has made it give up */
+        mcc_assp_receiver_handle_cut (self->core, stream, now);
     }
     if (drop == MCC_DROP_NONE && stream == vnet_assp_receiver_stream (self))
       self->shown_bytes += packet->bytes;

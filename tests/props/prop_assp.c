@@ -24,6 +24,7 @@ typedef struct {
   uint32_t session_number;
   /* As the host sees it. */
   uint16_t joined[2]; /* address offsets; 0: none */
+  unsigned to;        /* newest stream that was joined: it may have been given up */
   bool switching;
   MccTime last_leave;
   unsigned joins, switched;
@@ -65,6 +66,7 @@ note_join (World *world, const MccAsspReceiverAction *action)
     g_assert_true (world->last_leave == world->now || world->last_leave == 0
                    || world->now - world->last_leave >= LEAVE);
   world->joined[i] = action->group.address_offset;
+  world->to = action->stream;
   world->switching = true;
   world->joins++;
 }
@@ -247,7 +249,7 @@ event (World *world)
     case 13:
     case 14:
     case 15:
-      mcc_assp_receiver_handle_cut (world->receiver, world->now);
+      mcc_assp_receiver_handle_cut (world->receiver, world->to, world->now);
       break;
     default:
       receive (world);

@@ -277,8 +277,11 @@ AsspReceiver::HandleMedia (const Datagram &datagram, MccTime now)
   MccAddress from = AsmpAddress (datagram.from);
   MccDrop drop = mcc_assp_receiver_handle_rtp (m_core.get (), stream, &packet, &from, now);
   if (drop == MCC_DROP_NONE && stream == m_joined && media.key) {
+    MccAsspReceiverStats stats;
+    mcc_assp_receiver_get_stats (m_core.get (), &stats);
     m_joined = MCC_ASSP_NO_STREAM;
-    mcc_assp_receiver_handle_cut (m_core.get (), now);
+    if (stats.switching) /* else this very packet has made it give up */
+      mcc_assp_receiver_handle_cut (m_core.get (), stream, now);
     if (m_record.trace)
       m_record.trace->Show (static_cast<int> (stream), datagram.delay);
   }

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * An ASSP receiver on its way from one stream to another: what the host shows meanwhile.
+ */
+#include "assp_receiver_fixture.h"
+
+static MccAsspReceiverStats
+stats_of (const Fixture *self)
+{
+  MccAsspReceiverStats stats;
+  mcc_assp_receiver_get_stats (self->receiver, &stats);
+  return stats;
+}
+
+static void
+cut (Fixture *self, unsigned stream)
+{
+  mcc_assp_receiver_handle_cut (self->receiver, stream, self->now);
+  drain (self);
+}
+
+/* The picture of what was joined comes just as it is given up: once the host has left that, too, it
+ * shows nothing, and has thrown away what came of the old one. */
+static void
+test_cut_to_what_was_given_up (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+  run (&self, 20 * MCC_SECOND);
+  self.cuts = false;
+  lock (&self, 1);
+  g_assert_true (self.join.overlap);
+  lock (&self, -1);
+  run (&self, MCC_ASSP_JOIN_TIMEOUT + STEP);
+  g_assert_cmpuint (self.failed, ==, 1);
+  g_assert_false (stats_of (&self).switching);
+  unsigned joins = self.joins, leaves = self.leaves, switched = self.switched;
+  cut (&self, 1);
+  g_assert_cmpuint (self.joins, ==, joins + 1);
+  g_assert_cmpuint (self.leaves, ==, leaves + 1);
+  g_assert_cmpuint (self.leave.stream, ==, 0);
+  g_assert_cmpuint (self.join.stream, ==, 0);
+  g_assert_false (self.join.overlap);
+  g_assert_true (self.joined[0] && !self.joined[1]);
+  unsigned key_units = self.key_units;
+  run (&self, MCC_SECOND);
+  g_assert_cmpuint (self.key_units, >, key_units);
+  self.cuts = true;
+  run (&self, MCC_SECOND);
+  g_assert_cmpuint (stats_of (&self).stream, ==, 0);
+  g_assert_cmpuint (self.switched, ==, switched + 1);
+  g_assert_cmpint (self.change.reason, ==, MCC_ASSP_REASON_BACK);
+  cut (&self, 0); /* what is shown begins anew: nothing to do */
+  g_assert_cmpuint (self.joins, ==, joins + 1);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* ... where the old one is closed by then: the lowest that is open. */
+static void
+test_cut_to_what_was_given_up_of_another_ladder (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+  run (&self, 20 * MCC_SECOND);
+  self.cuts = false;
+  lock (&self, 1);
+  lock (&self, -1);
+  run (&self, MCC_ASSP_JOIN_TIMEOUT + STEP);
+  g_assert_cmpuint (self.failed, ==, 1);
+  self.streams.stream[0].flags |= MCC_ASSP_CLOSED;
+  self.streams.ladder++;
+  describe (&self);
+  cut (&self, 1);
+  g_assert_cmpuint (self.join.stream, ==, 1);
+  g_assert_false (self.joined[0]);
+  self.cuts = true;
+  run (&self, MCC_SECOND);
+  g_assert_cmpuint (stats_of (&self).stream, ==, 1);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+/* Alone: a late cut to it is none to the one that was joined in its place. */
+static void
+test_late_cut (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+  run (&self, MCC_SECOND);
+  self.cuts = false;
+  lock (&self, 1);
+  g_assert_false (self.join.overlap);
+  lock (&self, -1);
+  run (&self, MCC_ASSP_PICTURE_TIMEOUT + MCC_SECOND);
+  g_assert_cmpuint (self.failed, ==, 1);
+  g_assert_cmpuint (self.join.stream, ==, 0);
+  unsigned joins = self.joins;
+  cut (&self, 1);
+  g_assert_cmpuint (stats_of (&self).stream, ==, MCC_ASSP_NO_STREAM);
+  g_assert_true (stats_of (&self).switching);
+  cut (&self, 0);
+  g_assert_cmpuint (stats_of (&self).stream, ==, 0);
+  g_assert_cmpuint (self.joins, ==, joins);
+  mcc_assp_receiver_free (self.receiver);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/assp-receiver/moves/cut-to-what-was-given-up", test_cut_to_what_was_given_up);
+  g_test_add_func ("/assp-receiver/moves/cut-to-what-was-given-up/another-ladder",
+      test_cut_to_what_was_given_up_of_another_ladder);
+  g_test_add_func ("/assp-receiver/moves/late-cut", test_late_cut);
+  return g_test_run ();
+}
