@@ -552,13 +552,15 @@ gst_assp_simulcast_src_class_init (GstAsspSimulcastSrcClass *klass)
   object->get_property = gst_assp_simulcast_src_get_property;
   g_object_class_install_property (object, PROP_STREAM,
       g_param_spec_int ("stream", "stream",
-          "Number of the stream that is shown, 0 the lowest (-1: none yet)", -1,
-          GST_MCC_STREAMS_MAX - 1, -1, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+          "The stream that is shown: its place in the sender's description (streams in stats); 0 "
+          "is the lowest only while the bounds stay as they were given (-1: none yet)",
+          -1, GST_MCC_STREAMS_MAX - 1, -1, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_object_class_install_property (object, PROP_LOCK_STREAM,
       g_param_spec_int ("lock-stream", "lock-stream",
-          "Stay in this stream, or in the highest that there is, whatever the path can carry (-1: "
-          "adapt)",
-          -1, GST_MCC_STREAMS_MAX - 1, -1, flags | GST_PARAM_MUTABLE_PLAYING));
+          "Stay in this stream, whatever the path can carry: a place in the sender's description "
+          "(streams in stats); but 0 is the lowest, and a number beyond the last, such as 8, the "
+          "highest, also where bounds move (-1: adapt)",
+          -1, GST_MCC_STREAMS_MAX, -1, flags | GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property (
       object, PROP_LEAVE_LATENCY, gst_mcc_receiver_leave_latency_spec ());
   gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass),

@@ -51,7 +51,7 @@ typedef struct {
   MccAsmpReceiverConfig asmp; /* variant, ssrc, seed, ...; `unbounded` is set here */
   MccAsspFactors factors;     /* alpha 0 = mcc_assp_factors_default */
   MccTime leave_latency;      /* 0 = MCC_ASSP_LEAVE_LATENCY */
-  int lock_stream;            /* -1: none */
+  int lock_stream;            /* see _set_lock() */
 } MccAsspReceiverConfig;
 
 typedef enum {
@@ -110,7 +110,8 @@ void mcc_assp_receiver_handle_cut (MccAsspReceiver *self, unsigned stream, MccTi
 void mcc_assp_receiver_handle_host_dropped (MccAsspReceiver *self, uint64_t packets, MccTime now);
 void mcc_assp_receiver_handle_bye (MccAsspReceiver *self, uint32_t ssrc, MccTime now);
 void mcc_assp_receiver_set_ssrc (MccAsspReceiver *self, uint32_t ssrc);
-/* -1: none. */
+/* -1: none; 0: the lowest; beyond the last: the highest, both whatever bounds become; else a place
+ * in the description, whichever rank it has. */
 void mcc_assp_receiver_set_lock (MccAsspReceiver *self, int stream, MccTime now);
 void mcc_assp_receiver_handle_timeout (MccAsspReceiver *self, MccTime now);
 MccTime mcc_assp_receiver_next_timeout (const MccAsspReceiver *self);

@@ -436,9 +436,11 @@ mcc_assp_receiver_abandon (MccAsspReceiver *self)
 unsigned
 mcc_assp_receiver_locked_stream (const MccAsspReceiver *self)
 {
-  unsigned stream = (unsigned)self->config.lock_stream, last = self->streams.count - 1;
-  if (stream > last)
-    stream = last;
+  unsigned stream = (unsigned)self->config.lock_stream;
+  if (stream == 0)
+    return mcc_assp_streams_lowest (&self->streams);
+  if (stream >= self->streams.count)
+    return mcc_assp_streams_place (&self->streams, INFINITY);
   if (mcc_assp_streams_open (&self->streams, stream))
     return stream;
   stream = mcc_assp_streams_below (&self->streams, stream);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * An ASSP receiver on its way from one stream to another: what the host shows meanwhile.
+ * An ASSP receiver on its way from one stream to another: what the host shows meanwhile; where a
+ * lock leads in a ladder that moves.
  */
 #include "assp_receiver_fixture.h"
 
@@ -100,6 +101,46 @@ test_late_cut (void)
   mcc_assp_receiver_free (self.receiver);
 }
 
+/* Place @j is the @rank[j]-th. */
+static void
+set_ranks (Fixture *self, const unsigned rank[3])
+{
+  for (unsigned j = 0; j < 3; j++) {
+    MccAsspStream *stream = &self->streams.stream[j];
+    stream->low_bps = stream->average_bps = 1000000 * (rank[j] + 1);
+    stream->high_bps = 1000000 * (rank[j] + 2);
+    stream->flags = 0;
+  }
+  self->streams.ladder++;
+}
+
+static void
+test_lock_of_a_ladder_that_moves (void)
+{
+  static const unsigned first[3] = { 2, 0, 1 }, second[3] = { 1, 2, 0 };
+  static const struct {
+    int lock;
+    const unsigned *rank;
+    unsigned closed, stream;
+  } table[] = { { 0, first, 3, 1 }, { 1, first, 3, 1 }, { 2, first, 3, 2 }, { 3, first, 3, 0 },
+    { 8, first, 3, 0 }, { 0, second, 3, 2 }, { 8, second, 3, 1 }, { 0, second, 2, 0 },
+    { 8, second, 1, 0 }, { 1, second, 1, 0 } };
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+  set_ranks (&self, first);
+  run (&self, 5 * MCC_SECOND);
+  for (unsigned row = 0; row < G_N_ELEMENTS (table); row++) {
+    g_test_message ("row %u", row);
+    set_ranks (&self, table[row].rank);
+    if (table[row].closed < 3)
+      self.streams.stream[table[row].closed].flags = MCC_ASSP_CLOSED;
+    announce (&self);
+    lock (&self, table[row].lock);
+    run (&self, 8 * MCC_SECOND);
+    g_assert_cmpuint (stats_of (&self).stream, ==, table[row].stream);
+  }
+  mcc_assp_receiver_free (self.receiver);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -108,5 +149,7 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-receiver/moves/cut-to-what-was-given-up/another-ladder",
       test_cut_to_what_was_given_up_of_another_ladder);
   g_test_add_func ("/assp-receiver/moves/late-cut", test_late_cut);
+  g_test_add_func (
+      "/assp-receiver/moves/lock-of-a-ladder-that-moves", test_lock_of_a_ladder_that_moves);
   return g_test_run ();
 }

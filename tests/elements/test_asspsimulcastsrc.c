@@ -30,7 +30,7 @@ test_properties (void)
   g_assert_cmpint (value, ==, -1);
   g_object_get (element, "lock-stream", &value, NULL);
   g_assert_cmpint (value, ==, -1);
-  for (gint i = -1; i < 8; i++) {
+  for (gint i = -1; i <= 8; i++) {
     g_object_set (element, "lock-stream", i, NULL);
     g_object_get (element, "lock-stream", &value, NULL);
     g_assert_cmpint (value, ==, i);
