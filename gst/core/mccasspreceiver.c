@@ -307,8 +307,9 @@ mcc_assp_receiver_handle_app (MccAsspReceiver *self, const MccAsspApp *app, MccT
     return drop (self, MCC_DROP_OWN);
   if (app->subtype == MCC_ASSP_STREAMS)
     return handle_streams (self, app->ssrc, &app->streams);
-  if (!self->has_streams)
-    return drop (self, MCC_DROP_OTHER_SENDER);
+  if (!self->has_streams) /* nobody knows yet whom a report is for */
+    return app->subtype == MCC_APP_REPORT ? MCC_DROP_OTHER_SENDER
+                                          : drop (self, MCC_DROP_OTHER_SENDER);
   if (app->stream >= self->streams.count)
     return drop (self, MCC_DROP_BAD_VALUE);
   if (app->subtype == MCC_APP_REPORT && self->config.asmp.variant == MCC_VARIANT_ENHANCED) {
@@ -341,7 +342,9 @@ mcc_assp_receiver_handle_rtp (MccAsspReceiver *self, unsigned stream, const MccR
     return MCC_DROP_NONE;
   }
   if (stream == MCC_ASSP_NO_STREAM || stream != mcc_assp_receiver_current (self))
-    return drop (self, MCC_DROP_OTHER_SENDER);
+    return !elsewhere && mcc_assp_streams_list (&self->streams, packet->ssrc)
+               ? MCC_DROP_OTHER_SENDER /* ours: it comes until the network has heard of a leave */
+               : drop (self, MCC_DROP_OTHER_SENDER);
   MccDrop verdict = mcc_asmp_receiver_handle_rtp (self->asmp, packet, from, now);
   mcc_assp_receiver_drain (self);
   if (verdict != MCC_DROP_NONE)

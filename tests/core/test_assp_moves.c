@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * An ASSP receiver on its way from one stream to another: what the host shows meanwhile; where a
- * lock leads in a ladder that moves.
+ * lock leads in a ladder that moves; what is counted as another sender's.
  */
 #include "assp_receiver_fixture.h"
 
@@ -141,6 +141,41 @@ test_lock_of_a_ladder_that_moves (void)
   mcc_assp_receiver_free (self.receiver);
 }
 
+static MccDrop
+packet_of (Fixture *self, unsigned stream, uint32_t ssrc, uint8_t host)
+{
+  MccAddress from = { .family = 4, .port = 5004, .bytes = { 10, 0, 0, host } };
+  MccRtpPacket packet = { .ssrc = ssrc, .seq = ++self->seq[stream], .bytes = 1250 };
+  MccDrop drop = mcc_assp_receiver_handle_rtp (self->receiver, stream, &packet, &from, self->now);
+  drain (self);
+  return drop;
+}
+
+/* What the network brings of a stream that was left is ours: dropped, and not said to be another
+ * sender's. Nor are reports that are heard before anybody has described streams. */
+static void
+test_not_another_sender (void)
+{
+  MccAddress host = { .family = 4, .port = 5005, .bytes = { 10, 0, 0, 1 } };
+  MccAsspApp app = { .ssrc = 5, .subtype = MCC_APP_REPORT, .stream = 0 };
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+  app.asmp = (MccApp){ .ssrc = 5, .subtype = MCC_APP_REPORT, .report = { .number = 1 } };
+  g_assert_cmpint (
+      mcc_assp_receiver_handle_app (self.receiver, &app, self.now), ==, MCC_DROP_OTHER_SENDER);
+  g_assert_cmpuint (stats_of (&self).dropped[MCC_DROP_OTHER_SENDER], ==, 0);
+  run (&self, MCC_SECOND);
+  mcc_asmp_receiver_set_host (mcc_assp_receiver_asmp (self.receiver), &host, self.now);
+  lock (&self, 1);
+  g_assert_false (self.join.overlap);
+  g_assert_cmpint (packet_of (&self, 0, SENDER, 1), ==, MCC_DROP_OTHER_SENDER);
+  g_assert_cmpuint (stats_of (&self).dropped[MCC_DROP_OTHER_SENDER], ==, 0);
+  g_assert_cmpint (packet_of (&self, 0, 0xbad, 1), ==, MCC_DROP_OTHER_SENDER);
+  g_assert_cmpuint (stats_of (&self).dropped[MCC_DROP_OTHER_SENDER], ==, 1);
+  g_assert_cmpint (packet_of (&self, 0, SENDER, 2), ==, MCC_DROP_OTHER_SENDER);
+  g_assert_cmpuint (stats_of (&self).dropped[MCC_DROP_OTHER_SENDER], ==, 2);
+  mcc_assp_receiver_free (self.receiver);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -151,5 +186,6 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-receiver/moves/late-cut", test_late_cut);
   g_test_add_func (
       "/assp-receiver/moves/lock-of-a-ladder-that-moves", test_lock_of_a_ladder_that_moves);
+  g_test_add_func ("/assp-receiver/moves/not-another-sender", test_not_another_sender);
   return g_test_run ();
 }
