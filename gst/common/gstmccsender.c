@@ -102,6 +102,10 @@ gst_mcc_sender_tell_receiver (GstMccSender *self, gint stream, MccReceiverState 
       name = "left";
       reason = "bye";
       break;
+    case MCC_RECEIVER_MOVED:
+      name = "left";
+      reason = "moved";
+      break;
     case MCC_RECEIVER_TIMED_OUT:
       name = "timed out";
       reason = "silence";

@@ -21,7 +21,8 @@ mcc_target_reason_name (MccTargetReason reason)
 const char *
 mcc_receiver_state_name (MccReceiverState state)
 {
-  static const char *const names[] = { "probation", "active", "left", "timed-out", "quarantined" };
+  static const char *const names[]
+      = { "probation", "active", "left", "timed-out", "quarantined", "moved" };
   return (unsigned)state < sizeof names / sizeof names[0] ? names[state] : "unknown";
 }
 

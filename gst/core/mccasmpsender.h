@@ -96,7 +96,8 @@ typedef enum {
   MCC_RECEIVER_ACTIVE,
   MCC_RECEIVER_LEFT,
   MCC_RECEIVER_TIMED_OUT,
-  MCC_RECEIVER_QUARANTINED /* a member, but its claims do not count: MccQuarantine says why */
+  MCC_RECEIVER_QUARANTINED, /* a member, but its claims do not count: MccQuarantine says why */
+  MCC_RECEIVER_MOVED        /* left, for another stream of ours */
 } MccReceiverState;
 
 /* Why a receiver's claims do not count (enhanced); mccasmpsendertrust.c. */
@@ -191,6 +192,9 @@ void mcc_asmp_sender_handle_block (
 MccDrop mcc_asmp_sender_handle_plain_report (MccAsmpSender *self, uint32_t ssrc,
     const MccPlainReport *report, const MccAddress *from, MccTime now);
 MccDrop mcc_asmp_sender_handle_bye (
+    MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccTime now);
+/* The same of one who reports in another stream of ours by now. */
+MccDrop mcc_asmp_sender_handle_moved (
     MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccTime now);
 /* All are asked to report so often (ELM's t_fb), whatever the budget would give them; 0: not. */
 void mcc_asmp_sender_set_report_interval (

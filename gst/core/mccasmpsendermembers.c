@@ -210,12 +210,13 @@ void
 mcc_asmp_sender_remove (MccAsmpSender *self, MccReceiver *receiver, MccReceiverState state)
 {
   bool active = receiver->state == MCC_RECEIVER_ACTIVE;
+  bool left = state == MCC_RECEIVER_LEFT || state == MCC_RECEIVER_MOVED;
   uint32_t ssrc = receiver->ssrc;
 
   if (active)
     mcc_asmp_sender_remember (self, receiver);
   if (receiver == mcc_asmp_sender_limiting (self))
-    mcc_asmp_sender_limit_gone (self, state == MCC_RECEIVER_LEFT);
+    mcc_asmp_sender_limit_gone (self, left);
   if (receiver->proven && ssrc == self->joined[0].ssrc)
     self->joined[0] = self->joined[1];
   self->unproven -= !receiver->proven;

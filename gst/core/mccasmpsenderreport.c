@@ -302,17 +302,31 @@ mcc_asmp_sender_handle_plain_report (MccAsmpSender *self, uint32_t ssrc,
   return drop;
 }
 
-MccDrop
-mcc_asmp_sender_handle_bye (MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccTime now)
+static MccDrop
+handle_end (MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccReceiverState state,
+    MccTime now)
 {
   mcc_asmp_sender_advance (self, now);
   MccReceiver *receiver
       = mcc_receivers_find (&self->receivers, ssrc, from != NULL ? from : &no_address);
   if (receiver == NULL)
     return mcc_asmp_sender_drop (self, MCC_DROP_ADDRESS, ssrc);
-  mcc_asmp_sender_remove (self, receiver, MCC_RECEIVER_LEFT);
+  mcc_asmp_sender_remove (self, receiver, state);
   mcc_asmp_sender_update_target (self);
   return MCC_DROP_NONE;
+}
+
+MccDrop
+mcc_asmp_sender_handle_bye (MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccTime now)
+{
+  return handle_end (self, ssrc, from, MCC_RECEIVER_LEFT, now);
+}
+
+MccDrop
+mcc_asmp_sender_handle_moved (
+    MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccTime now)
+{
+  return handle_end (self, ssrc, from, MCC_RECEIVER_MOVED, now);
 }
 
 bool

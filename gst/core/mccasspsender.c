@@ -239,19 +239,22 @@ static bool
 remove_from_others (MccAsspSender *self, unsigned stream, uint32_t ssrc, const MccAddress *from)
 {
   uint32_t number;
-  bool found = false;
+  bool found = false, moves = stream < count (self);
   for (unsigned j = 0; j < count (self); j++) {
     if (j == stream || !mcc_asmp_sender_get_number (self->stream[j].asmp, ssrc, from, &number))
       continue;
     found = true;
     bool counted = mcc_asmp_sender_counts (self->stream[j].asmp, ssrc, from);
-    mcc_asmp_sender_handle_bye (self->stream[j].asmp, ssrc, from, self->now);
+    if (moves)
+      mcc_asmp_sender_handle_moved (self->stream[j].asmp, ssrc, from, self->now);
+    else
+      mcc_asmp_sender_handle_bye (self->stream[j].asmp, ssrc, from, self->now);
     if (!counted) /* what a stranger does says nothing of the others */
       continue;
     self->stream[j].left = self->now;
-    if (stream < count (self))
+    if (moves)
       self->stream[j].moved = self->now;
-    if (stream < count (self) && mcc_assp_streams_lower (&self->streams, j, stream))
+    if (moves && mcc_assp_streams_lower (&self->streams, j, stream))
       self->stream[j].tried = self->now;
   }
   return found;

@@ -19,6 +19,7 @@ typedef struct {
   uint32_t number, seq[3];
   double bytes; /* of announcements */
   unsigned announcements, occupied[3], empty[3], lost, found;
+  unsigned left, moved; /* receivers: of the session, from one stream to another */
   MccAsspStreams streams; /* newest */
   MccTime round_begin, last;
   MccTime longest_round_wait; /* from a round's begin to its first announcement */
@@ -120,6 +121,10 @@ drain (Fixture *self)
       continue;
     if (action.asmp.type == MCC_SENDER_SEND_SESSION)
       note_announcement (self, &action);
+    if (action.asmp.type == MCC_SENDER_RECEIVER) {
+      self->left += action.asmp.state == MCC_RECEIVER_LEFT;
+      self->moved += action.asmp.state == MCC_RECEIVER_MOVED;
+    }
     if (action.asmp.type == MCC_SENDER_TARGET) {
       if (!self->live)
         check_target (self, action.stream, action.asmp.target_bps);

@@ -185,6 +185,8 @@ test_moves (void)
   g_assert_false (mcc_assp_sender_occupied (self.sender, 0));
   g_assert_cmpuint (self.target[0], ==, 300000); /* at once */
   g_assert_cmpuint (self.empty[0], ==, 1);
+  g_assert_cmpuint (self.moved, ==, 1);
+  g_assert_cmpuint (self.left, ==, 0);
   /* What it had said before comes late. */
   g_assert_cmpuint (report_number (&self, 1, 0, 400000, self.number - 1), ==, MCC_DROP_STALE);
   g_assert_false (mcc_assp_sender_occupied (self.sender, 0));
@@ -195,6 +197,9 @@ test_moves (void)
   g_assert_cmpuint (
       mcc_assp_sender_handle_bye (self.sender, 1001, &from, self.now), ==, MCC_DROP_NONE);
   g_assert_false (mcc_assp_sender_occupied (self.sender, 1));
+  drain (&self);
+  g_assert_cmpuint (self.moved, ==, 1);
+  g_assert_cmpuint (self.left, ==, 1);
   mcc_assp_sender_free (self.sender);
 }
 

@@ -154,6 +154,21 @@ on_bitrate_changed (GstElement *bin, GstElement *encoder, guint64 bitrate, gpoin
   g_atomic_int_inc ((gint *)data);
 }
 
+/* The bus is told of one that leaves @stream, and why. */
+static void
+check_left (BinFixture *f, gint stream, const gchar *reason)
+{
+  GstStructure *message = NULL;
+
+  do {
+    g_clear_pointer (&message, gst_structure_free);
+    message = bin_wait_element_message (f, "adaptive-multicast-receiver", stream, 2000);
+    g_assert_nonnull (message);
+  } while (g_strcmp0 (gst_structure_get_string (message, "state"), "left") != 0);
+  g_assert_cmpstr (gst_structure_get_string (message, "reason"), ==, reason);
+  gst_structure_free (message);
+}
+
 /* A report moves the target of its stream, and of no other. */
 static void
 test_reports (void)
@@ -206,8 +221,10 @@ test_reports (void)
   assp_peer_run (&f.peer, 200);
   g_assert_cmpuint (bin_stream_uint (&f, 1, "num-receivers"), ==, 0);
   g_assert_cmpuint (bin_stream_uint (&f, 2, "num-receivers"), ==, 1);
+  check_left (&f, 1, "moved");
   assp_peer_bye (&f.peer);
   assp_peer_run (&f.peer, 200);
+  check_left (&f, 2, "bye");
   g_assert_cmpuint (bin_stream_uint (&f, 2, "num-receivers"), ==, 0);
   bin_teardown (&f);
 }
