@@ -94,7 +94,10 @@ const GstMccSenderMachine gst_assp_simulcast_bin_machine = {
 static gboolean
 runs_locked (GstAsspSimulcastBin *self, guint i)
 {
-  return self->stream[i].idle.running && !GST_MCC_SENDER (self)->stream[i].ended;
+  GstMccSender *sender = GST_MCC_SENDER (self);
+
+  return self->stream[i].idle.running && !sender->stream[i].ended
+         && !gst_mcc_sender_is_stopped_locked (sender);
 }
 
 guint64
@@ -130,6 +133,16 @@ act_gate (GstAsspSimulcastBin *self, guint i, gboolean open)
   g_object_notify (G_OBJECT (self), "target-bitrate");
 }
 
+/* Called with the lock. */
+static void
+tell_running_locked (GstAsspSimulcastBin *self, guint i)
+{
+  GstMccSender *sender = GST_MCC_SENDER (self);
+  gboolean running = self->stream[i].idle.running && !gst_mcc_sender_is_stopped_locked (sender);
+
+  mcc_assp_sender_set_running (sender->core, i, running, gst_mcc_pump_now (sender->pump));
+}
+
 /* Called with the lock: a stream whose way in is not as it should be. */
 static gboolean
 poll_gate_locked (GstAsspSimulcastBin *self, GstMccSenderTodo *out)
@@ -145,19 +158,10 @@ poll_gate_locked (GstAsspSimulcastBin *self, GstMccSenderTodo *out)
     stream->gate_running = running;
     out->gate_open = stream->gate_open = open;
     out->gate_stream = i;
+    tell_running_locked (self, i); /* all stop where nobody reports (no-feedback) */
     return TRUE;
   }
   return FALSE;
-}
-
-/* Called with the lock. */
-static void
-tell_running_locked (GstAsspSimulcastBin *self, guint i)
-{
-  GstMccSender *sender = GST_MCC_SENDER (self);
-
-  mcc_assp_sender_set_running (
-      sender->core, i, self->stream[i].idle.running, gst_mcc_pump_now (sender->pump));
 }
 
 static void

@@ -574,12 +574,25 @@ count_frames (BinFixture *f, guint ms)
   return n;
 }
 
-/* no-feedback=stop: all streams stop where nobody reports, until somebody does. */
+/* Whether stream 0 runs, as described: an announcement waits for its budget. */
+static gboolean
+described_as (BinFixture *f, gboolean running)
+{
+  const MccAsspStream *stream = &f->peer.streams.stream[0];
+
+  for (guint ms = 0; ms < 8000 && ((stream->flags & MCC_ASSP_RUNNING) != 0) != running; ms += 20)
+    assp_peer_run (&f->peer, 20);
+  return ((stream->flags & MCC_ASSP_RUNNING) != 0) == running;
+}
+
+/* no-feedback=stop: all streams stop where nobody reports, until somebody does; figures and the
+ * description say so. */
 static void
 test_no_feedback_stops (void)
 {
   BinFixture f;
   gboolean stopped = FALSE;
+  guint64 total = 1;
 
   if (!bin_setup (&f, SOURCE "@ no-feedback=stop " LADDER))
     return;
@@ -588,8 +601,15 @@ test_no_feedback_stops (void)
   for (guint i = 0; i < 30 && !stopped; i++)
     stopped = count_frames (&f, 500) == 0;
   g_assert_true (stopped);
+  for (guint i = 0; i < 3; i++)
+    g_assert_cmpuint (bin_stream_uint (&f, i, "running"), ==, 0);
+  g_object_get (f.bin, "target-bitrate", &total, NULL);
+  g_assert_cmpuint (total, ==, 0);
+  g_assert_true (described_as (&f, FALSE));
   bin_enter (&f, 0, 300000);
   g_assert_true (bin_frames (&f, 0, 3));
+  g_assert_cmpuint (bin_stream_uint (&f, 0, "running"), ==, 1);
+  g_assert_true (described_as (&f, TRUE));
   bin_teardown (&f);
 }
 
