@@ -345,7 +345,8 @@ gst_assp_simulcast_bin_install_properties (GstMccSenderClass *sender_class)
           DEFAULT_ENCODER, STOPPED));
   g_object_class_install_property (klass, PROP_IDLE_TIMEOUT,
       g_param_spec_uint ("idle-timeout", "Idle time-out",
-          "A stream that had no receiver for so many ms is not encoded until one comes; the lowest "
-          "always is (0: all always are, for plain players of higher streams)",
+          "A stream that had no receiver for so many ms is not encoded until one comes (one that "
+          "had some goes on for 7 s at least, for those who still show it); the lowest always is "
+          "(0: all always are, for plain players of higher streams)",
           0, G_MAXUINT, DEFAULT_IDLE_TIMEOUT_MS, STOPPED | GST_PARAM_MUTABLE_READY));
 }

@@ -16,6 +16,7 @@ mcc_idle_set_occupied (MccIdle *self, bool occupied, MccTime now)
     self->since = MCC_TIME_NONE;
   else if (self->since == MCC_TIME_NONE)
     self->since = now;
+  self->left = self->left || occupied;
   self->running = self->running || occupied;
   return runs_again;
 }
@@ -37,7 +38,7 @@ mcc_idle_next_timeout (const MccIdle *self)
 {
   if (!self->running || self->since == MCC_TIME_NONE || self->after == MCC_TIME_NONE)
     return MCC_TIME_NONE;
-  return self->since + self->after;
+  return self->since + (self->left ? mcc_time_max (self->after, MCC_IDLE_LEFT) : self->after);
 }
 
 bool

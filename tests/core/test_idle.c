@@ -74,6 +74,26 @@ test_other_time (void)
   g_assert_cmpuint (mcc_idle_next_timeout (&idle), ==, START + 10 * AFTER);
 }
 
+/* Who has gone to another stream shows this one until a picture of that has come. */
+static void
+test_left (void)
+{
+  MccIdle idle;
+
+  mcc_idle_init (&idle, MCC_SECOND, START);
+  g_assert_cmpuint (mcc_idle_next_timeout (&idle), ==, START + MCC_SECOND); /* nobody was here */
+  mcc_idle_set_occupied (&idle, true, START);
+  mcc_idle_set_occupied (&idle, false, START + AFTER);
+  g_assert_false (mcc_idle_handle_timeout (&idle, START + AFTER + MCC_ASSP_JOIN_TIMEOUT));
+  g_assert_cmpuint (mcc_idle_next_timeout (&idle), ==, START + AFTER + MCC_IDLE_LEFT);
+  g_assert_true (mcc_idle_handle_timeout (&idle, START + AFTER + MCC_IDLE_LEFT));
+  /* ... where so much is asked for, no longer */
+  mcc_idle_init (&idle, AFTER, START);
+  mcc_idle_set_occupied (&idle, true, START);
+  mcc_idle_set_occupied (&idle, false, START);
+  g_assert_cmpuint (mcc_idle_next_timeout (&idle), ==, START + AFTER);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -82,5 +102,6 @@ main (int argc, char **argv)
   g_test_add_func ("/idle/comes-back-at-once", test_comes_back);
   g_test_add_func ("/idle/never", test_never);
   g_test_add_func ("/idle/other-time", test_other_time);
+  g_test_add_func ("/idle/left", test_left);
   return g_test_run ();
 }
