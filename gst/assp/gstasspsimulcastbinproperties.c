@@ -336,7 +336,8 @@ gst_assp_simulcast_bin_install_properties (GstMccSenderClass *sender_class)
   g_object_class_install_property (klass, PROP_MAX_STREAMS,
       g_param_spec_uint ("max-streams", "Most streams",
           "At most so many streams, whose bounds follow what the receivers can take, from those of "
-          "streams on (0: the bounds of streams stay; where it is unset, 3)",
+          "streams on; never more than streams has bounds, or than there are request pads: a "
+          "higher number adds none (0: the bounds of streams stay; where it is unset, 3)",
           0, MCC_ASSP_STREAMS_MAX, 0, STOPPED));
   g_object_class_install_property (klass, PROP_ENCODER_DESCRIPTION,
       g_param_spec_string ("encoder-description", "Encoder",
