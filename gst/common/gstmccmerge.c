@@ -22,6 +22,7 @@ struct _GstMccMerge {
   /* Of the one thread alone. */
   GArray *todo; /* MccSpliceAction */
   gint payload_type;
+  gint told; /* shown, and its kind was told anew; -1: none */
 
   /* Guards what follows; never held over a call out. */
   GMutex lock;
@@ -51,7 +52,7 @@ gst_mcc_merge_new (const GstMccMergeFuncs *funcs, gpointer owner, guint32 ssrc)
   self->funcs = *funcs;
   self->owner = owner;
   self->ssrc = ssrc;
-  self->payload_type = -1;
+  self->payload_type = self->told = -1;
   self->splice = splice;
   self->todo = g_array_new (FALSE, FALSE, sizeof (MccSpliceAction));
   self->commands = g_array_new (FALSE, FALSE, sizeof (Command));
@@ -204,6 +205,8 @@ do_kind_locked (GstMccMerge *self, const Command *command, MccTime now)
 
   self->stream[command->stream].kind = command->kind;
   self->stream[command->stream].clock_rate = command->clock_rate;
+  if (command->clock_rate && mcc_splice_shows (self->splice, command->stream))
+    self->told = (gint)command->stream;
   if (!command->clock_rate || !self->waiting || self->waiting_stream != command->stream)
     return;
   self->waiting = FALSE;
@@ -288,6 +291,9 @@ delimit (GstMccMerge *self, const MccSpliceAction *action)
 static void
 act (GstMccMerge *self)
 {
+  if (self->told >= 0)
+    self->funcs.kind (self->owner, (guint)self->told);
+  self->told = -1;
   for (guint i = 0; i < self->todo->len; i++) {
     MccSpliceAction action = g_array_index (self->todo, MccSpliceAction, i);
 

@@ -26,6 +26,8 @@ typedef struct {
   void (*out) (gpointer owner, GstBuffer *buffer, gboolean late);
   /* What comes out next is @stream. */
   void (*cut) (gpointer owner, guint stream);
+  /* What comes out is @stream, and what it carries was told anew: it may be another encoding. */
+  void (*kind) (gpointer owner, guint stream);
   /* Nothing of @stream is of use any more. */
   void (*left) (gpointer owner, guint stream);
   /* A key unit of @stream was torn; another is needed. */
@@ -49,7 +51,7 @@ void gst_mcc_merge_handle (GstMccMerge *self, guint stream, GstBuffer *buffer, M
 /* Returns when to call it next. */
 MccTime gst_mcc_merge_due (GstMccMerge *self, MccTime now);
 
-/* From `cut`: what comes out has this payload type; -1: its own. */
+/* From `cut` and `kind`: what comes out has this payload type; -1: its own. */
 void gst_mcc_merge_set_payload_type (GstMccMerge *self, gint payload_type);
 
 /* Any thread. */

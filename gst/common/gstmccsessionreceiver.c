@@ -209,6 +209,12 @@ on_cut (gpointer owner, guint stream)
     self->handler.cut (self->owner, stream);
 }
 
+static void
+on_kind (gpointer owner, guint stream)
+{
+  set_shown_caps (owner, stream);
+}
+
 /* Out of the group of @stream. */
 static void
 drop_membership (GstMccSession *self, guint stream, gboolean only_leaving)
@@ -246,6 +252,7 @@ on_key_unit_torn (gpointer owner, guint stream)
 static const GstMccMergeFuncs merge_funcs = {
   .out = on_merged,
   .cut = on_cut,
+  .kind = on_kind,
   .left = on_left,
   .key_unit = on_key_unit_torn,
 };

@@ -360,6 +360,12 @@ mcc_splice_wants (const MccSplice *self, unsigned stream, uint32_t ssrc)
 }
 
 bool
+mcc_splice_shows (const MccSplice *self, unsigned stream)
+{
+  return self->shown.used && self->shown.stream == stream;
+}
+
+bool
 mcc_splice_map_report (const MccSplice *self, uint32_t ssrc, uint32_t rtp_time, uint32_t *out)
 {
   const MccSpliceLine *line = &self->shown;

@@ -95,6 +95,8 @@ void mcc_splice_join (MccSplice *self, unsigned stream, uint32_t ssrc, uint32_t 
 void mcc_splice_leave (MccSplice *self, unsigned stream, MccTime now);
 /* Whether packets of it are of use. */
 bool mcc_splice_wants (const MccSplice *self, unsigned stream, uint32_t ssrc);
+/* Whether what leaves is @stream. */
+bool mcc_splice_shows (const MccSplice *self, unsigned stream);
 /* The timestamp under which a sender report of @ssrc, about @rtp_time, is one of what leaves;
  * false: it is not of what is shown, or near a cut. */
 bool mcc_splice_map_report (const MccSplice *self, uint32_t ssrc, uint32_t rtp_time, uint32_t *out);

@@ -313,6 +313,57 @@ test_set_at_the_start (void)
   g_type_class_unref (klass);
 }
 
+static gboolean
+comes_as (World *world, const gchar *encoding)
+{
+  GstElement *sink = gst_bin_get_by_name (GST_BIN (world->pipeline), "sink");
+  GstPad *pad = gst_element_get_static_pad (sink, "sink");
+  gboolean so = FALSE;
+
+  for (guint i = 0; i < 500 && !so; i++) {
+    GstCaps *caps = gst_pad_get_current_caps (pad);
+
+    so = caps
+         && g_strcmp0 (gst_structure_get_string (gst_caps_get_structure (caps, 0), "encoding-name"),
+                encoding)
+                == 0;
+    gst_clear_caps (&caps);
+    g_usleep (10000);
+  }
+  gst_object_unref (pad);
+  gst_object_unref (sink);
+  return so;
+}
+
+/* The stream that is shown is announced as another encoding: what comes out is said to be that, in
+ * the same stream of packets. */
+static void
+test_another_encoding (void)
+{
+  World world;
+  AsspSource peer;
+  guint before;
+
+  assp_source_init (&peer, group, port, 0x340);
+  assp_source_start (&peer);
+  world_start (&world, &peer, "lock-stream=0");
+  g_assert_true (world_comes_to (&world, 0, 5));
+  g_assert_true (comes_as (&world, "H264"));
+  g_assert_cmpuint (world.caps, ==, 1);
+  g_atomic_pointer_set (&peer.encoding_name, "MP4V-ES");
+  g_assert_true (comes_as (&world, "MP4V-ES"));
+  before = world.buffers;
+  g_usleep (500000);
+  g_assert_cmpuint (world.buffers, >, before + 20);
+  g_assert_cmpuint (world.caps, ==, 2);
+  g_assert_cmpuint (world.stream_starts, ==, 1);
+  g_assert_cmpuint (world.other_ssrc, ==, 0);
+  g_assert_cmpuint (world.gaps, ==, 0);
+  g_assert_cmpuint (world_stat (&world, "joins"), ==, 1);
+  world_stop (&world);
+  assp_source_stop (&peer, FALSE);
+}
+
 /* Caps that the user gives stand from the first packet on. */
 static void
 test_user_caps (void)
@@ -678,6 +729,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asspsimulcastsrc/carried-announcements", test_carried);
   g_test_add_func ("/asspsimulcastsrc/set-under-a-lock", test_set_under_a_lock);
   g_test_add_func ("/asspsimulcastsrc/renamed", test_renamed);
+  g_test_add_func ("/asspsimulcastsrc/another-encoding", test_another_encoding);
   g_test_add_func ("/asspsimulcastsrc/user-caps", test_user_caps);
   g_test_add_func ("/asspsimulcastsrc/join-fails-at-first", test_join_fails);
   g_test_add_func ("/asspsimulcastsrc/stream-does-not-come", test_stream_does_not_come);

@@ -11,7 +11,8 @@
 
 typedef struct {
   GstMccMerge *merge;
-  guint outs, late, cuts, left, torn;
+  guint outs, late, cuts, kinds, left, torn;
+  guint kind;          /* newest: stream */
   guint cut, cut_outs; /* newest: stream, packets before */
   guint8 first[16], last[16];
   guint8 delimiter[16]; /* the first packet since the newest cut */
@@ -45,6 +46,15 @@ on_cut (gpointer owner, guint stream)
 }
 
 static void
+on_kind (gpointer owner, guint stream)
+{
+  World *world = owner;
+
+  world->kinds++;
+  world->kind = stream;
+}
+
+static void
 on_left (gpointer owner, guint stream)
 {
   ((World *)owner)->left++;
@@ -59,8 +69,9 @@ on_key_unit (gpointer owner, guint stream)
 static void
 world_start (World *world)
 {
-  static const GstMccMergeFuncs funcs
-      = { .out = on_out, .cut = on_cut, .left = on_left, .key_unit = on_key_unit };
+  static const GstMccMergeFuncs funcs = {
+    .out = on_out, .cut = on_cut, .kind = on_kind, .left = on_left, .key_unit = on_key_unit
+  };
 
   memset (world, 0, sizeof *world);
   world->now = START;
@@ -210,6 +221,37 @@ test_payload_type (void)
   gst_mcc_merge_free (world.merge);
 }
 
+/* What is shown may become another encoding under its SSRC: the owner must hear of it, but of no
+ * other stream's, for that is told when it is cut to. */
+static void
+test_told_anew (void)
+{
+  World world;
+
+  world_start (&world);
+  gst_mcc_merge_set_kind (world.merge, 0, GST_MCC_PAYLOAD_H264, 90000);
+  gst_mcc_merge_join (world.merge, 0, 0x10);
+  frame (&world, 0, TRUE, 1000);
+  g_assert_cmpuint (world.cuts, ==, 1);
+  g_assert_cmpuint (world.kinds, ==, 0);
+  gst_mcc_merge_set_kind (world.merge, 1, GST_MCC_PAYLOAD_VP8, 90000);
+  gst_mcc_merge_set_kind (world.merge, 0, GST_MCC_PAYLOAD_OTHER, 0);
+  gst_mcc_merge_due (world.merge, world.now);
+  g_assert_cmpuint (world.kinds, ==, 0);
+  gst_mcc_merge_set_kind (world.merge, 0, GST_MCC_PAYLOAD_VP8, 90000);
+  gst_mcc_merge_due (world.merge, world.now);
+  g_assert_cmpuint (world.kinds, ==, 1);
+  g_assert_cmpuint (world.kind, ==, 0);
+  gst_mcc_merge_due (world.merge, world.now);
+  g_assert_cmpuint (world.kinds, ==, 1);
+  gst_mcc_merge_leave (world.merge, 0);
+  gst_mcc_merge_due (world.merge, world.now);
+  gst_mcc_merge_set_kind (world.merge, 0, GST_MCC_PAYLOAD_H264, 90000);
+  gst_mcc_merge_due (world.merge, world.now);
+  g_assert_cmpuint (world.kinds, ==, 1);
+  gst_mcc_merge_free (world.merge);
+}
+
 /* A slice of a frame whose end is lost, and the key unit of another stream behind it: between them
  * a number that is left out, and an access unit delimiter where the encoding has one. */
 static void
@@ -292,6 +334,7 @@ main (int argc, char **argv)
   g_test_add_func ("/merge/waits-for-its-encoding", test_waits_for_its_encoding);
   g_test_add_func ("/merge/reports-are-about-what-comes-out", test_reports);
   g_test_add_func ("/merge/payload-type", test_payload_type);
+  g_test_add_func ("/merge/told-anew-of-what-is-shown", test_told_anew);
   g_test_add_func ("/merge/a-key-unit-behind-a-torn-frame", test_torn);
   g_test_add_func ("/merge/reset", test_reset);
   return g_test_run ();
