@@ -21,6 +21,8 @@ read_payload (const MccLayerClass *self, const uint8_t *payload, size_t size, Mc
       return mcc_layer_vp8 (payload, size, out);
     case MCC_LAYER_CODEC_H265:
       return mcc_layer_h265 (payload, size, out);
+    case MCC_LAYER_CODEC_VP9:
+      return mcc_layer_vp9 (payload, size, out);
     case MCC_LAYER_CODEC_OTHER:
       break;
   }

@@ -2,19 +2,20 @@
  *
  * mcclayerclass: the layer of an access unit, read from its RTP payloads, and what the unit needs.
  *
- * | encoding        | layer                                            | key          | sync by
- * itself |
- * |-----------------|--------------------------------------------------|--------------|----------------|
- * | H.264, RFC 6184 | a slice is I or P: 0; B, nal_ref_idc > 0: 1; = 0: 2 | IDR       | - | | VP8,
- * RFC 7741   | TID (no TID: 0)                                  | P = 0        | Y              |
- * | H.265, RFC 7798 | TemporalId                                       | IRAP         | TSA, STSA |
- * | other           | 0                                                | each unit    | each unit |
+ * | encoding        | layer                                 | key              | sync by itself |
+ * |-----------------|---------------------------------------|------------------|----------------|
+ * | H.264, RFC 6184 | a slice is I or P: 0; B, nal_ref_idc  | IDR              | -              |
+ * |                 | > 0: 1; = 0: 2                        |                  |                |
+ * | VP8, RFC 7741   | TID (no TID: 0)                       | P = 0            | Y              |
+ * | H.265, RFC 7798 | TemporalId                            | IRAP             | TSA, STSA      |
+ * | VP9, RFC 9628   | 0                                     | P = 0 with B = 1 | -              |
+ * | other           | 0                                     | each unit        | each unit      |
  *
  * The H.264 rule is that of a strict B pyramid: a P picture never needs a B picture, and no B
- * picture one of before the last P or I, so that each unit of layer 0 is CLEAN. Of VP8 and H.265
- * only key units are. A unit is SYNC also when no unit of its layer that others may need has come
- * since the last CLEAN one. Where there are fewer layers than the encoding has, the highest takes
- * the rest.
+ * picture one of before the last P or I, so that each unit of layer 0 is CLEAN. Of VP8, H.265 and
+ * VP9 only key units are. Units of others say nothing of what they need: a loss is the decoder's. A
+ * unit is SYNC also when no unit of its layer that others may need has come since the last CLEAN
+ * one. Where there are fewer layers than the encoding has, the highest takes the rest.
  *
  * It is the whole unit that is classified: parameter sets, delimiters and SEI before its slices
  * have no layer. Sizes are checked to the byte; what is not as long as it says is MALFORMED.
@@ -27,7 +28,8 @@ typedef enum {
   MCC_LAYER_CODEC_OTHER,
   MCC_LAYER_CODEC_H264,
   MCC_LAYER_CODEC_VP8,
-  MCC_LAYER_CODEC_H265
+  MCC_LAYER_CODEC_H265,
+  MCC_LAYER_CODEC_VP9
 } MccLayerCodec;
 
 typedef enum {
@@ -74,3 +76,4 @@ MccLayerUnit mcc_layer_class_end (MccLayerClass *self);
 MccLayerError mcc_layer_h264 (const uint8_t *payload, size_t size, MccLayerSlice *out);
 MccLayerError mcc_layer_vp8 (const uint8_t *payload, size_t size, MccLayerSlice *out);
 MccLayerError mcc_layer_h265 (const uint8_t *payload, size_t size, MccLayerSlice *out);
+MccLayerError mcc_layer_vp9 (const uint8_t *payload, size_t size, MccLayerSlice *out);

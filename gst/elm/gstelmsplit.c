@@ -332,6 +332,8 @@ codec_of (GstCaps *caps)
       return MCC_LAYER_CODEC_H265;
     case GST_MCC_PAYLOAD_VP8:
       return MCC_LAYER_CODEC_VP8;
+    case GST_MCC_PAYLOAD_VP9:
+      return MCC_LAYER_CODEC_VP9;
     default:
       return MCC_LAYER_CODEC_OTHER;
   }

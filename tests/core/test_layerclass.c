@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Payloads are written by hand from RFC 6184, 7741 and 7798.
+ * Payloads are written by hand from RFC 6184, 7741, 7798 and 9628.
  */
 #include <glib.h>
 #include <string.h>
@@ -176,6 +176,21 @@ test_h265 (void)
   check (mcc_layer_h265, rows, G_N_ELEMENTS (rows));
 }
 
+static void
+test_vp9 (void)
+{
+  static const Row rows[] = {
+    { "key frame, its first packet", 3, { 0x88, 0x05, 0x82 }, 0, 0, "kn" },
+    { "key frame, 15-bit picture id", 4, { 0x8c, 0x80, 0x05, 0x82 }, 0, 0, "kn" },
+    { "key frame, a later packet", 3, { 0x80, 0x05, 0x82 }, 0, 0, "n" },
+    { "inter frame", 3, { 0xc8, 0x06, 0x86 }, 0, 0, "n" },
+    { "inter frame, its last packet", 3, { 0xc4, 0x06, 0x86 }, 0, 0, "n" },
+    { "nothing", 0, { 0 }, MCC_LAYER_MALFORMED, -1, "" },
+    { "no payload", 1, { 0x08 }, MCC_LAYER_MALFORMED, -1, "" },
+  };
+  check (mcc_layer_vp9, rows, G_N_ELEMENTS (rows));
+}
+
 /* ---- units ---- */
 
 enum { KEY = MCC_LAYER_KEY, SYNC = MCC_LAYER_SYNC, CLEAN = MCC_LAYER_CLEAN };
@@ -256,6 +271,27 @@ test_h265_units (void)
   check_units (MCC_LAYER_CODEC_H265, 2, two, G_N_ELEMENTS (two));
 }
 
+/* One layer; a picture begins only with a key frame, whose first packet alone says so. */
+static void
+test_vp9_units (void)
+{
+  static const Unit units[] = {
+    { "key", 3, { 0x8c, 0x05, 0x82 }, 0, KEY | SYNC | CLEAN },
+    { "inter", 3, { 0xcc, 0x06, 0x86 }, 0, 0 },
+    { "inter again", 3, { 0xcc, 0x07, 0x86 }, 0, 0 },
+    { "key again", 3, { 0x8c, 0x08, 0x82 }, 0, KEY | SYNC | CLEAN },
+  };
+  static const uint8_t first[] = { 0x88, 0x05, 0x82 }, last[] = { 0x84, 0x05, 0x00 };
+  MccLayerClass class;
+  check_units (MCC_LAYER_CODEC_VP9, 3, units, G_N_ELEMENTS (units));
+  mcc_layer_class_init (&class, MCC_LAYER_CODEC_VP9, 3);
+  mcc_layer_class_add (&class, first, sizeof first);
+  mcc_layer_class_add (&class, last, sizeof last);
+  g_assert_cmphex (mcc_layer_class_end (&class).flags, ==, KEY | SYNC | CLEAN);
+  mcc_layer_class_add (&class, first, 0);
+  g_assert_cmpint (mcc_layer_class_end (&class).error, ==, MCC_LAYER_MALFORMED);
+}
+
 static void
 test_other_units (void)
 {
@@ -317,9 +353,11 @@ main (int argc, char **argv)
   g_test_add_func ("/layer-class/h264-payloads-of-rfc-6184", test_h264);
   g_test_add_func ("/layer-class/vp8-descriptors-of-rfc-7741", test_vp8);
   g_test_add_func ("/layer-class/h265-payloads-of-rfc-7798", test_h265);
+  g_test_add_func ("/layer-class/vp9-descriptors-of-rfc-9628", test_vp9);
   g_test_add_func ("/layer-class/what-a-unit-of-a-strict-pyramid-needs", test_pyramid);
   g_test_add_func ("/layer-class/vp8-layers-begin-where-y-says", test_vp8_units);
   g_test_add_func ("/layer-class/h265-layers-begin-where-nothing-is-needed", test_h265_units);
+  g_test_add_func ("/layer-class/vp9-begins-with-a-key-frame", test_vp9_units);
   g_test_add_func ("/layer-class/unknown-encodings-have-one-layer", test_other_units);
   g_test_add_func ("/layer-class/it-is-the-whole-unit-that-has-a-layer", test_whole_unit);
   g_test_add_func ("/layer-class/malformed-units-go-to-all-and-begin-nothing", test_errors);

@@ -20,7 +20,8 @@ static void
 classify (FuzzInput *in, unsigned kind)
 {
   MccLayerClass class;
-  mcc_layer_class_init (&class, (MccLayerCodec)(kind % 4), 1 + kind / 4 % 7);
+  MccLayerCodec codec = kind < 28 ? (MccLayerCodec)(kind % 4) : MCC_LAYER_CODEC_VP9;
+  mcc_layer_class_init (&class, codec, 1 + kind / 4 % 7);
   while (in->left > 0) {
     size_t size = fuzz_u8 (in);
     uint8_t *exact;
@@ -185,7 +186,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
   FuzzInput in = { data, size };
   uint8_t kind = fuzz_u8 (&in);
-  if (kind < 28)
+  if (kind < 32)
     classify (&in, kind);
   else if (kind < 64)
     find (&in);
