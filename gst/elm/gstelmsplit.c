@@ -168,6 +168,61 @@ push_unit (GstElmSplit *self, GstBufferList *list, const MccLayerUnit *unit, gui
   return gst_pad_push_list (self->src, out);
 }
 
+/* ---- which layer; with the lock ---- */
+
+static void
+read_payload (Input *input, GstBuffer *buffer)
+{
+  const guint8 *payload;
+  GstMapInfo map;
+  gsize size;
+
+  if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
+    return;
+  payload = gst_mcc_rtp_find_payload (map.data, map.size, &size);
+  mcc_layer_class_add (&input->class, payload, payload ? size : 0);
+  gst_buffer_unmap (buffer, &map);
+}
+
+static MccLayerUnit
+read_unit (Input *input, GstBufferList *list)
+{
+  for (guint i = 0; i < gst_buffer_list_length (list); i++)
+    read_payload (input, gst_buffer_list_get (list, i));
+  return mcc_layer_class_end (&input->class);
+}
+
+/* What waits, with no more than @count layers: the highest takes the rest, and what is needed in it
+ * is another matter then. */
+static void
+fold_pending (GstElmSplit *self, guint count)
+{
+  Input *input = self->inputs[0];
+
+  mcc_layer_class_init (&input->class, input->class.codec, count);
+  for (guint i = 0; i < self->pending->len; i++) {
+    Pending *pending = &g_array_index (self->pending, Pending, i);
+
+    pending->unit = read_unit (input, pending->list);
+  }
+}
+
+/* The layers of what waits, and of what has left. One that is empty, as that of the B references is
+ * where no B picture is one, is none: the next one takes its place, and what is above it. */
+static guint
+count_pending (GstElmSplit *self)
+{
+  guint there = (1u << MAX (self->order.count, 1)) - 1, count = 0;
+
+  for (guint i = 0; i < self->pending->len; i++)
+    there |= 1u << g_array_index (self->pending, Pending, i).unit.layer;
+  while (there & 1u << count)
+    count++;
+  if (there >> count)
+    fold_pending (self, ++count);
+  return count;
+}
+
 static void
 set_count (GstElmSplit *self, guint count)
 {
@@ -181,12 +236,9 @@ static GstFlowReturn
 push_pending (GstElmSplit *self)
 {
   GstFlowReturn ret = GST_FLOW_OK;
-  guint count = 1;
 
-  for (guint i = 0; i < self->pending->len; i++)
-    count = MAX (count, g_array_index (self->pending, Pending, i).unit.layer + 1u);
-  if (self->pending->len > 0 && self->order.count == 0)
-    set_count (self, count);
+  if (self->pending->len > 0)
+    set_count (self, count_pending (self));
   for (guint i = 0; i < self->pending->len; i++) {
     Pending *pending = &g_array_index (self->pending, Pending, i);
 
@@ -204,6 +256,13 @@ counted (GstElmSplit *self)
                 >= (gint64)(GST_ELM_SPLIT_TIME / GST_USECOND);
 }
 
+/* Whether the layers have to be counted, at first or again: one above the next came. */
+static gboolean
+is_to_be_counted (GstElmSplit *self, const MccLayerUnit *unit)
+{
+  return self->order.count == 0 || self->pending->len > 0 || unit->layer > self->order.count;
+}
+
 /* Takes @list. */
 static GstFlowReturn
 take_unit (GstElmSplit *self, Input *input, GstBufferList *list, const MccLayerUnit *unit)
@@ -215,7 +274,7 @@ take_unit (GstElmSplit *self, Input *input, GstBufferList *list, const MccLayerU
     gst_buffer_list_unref (list);
     return GST_FLOW_OK;
   }
-  if (input->layer < 0 && self->order.count == 0) {
+  if (input->layer < 0 && is_to_be_counted (self, unit)) {
     if (self->pending->len == 0)
       self->pending_since = g_get_monotonic_time ();
     g_array_append_val (self->pending, pending);
@@ -230,20 +289,6 @@ take_unit (GstElmSplit *self, Input *input, GstBufferList *list, const MccLayerU
 
 /* ---- units on their way in ---- */
 
-static void
-read_payload (Input *input, GstBuffer *buffer)
-{
-  const guint8 *payload;
-  GstMapInfo map;
-  gsize size;
-
-  if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
-    return;
-  payload = gst_mcc_rtp_find_payload (map.data, map.size, &size);
-  mcc_layer_class_add (&input->class, payload, payload ? size : 0);
-  gst_buffer_unmap (buffer, &map);
-}
-
 /* With the lock. */
 static GstFlowReturn
 finish_unit (Input *input)
@@ -254,9 +299,7 @@ finish_unit (Input *input)
 
   if (!list)
     return GST_FLOW_OK;
-  for (guint i = 0; i < gst_buffer_list_length (list); i++)
-    read_payload (input, gst_buffer_list_get (list, i));
-  unit = mcc_layer_class_end (&input->class);
+  unit = read_unit (input, list);
   if (unit.error != MCC_LAYER_GOOD)
     self->handler.malformed (self->owner, unit.error);
   if (input->layer >= 0 && unit.layer != input->layer) {
@@ -415,9 +458,13 @@ take_caps (Input *input, GstEvent *event)
   GstElmSplit *self = input->split;
   guint offset = 0;
   gchar name[16];
+  MccLayerCodec codec;
   GstCaps *caps;
 
   gst_event_parse_caps (event, &caps);
+  codec = codec_of (caps);
+  if (codec != input->class.codec) /* else its layers are what they were counted as */
+    push_pending (self);
   if (!find_ids (input, caps)) {
     self->handler.no_id (self->owner, caps);
     gst_event_unref (event);
@@ -425,7 +472,8 @@ take_caps (Input *input, GstEvent *event)
   }
   gst_structure_get_uint (gst_caps_get_structure (caps, 0), "timestamp-offset", &offset);
   input->time_offset = offset;
-  mcc_layer_class_init (&input->class, codec_of (caps), self->most);
+  if (codec != input->class.codec)
+    mcc_layer_class_init (&input->class, codec, self->most);
   if (input != self->inputs[0])
     return event;
   caps = gst_caps_copy (caps);
@@ -653,6 +701,8 @@ gst_elm_split_change_state (GstElement *element, GstStateChange transition)
     self->ended = self->begun = FALSE;
     self->order.count = 0; /* what comes then may be another stream */
     self->order_id = 0;
+    for (guint i = 0; i < self->n_inputs; i++)
+      mcc_layer_class_init (&self->inputs[i]->class, MCC_LAYER_CODEC_OTHER, self->most);
     g_mutex_unlock (&self->lock);
   }
   return ret;

@@ -6,7 +6,8 @@
  *
  * Either one stream comes in, whose units are sorted by what they say, or one stream a layer. Of
  * one stream, the layers are counted first: over GST_ELM_SPLIT_UNITS units or GST_ELM_SPLIT_TIME,
- * which are held; a unit of a higher layer that comes later makes them more.
+ * which are held; a unit of a higher layer that comes later makes them more. None of them is empty:
+ * where none is of the B references, say, those above take their place, all in one.
  */
 #pragma once
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * gstelmsplit: events and caps of one layer among several; with the pacer and gstelmfan, a layer's
- * other SSRC. What the layers are made of is test_layers.c's.
+ * gstelmsplit: events and caps of one layer among several; how many layers one stream has; with the
+ * pacer and gstelmfan, a layer's other SSRC. What the layers are made of is test_layers.c's.
  */
+#include <string.h>
+
 #include <gst/check/gstharness.h>
 #include <gst/gst.h>
 #include <gst/rtp/gstrtpbuffer.h>
@@ -14,17 +16,22 @@
 #include "mcclayerorder.h"
 #include "mccrtpextension.h"
 
-#define CAPS "application/x-rtp,media=video,encoding-name=VP8,clock-rate=90000,payload=96"
+#define CAPS_OF(NAME)                                                                              \
+  "application/x-rtp,media=video,encoding-name=" NAME ",clock-rate=90000,payload=96"
+#define CAPS CAPS_OF ("VP8")
 
 typedef struct {
   GstHarness *layer[2]; /* [0] has the src pad, too */
   guint refused, flushes, segments, eos;
+  guint count, seen; /* layers: as told, as the newest packet says */
   guint16 seq;
 } Fixture;
 
 static void
 on_layers (gpointer owner, guint count)
 {
+  if (owner)
+    ((Fixture *)owner)->count = count;
 }
 
 static void
@@ -52,7 +59,7 @@ on_event (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 }
 
 static void
-setup_seed (Fixture *f, guint layers, guint64 seed)
+setup_with (Fixture *f, guint layers, guint most, guint64 seed)
 {
   static const GstElmSplitHandler handler
       = { .layers = on_layers, .malformed = on_malformed, .no_id = on_no_id };
@@ -60,7 +67,7 @@ setup_seed (Fixture *f, guint layers, guint64 seed)
   GstPad *src;
 
   memset (f, 0, sizeof *f);
-  split = gst_elm_split_new (&handler, f, 2, seed);
+  split = gst_elm_split_new (&handler, f, most, seed);
   for (guint i = 0; i < layers; i++)
     gst_elm_split_add_pad (GST_ELM_SPLIT (split), layers > 1 ? (gint)i : -1);
   f->layer[0] = gst_harness_new_with_element (split, "sink_0", "src");
@@ -76,7 +83,7 @@ setup_seed (Fixture *f, guint layers, guint64 seed)
 static void
 setup (Fixture *f, guint layers)
 {
-  setup_seed (f, layers, 1);
+  setup_with (f, layers, 2, 1);
 }
 
 static void
@@ -348,7 +355,7 @@ test_seed (void)
   for (guint i = 0; i < 3; i++) {
     Fixture f;
 
-    setup_seed (&f, 2, i < 2 ? 7 : 8);
+    setup_with (&f, 2, 2, i < 2 ? 7 : 8);
     for (guint k = 0; k < 2; k++)
       ssrc[i][k] = gst_elm_split_get_ssrc (GST_ELM_SPLIT (f.layer[0]->element), k);
     teardown (&f);
@@ -386,6 +393,155 @@ test_ids_of_earlier_ones (void)
   g_assert_cmpint (offer (&f, 1, 7, 14, "urn:x"), ==, GST_FLOW_OK);
   g_assert_cmpint (offer (&f, 0, 1, 6, "urn:x"), ==, GST_FLOW_NOT_NEGOTIATED);
   g_assert_cmpuint (f.refused, >, 0);
+  teardown (&f);
+}
+
+/* ---- the layers of one stream ---- */
+
+/* Pictures by their letters: I and P, B that others refer to, b that none does. */
+static void
+push_pictures (Fixture *f, const gchar *kinds)
+{
+  static const gchar names[] = "IPBb";
+  static const guint8 payloads[][2]
+      = { { 0x65, 0x88 }, { 0x41, 0x9a }, { 0x41, 0x9e }, { 0x01, 0x9c } };
+
+  for (; *kinds; kinds++) {
+    guint8 packet[14] = { 0x80, 0x80 | 96 };
+
+    GST_WRITE_UINT16_BE (packet + 2, f->seq++);
+    memcpy (packet + 12, payloads[strchr (names, *kinds) - names], 2);
+    g_assert_cmpint (gst_harness_push (f->layer[0], gst_buffer_new_memdup (packet, sizeof packet)),
+        ==, GST_FLOW_OK);
+  }
+}
+
+/* What has left: of each picture the layer; a comma where there are more from here on, a dash
+ * behind one that nobody begins with at its layer. */
+static void
+assert_left (Fixture *f, const gchar *wanted)
+{
+  GString *left = g_string_new (NULL);
+  GstBuffer *buffer;
+
+  while ((buffer = gst_harness_try_pull (f->layer[0]))) {
+    MccLayerOrder order;
+    GstMapInfo map;
+    const guint8 *data;
+    gsize bytes = 0;
+
+    g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_READ));
+    data = mcc_rtp_packet_element (map.data, map.size, 14, &bytes);
+    g_assert_true (data && mcc_layer_order_read (data, bytes, &order));
+    g_string_append_printf (left, "%s%u%s", order.count == f->seen ? "" : ",", order.layer,
+        order.layer == 0 || order.flags & MCC_LAYER_SYNC ? "" : "-");
+    f->seen = order.count;
+    gst_buffer_unmap (buffer, &map);
+    gst_buffer_unref (buffer);
+  }
+  g_assert_cmpuint (f->seen, ==, f->count);
+  g_assert_cmpstr (left->str, ==, wanted);
+  g_string_free (left, TRUE);
+}
+
+static void
+setup_h264 (Fixture *f, guint most)
+{
+  setup_with (f, 1, most, 1);
+  gst_harness_set_src_caps_str (f->layer[0], CAPS_OF ("H264"));
+}
+
+/* B pictures to which none refers are layer 1, where no other is: a layer of which nothing comes
+ * would be in the way of those above. A B reference that comes later is in theirs. */
+static void
+test_no_empty_layer (void)
+{
+  Fixture f;
+
+  setup_h264 (&f, 3);
+  push_pictures (&f, "IPbbPbb");
+  g_assert_cmpuint (gst_harness_buffers_received (f.layer[0]), ==, 0);
+  push_pictures (&f, "P");
+  assert_left (&f, ",00110110");
+  push_pictures (&f, "BbPb");
+  assert_left (&f, "11-01");
+  /* of the same encoding: its layers are what they were */
+  gst_harness_set_src_caps_str (f.layer[0], CAPS_OF ("H264") ",profile-level-id=42c01e");
+  push_pictures (&f, "IPbb");
+  assert_left (&f, "0011");
+  teardown (&f);
+}
+
+/* All three from the start, and as many as there is room for. */
+static void
+test_all_layers (void)
+{
+  Fixture f;
+
+  setup_h264 (&f, 3);
+  push_pictures (&f, "IPBbbPBb");
+  assert_left (&f, ",00122012");
+  teardown (&f);
+  setup_h264 (&f, 2);
+  push_pictures (&f, "IPbbPbbP");
+  assert_left (&f, ",00110110");
+  teardown (&f);
+}
+
+/* Layers that come later: the next one at once; one above that is counted again. */
+static void
+test_later_layers (void)
+{
+  Fixture f;
+
+  setup_h264 (&f, 3);
+  push_pictures (&f, "IPPPPPPP");
+  assert_left (&f, ",00000000");
+  push_pictures (&f, "BbP");
+  assert_left (&f, ",1,20");
+  teardown (&f);
+  setup_h264 (&f, 3);
+  push_pictures (&f, "IPPPPPPPPbPbPbP");
+  assert_left (&f, ",000000000");
+  push_pictures (&f, "bPb");
+  assert_left (&f, ",101010101");
+  teardown (&f);
+}
+
+/* A picture begins only with a key frame. */
+static void
+test_vp9 (void)
+{
+  static const guint8 payloads[][2] = { { 0x8c, 0x05 }, { 0xcc, 0x06 } };
+  guint keys = 0;
+  GstBuffer *buffer;
+  Fixture f;
+
+  setup_with (&f, 1, 3, 1);
+  gst_harness_set_src_caps_str (f.layer[0], CAPS_OF ("VP9"));
+  for (guint i = 0; i < GST_ELM_SPLIT_UNITS; i++) {
+    guint8 packet[14] = { 0x80, 0x80 | 96 };
+
+    GST_WRITE_UINT16_BE (packet + 2, f.seq++);
+    memcpy (packet + 12, payloads[i > 0], 2);
+    gst_harness_push (f.layer[0], gst_buffer_new_memdup (packet, sizeof packet));
+  }
+  for (guint i = 0; (buffer = gst_harness_try_pull (f.layer[0])); i++) {
+    MccLayerOrder order = { 0 };
+    const guint8 *data;
+    GstMapInfo map;
+    gsize bytes = 0;
+
+    g_assert_true (gst_buffer_map (buffer, &map, GST_MAP_READ));
+    data = mcc_rtp_packet_element (map.data, map.size, 14, &bytes);
+    g_assert_true (data && mcc_layer_order_read (data, bytes, &order));
+    g_assert_cmpint ((order.flags & MCC_LAYER_KEY) != 0, ==, i == 0);
+    keys += (order.flags & MCC_LAYER_KEY) != 0;
+    gst_buffer_unmap (buffer, &map);
+    gst_buffer_unref (buffer);
+  }
+  g_assert_cmpuint (keys, ==, 1);
+  g_assert_cmpuint (f.count, ==, 1);
   teardown (&f);
 }
 
@@ -558,6 +714,10 @@ main (int argc, char **argv)
   g_test_add_func ("/elmsplit/extension-ids-of-earlier-layers", test_ids_of_earlier_ones);
   g_test_add_func ("/elmsplit/extension-id-of-the-send-time", test_id_of_the_send_time);
   g_test_add_func ("/elmsplit/seed", test_seed);
+  g_test_add_func ("/elmsplit/layers/none-is-empty", test_no_empty_layer);
+  g_test_add_func ("/elmsplit/layers/from-the-start", test_all_layers);
+  g_test_add_func ("/elmsplit/layers/that-come-later", test_later_layers);
+  g_test_add_func ("/elmsplit/vp9-begins-with-a-key-frame", test_vp9);
   g_test_add_data_func ("/elmsplit/renamed/and-flushed", NULL, test_renamed);
   g_test_add_data_func ("/elmsplit/renamed/and-stopped", "stop", test_renamed);
   return g_test_run ();

@@ -354,6 +354,13 @@ static const Media h264 = { "x264enc bframes=3 b-pyramid=true b-adapt=false rc-l
                             "key-int-max=60 ! video/x-h264,profile=main ! "
                             "rtph264pay config-interval=-1 mtu=500",
   "rtph264depay ! avdec_h264 max-threads=1", 3 };
+/* B pictures to which none refers. */
+static const Media h264_plain = { "x264enc bframes=2 b-pyramid=false b-adapt=false rc-lookahead=0 "
+                                  "sync-lookahead=0 mb-tree=false threads=1 vbv-buf-capacity=400 "
+                                  "option-string=scenecut=0 speed-preset=superfast bitrate=600 "
+                                  "key-int-max=60 ! video/x-h264,profile=main ! "
+                                  "rtph264pay config-interval=-1 mtu=500",
+  "rtph264depay ! avdec_h264 max-threads=1", 2 };
 static const Media vp8 = { "vp8enc name=vp8 deadline=1 cpu-used=8 error-resilient=default "
                            "keyframe-max-dist=60 end-usage=cbr target-bitrate=600000 ! "
                            "rtpvp8pay picture-id-mode=15-bit mtu=500",
@@ -492,9 +499,14 @@ main (int argc, char **argv)
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
   g_test_add_data_func ("/layers/h264/each-level-decodes-to-the-same-pictures", &h264, test_levels);
+  g_test_add_data_func (
+      "/layers/h264-without-b-references/each-level-decodes-to-the-same-pictures", &h264_plain,
+      test_levels);
   g_test_add_data_func ("/layers/vp8/each-level-decodes-to-the-same-pictures", &vp8, test_levels);
   g_test_add_func ("/layers/h265/each-level-decodes-to-the-same-pictures", test_h265_levels);
   g_test_add_data_func ("/layers/h264/joins-and-leaves-at-any-time", &h264, test_changes);
+  g_test_add_data_func (
+      "/layers/h264-without-b-references/joins-and-leaves-at-any-time", &h264_plain, test_changes);
   g_test_add_data_func ("/layers/vp8/joins-and-leaves-at-any-time", &vp8, test_changes);
   g_test_add_func ("/layers/h265/joins-and-leaves-at-any-time", test_h265_changes);
   g_test_add_data_func ("/layers/h264/fewer-layers-than-the-encoder-makes", &h264, test_folded);
