@@ -16,6 +16,7 @@
 #define GONE_PACKETS 8                     /* ... since the newest that came */
 #define RESTS_PACKETS 16                   /* that came since its join: the source does not rest */
 #define JOIN_TIMEOUT_MAX (60 * MCC_SECOND) /* ... while it does */
+#define EMPTY_HEARD (2 * MCC_SECOND)       /* ago at most, for their word to be of now */
 
 const char *
 mcc_elm_reason_name (MccElmReason reason)
@@ -48,6 +49,14 @@ mcc_elm_receiver_drop (MccElmReceiver *self, MccDrop reason)
 }
 
 void
+mcc_elm_receiver_restart_sequence (MccElmReceiver *self, int but)
+{
+  mcc_elm_sequence_restart (&self->sequence, but);
+  self->join_sent = 0;
+  self->join_received = mcc_loss_packets_received (self->path.loss);
+}
+
+void
 mcc_elm_receiver_advance (MccElmReceiver *self, MccTime now)
 {
   assert (now >= self->now && now != MCC_TIME_NONE);
@@ -62,7 +71,7 @@ mcc_elm_receiver_advance (MccElmReceiver *self, MccTime now)
     self->layers_time += away;
     if (self->join_deadline != MCC_TIME_NONE)
       self->join_deadline += away;
-    mcc_elm_sequence_restart (&self->sequence, -1);
+    mcc_elm_receiver_restart_sequence (self, -1);
   }
   self->now = now;
 }
@@ -185,13 +194,17 @@ look_above (MccElmReceiver *self, unsigned layer, const uint16_t *c)
 }
 
 /* The layer that is joined has not come in time: a source that rests, or an outage, says nothing of
- * it. */
+ * it. Of one that is empty, which costs nothing, others' packets say that nothing is sent; those
+ * above it can be had. */
 static void
 join_is_due (MccElmReceiver *self)
 {
   uint64_t came = mcc_loss_packets_received (self->path.loss) - self->join_received;
-  if (self->join_sent < ABSENT_PACKETS && came < RESTS_PACKETS
-      && self->now - self->join_time < JOIN_TIMEOUT_MAX)
+  bool rests = came < RESTS_PACKETS;
+  if (self->join_sent == 0 && !rests && self->now - self->heard < EMPTY_HEARD)
+    mcc_elm_receiver_arrive (self);
+  else if (self->join_sent < ABSENT_PACKETS && rests
+           && self->now - self->join_time < JOIN_TIMEOUT_MAX)
     self->join_deadline = self->now + MCC_SECOND;
   else
     mcc_elm_receiver_drop_layer (self, MCC_ELM_REASON_ABSENT);
@@ -227,7 +240,7 @@ mcc_elm_receiver_handle_rtp (MccElmReceiver *self, unsigned layer, const MccRtpP
   if (!mcc_asmp_path_handle_packet (&self->path, &merged, now))
     return MCC_DROP_NONE;
   if (self->path.numbering.outage == now) /* it shows this layer's gap, and no other's */
-    mcc_elm_sequence_restart (&self->sequence, (int)layer);
+    mcc_elm_receiver_restart_sequence (self, (int)layer);
   look_above (self, layer, c);
   note_queue (self);
   mcc_elm_receiver_note_link (self, packet->bytes);

@@ -6,7 +6,8 @@
  *  - The level moves by one layer at a time, within 0..count-1 and <= max_level; one join at a
  *    time. A layer is JOINed, and the level is higher when its first packet has come; a layer that
  *    has not come by MCC_ELM_JOIN_TIMEOUT, or comes no more for as long, though lower ones' packets
- *    say that it is sent, is left and counted.
+ *    say that it is sent, is left and counted. One of which they say by then that nothing is sent
+ *    is there: it costs nothing, and is in no way of those above it.
  *  - The base layer is joined with the first description of the layers, and left only when the
  *    sender is another one.
  *  - published: the thesis (slow start, strategy, feedback interval), decisions of
@@ -69,7 +70,7 @@ typedef enum {
   MCC_ELM_RECEIVER_JOIN,   /* layer, group */
   MCC_ELM_RECEIVER_LEAVE,  /* layer, group */
   MCC_ELM_RECEIVER_LEVEL,  /* from, level, reason, duration: the level is another one; up: when the
-                              layer's first packet has come, down: with the LEAVE */
+                              layer's first packet has come, or it is empty; down: with the LEAVE */
   MCC_ELM_RECEIVER_LEFT,   /* enhanced: what was left arrives no more (leave latency): a missed key
                               unit could not pass before, and can now */
   MCC_ELM_RECEIVER_FAILED, /* layer, reason ABSENT: it did not come; OVERLOAD, LOSS: too much */

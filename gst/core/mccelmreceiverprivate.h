@@ -141,6 +141,9 @@ double mcc_elm_receiver_x_bps (const MccElmReceiver *self);
 void mcc_elm_receiver_push (MccElmReceiver *self, const MccElmReceiverAction *action);
 MccDrop mcc_elm_receiver_drop (MccElmReceiver *self, MccDrop reason);
 void mcc_elm_receiver_advance (MccElmReceiver *self, MccTime now);
+/* All layers but  (-1: all) begin anew: what lies between is no loss, and what others' packets
+ * said of a layer that is joined was of before. */
+void mcc_elm_receiver_restart_sequence (MccElmReceiver *self, int but);
 
 /* mccelmreceiverlevel.c */
 void mcc_elm_receiver_join (MccElmReceiver *self, MccElmReason reason);

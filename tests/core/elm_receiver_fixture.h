@@ -25,6 +25,7 @@ typedef struct {
   MccElmApp report;
   unsigned lose, sent; /* each how manieth is lost; 0: none */
   unsigned cut;        /* bits: layers of which no packet arrives */
+  unsigned mute;       /* bits: layers of which none is sent */
   guint32 round_base;
   MccTime queue;
 } World;
@@ -198,10 +199,11 @@ run (World *world, double seconds)
   for (unsigned n = 0; world->now < end; n++) {
     step (world);
     unsigned layer = n % 4 == 0 ? 0 : n % 4 == 2 ? 1 : 2;
-    bool lost = world->lose > 0 && ++world->sent % world->lose == 0;
-    if ((world->joined >> layer & 1) && !(world->cut >> layer & 1) && !lost) {
+    bool sent = !(world->mute >> layer & 1);
+    bool lost = sent && world->lose > 0 && ++world->sent % world->lose == 0;
+    if (sent && (world->joined >> layer & 1) && !(world->cut >> layer & 1) && !lost) {
       packet (world, layer, COUNT);
-    } else {
+    } else if (sent) {
       world->seq[layer]++;
       for (unsigned k = layer; k < MCC_ELM_LAYERS_MAX; k++)
         world->c[k]++;
