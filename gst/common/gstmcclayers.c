@@ -101,7 +101,7 @@ void
 gst_mcc_layers_restart (GstMccLayers *self, guint32 ssrc)
 {
   g_mutex_lock (&self->lock);
-  self->restart |= self->base_ssrc != ssrc;
+  self->restart = TRUE;
   self->base_ssrc = ssrc;
   g_mutex_unlock (&self->lock);
 }

@@ -32,7 +32,7 @@ void gst_mcc_layers_free (GstMccLayers *self);
 /* Any thread; done before the next packet. */
 void gst_mcc_layers_join (GstMccLayers *self, guint layer);
 void gst_mcc_layers_leave (GstMccLayers *self, guint layer);
-/* Another sender, whose base layer has @ssrc. */
+/* Another sender, or one that begins anew, whose base layer has @ssrc. */
 void gst_mcc_layers_restart (GstMccLayers *self, guint32 ssrc);
 /* The id of the header extension; 0: not known, nothing comes out. */
 void gst_mcc_layers_set_media (GstMccLayers *self, guint8 order_id, guint clock_rate);

@@ -198,7 +198,7 @@ guint32 gst_mcc_session_get_ssrc (GstMccSession *self, guint stream);
 /* Sender, READY->PAUSED, before data flows: streams that have sent, and have said BYE, go on under
  * other SSRCs. Payloaders begin at any number and time: under the old SSRC a receiver would take
  * packets for late ones and, with keys, for a replay, or the key stream would be used again. Layers
- * number on. */
+ * number on, under SSRCs that their splitter renews. */
 void gst_mcc_session_renew_ssrcs (GstMccSession *self);
 /* Sender: what the RTP of the stream will have, for RTCP before it. */
 void gst_mcc_session_expect_ssrc (GstMccSession *self, guint stream, guint32 ssrc);

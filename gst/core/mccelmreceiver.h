@@ -78,7 +78,8 @@ typedef enum {
   MCC_ELM_RECEIVER_KEY_UNIT, /* group: ask for a key unit (PLI of the base layer's SSRC) */
   MCC_ELM_RECEIVER_LAYERS,   /* layers: known for the first time, or others than before */
   MCC_ELM_RECEIVER_SESSION,  /* session: announcement that changed something (caps) */
-  MCC_ELM_RECEIVER_SOURCE,   /* ssrc: base layer of the sender that is followed from now on */
+  MCC_ELM_RECEIVER_SOURCE,   /* ssrc: base layer of the sender that is followed from now on; or that
+                                was, said BYE and is back */
   MCC_ELM_RECEIVER_LOST,     /* ssrc: its sender said BYE, or fell silent */
   MCC_ELM_RECEIVER_OTHER,    /* ssrc: another sender on the group is ignored (said once each) */
   MCC_ELM_RECEIVER_RATE,     /* rate_bps: the smoothed X changed by more than a tenth */

@@ -108,6 +108,9 @@ handle_layers (MccElmReceiver *self, uint32_t ssrc, const MccElmLayers *layers)
     return mcc_elm_receiver_drop (self, MCC_DROP_STALE);
   if (back)
     self->has_round = self->new_round = false;
+  if (self->bye) /* its pictures and their times begin anew, too */
+    mcc_elm_receiver_push (
+        self, &(MccElmReceiverAction){ .type = MCC_ELM_RECEIVER_SOURCE, .ssrc = ssrc });
   bool same = mcc_elm_layers_same (layers, &self->layers);
   MccTime feedback = self->layers.feedback_interval;
   self->layers_time = self->now;

@@ -106,6 +106,17 @@ is_taken (const GstElmSplit *self, guint32 ssrc)
   return FALSE;
 }
 
+/* Apart, so that they are never the same. */
+static void
+choose_ssrcs (GstElmSplit *self)
+{
+  g_mutex_lock (&self->figures);
+  self->ssrc[0] = (guint32)mcc_rng_next (&self->rng);
+  for (guint i = 1; i < LAYERS; i++)
+    self->ssrc[i] = self->ssrc[i - 1] + 0x10000001u;
+  g_mutex_unlock (&self->figures);
+}
+
 static void
 rename_layer (GstElmSplit *self, guint layer)
 {
@@ -703,6 +714,8 @@ gst_elm_split_change_state (GstElement *element, GstStateChange transition)
     self->order_id = 0;
     for (guint i = 0; i < self->n_inputs; i++)
       mcc_layer_class_init (&self->inputs[i]->class, MCC_LAYER_CODEC_OTHER, self->most);
+    choose_ssrcs (self); /* those it had have said BYE */
+    g_atomic_int_set (&self->collided, 0);
     g_mutex_unlock (&self->lock);
   }
   return ret;
@@ -756,9 +769,8 @@ gst_elm_split_new (const GstElmSplitHandler *handler, gpointer owner, guint coun
   self->owner = owner;
   self->most = count;
   mcc_rng_init (&self->rng, seed);
+  choose_ssrcs (self);
   for (guint i = 0; i < LAYERS; i++) {
-    /* apart, so that they are never the same */
-    self->ssrc[i] = i == 0 ? (guint32)mcc_rng_next (&self->rng) : self->ssrc[i - 1] + 0x10000001u;
     self->seq[i] = (guint16)mcc_rng_next (&self->rng);
     self->order.c[i] = (guint16)mcc_rng_next (&self->rng);
   }

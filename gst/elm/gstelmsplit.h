@@ -36,7 +36,8 @@ typedef struct {
   void (*no_id) (gpointer owner, GstCaps *caps);
 } GstElmSplitHandler;
 
-/* @count: of layers at most. @seed: of SSRCs and first numbers. */
+/* @count: of layers at most. @seed: of SSRCs and first numbers. Played again by way of READY it has
+ * other SSRCs; numbers go on. */
 GstElement *gst_elm_split_new (
     const GstElmSplitHandler *handler, gpointer owner, guint count, guint64 seed);
 /* Adds a sink pad for packets of @layer, -1: of all. No transfer. */

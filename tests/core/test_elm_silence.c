@@ -34,6 +34,7 @@ test_sender_begins_anew (void)
     for (guint i = 0; i < table[row].away * 50; i++)
       step (&world);
     mcc_elm_receiver_set_max_level (world.receiver, -1, world.now);
+    g_assert_cmpuint (world.sources, ==, 1);
     world.layers.number += table[row].number;
     world.round_base = table[row].round;
     for (guint k = 0; k < COUNT; k++)
@@ -41,6 +42,7 @@ test_sender_begins_anew (void)
     run (&world, 60.0);
     g_test_message ("row %u", row);
     g_assert_cmpint (stats_of (&world).level, ==, 2);
+    g_assert_cmpuint (world.sources, ==, table[row].bye ? 2 : 1); /* the host is told */
     mcc_elm_receiver_free (world.receiver);
   }
 }

@@ -667,7 +667,8 @@ chain_empty (Chain *c, gboolean by_stop)
       gst_buffer_unref (buffer);
 }
 
-/* A layer has got another SSRC when a flush or a stop comes: its packets find their way. */
+/* A layer has got another SSRC when a flush or a stop comes, behind which all have others: its
+ * packets find their way. */
 static void
 test_renamed (gconstpointer by_stop)
 {
@@ -677,7 +678,7 @@ test_renamed (gconstpointer by_stop)
   chain_set_rate (&c, 100000000);
   chain_push (&c, 8);
   for (guint layer = 0; layer < 2; layer++) {
-    guint32 before = gst_elm_split_get_ssrc (GST_ELM_SPLIT (c.split), layer);
+    guint32 before = gst_elm_split_get_ssrc (GST_ELM_SPLIT (c.split), layer), renamed;
     GstPad *src = gst_element_get_static_pad (c.split, "src");
 
     assert_came (&c, 0, 4);
@@ -688,8 +689,11 @@ test_renamed (gconstpointer by_stop)
         src, gst_event_new_custom (GST_EVENT_CUSTOM_UPSTREAM,
                  gst_structure_new ("GstRTPCollision", "ssrc", G_TYPE_UINT, before, NULL)));
     chain_push (&c, 2);
-    g_assert_cmphex (gst_elm_split_get_ssrc (GST_ELM_SPLIT (c.split), layer), !=, before);
+    renamed = gst_elm_split_get_ssrc (GST_ELM_SPLIT (c.split), layer);
+    g_assert_cmphex (renamed, !=, before);
     chain_empty (&c, by_stop != NULL);
+    g_assert_cmpint (gst_elm_split_get_ssrc (GST_ELM_SPLIT (c.split), layer) != renamed, ==,
+        by_stop != NULL);
     chain_set_rate (&c, 100000000);
     chain_push (&c, 8);
     gst_object_unref (src);

@@ -493,6 +493,79 @@ test_h265_changes (void)
     test_changes (media);
 }
 
+/* ---- a sender that begins anew ---- */
+
+typedef struct {
+  guint packets, back;
+  guint16 seq;
+  guint32 time; /* of the newest one */
+} Again;
+
+static void
+on_again (gpointer owner, GstBuffer *buffer)
+{
+  Again *self = owner;
+  guint8 header[8];
+  guint32 time;
+
+  gst_buffer_extract (buffer, 0, header, sizeof header);
+  time = GST_READ_UINT32_BE (header + 4);
+  if (self->packets > 0) {
+    g_assert_cmpuint (GST_READ_UINT16_BE (header + 2), ==, (guint16)(self->seq + 1));
+    self->back += (gint32)(time - self->time) <= 0;
+  }
+  self->seq = GST_READ_UINT16_BE (header + 2);
+  self->time = time;
+  self->packets++;
+  gst_buffer_unref (buffer);
+}
+
+static void
+on_key_wanted (gpointer owner)
+{
+}
+
+/* Picture @n, the first one a key picture, in one packet of one layer. */
+static GstBuffer *
+make_picture (guint16 n)
+{
+  guint8 packet[22] = { 0x90, 0x80 | 96 };
+
+  GST_WRITE_UINT16_BE (packet + 2, n);
+  GST_WRITE_UINT32_BE (packet + 4, 3000u * n);
+  GST_WRITE_UINT32_BE (packet + 12, 0xbede0001);
+  packet[16] = ID << 4 | 2;
+  packet[17] = MCC_LAYER_FIRST;
+  if (n == 1)
+    packet[17] |= MCC_LAYER_KEY | MCC_LAYER_SYNC | MCC_LAYER_CLEAN;
+  GST_WRITE_UINT16_BE (packet + 18, n);
+  return gst_buffer_new_memdup (packet, sizeof packet);
+}
+
+/* Under the SSRC that it had: its numbers and times are where they were, what comes out goes on. */
+static void
+test_begins_anew (void)
+{
+  static const GstMccLayersFuncs funcs = { on_again, on_shown, on_key_wanted };
+  Again again = { 0 };
+  GstMccLayers *layers = gst_mcc_layers_new (&funcs, &again, 7, WAIT);
+  MccTime now = EPOCH;
+
+  gst_mcc_layers_set_media (layers, ID, 90000);
+  gst_mcc_layers_join (layers, 0);
+  for (guint run = 0; run < 3; run++) {
+    gst_mcc_layers_restart (layers, 5);
+    for (guint16 n = 1; n <= 10; n++) {
+      gst_mcc_layers_handle (layers, 0, make_picture (n), now);
+      now += 33 * MCC_MSECOND;
+      gst_mcc_layers_due (layers, now);
+    }
+    g_assert_cmpuint (again.packets, ==, 10 * (run + 1));
+  }
+  g_assert_cmpuint (again.back, ==, 0);
+  gst_mcc_layers_free (layers);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -509,6 +582,7 @@ main (int argc, char **argv)
       "/layers/h264-without-b-references/joins-and-leaves-at-any-time", &h264_plain, test_changes);
   g_test_add_data_func ("/layers/vp8/joins-and-leaves-at-any-time", &vp8, test_changes);
   g_test_add_func ("/layers/h265/joins-and-leaves-at-any-time", test_h265_changes);
+  g_test_add_func ("/layers/a-sender-that-begins-anew-under-its-ssrc", test_begins_anew);
   g_test_add_data_func ("/layers/h264/fewer-layers-than-the-encoder-makes", &h264, test_folded);
   g_test_add_data_func ("/layers/vp8/fewer-layers-than-the-encoder-makes", &vp8, test_folded);
   return g_test_run ();
