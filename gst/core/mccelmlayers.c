@@ -41,17 +41,31 @@ mcc_elm_layers_valid (const MccElmLayers *layers)
 }
 
 bool
+mcc_elm_layer_same (const MccElmLayer *a, const MccElmLayer *b)
+{
+  return a->ssrc == b->ssrc && a->address_offset == b->address_offset
+         && a->port_offset == b->port_offset && a->depends_on == b->depends_on;
+}
+
+bool
+mcc_elm_layers_agree (const MccElmLayers *a, const MccElmLayers *b)
+{
+  for (unsigned k = 0; k < a->count && k < b->count; k++)
+    if (!mcc_elm_layer_same (&a->layer[k], &b->layer[k]))
+      return false;
+  return true;
+}
+
+bool
 mcc_elm_layers_same (const MccElmLayers *a, const MccElmLayers *b)
 {
-  if (a->count != b->count || a->set != b->set)
-    return false;
-  for (unsigned k = 0; k < a->count; k++) {
-    const MccElmLayer *l = &a->layer[k], *m = &b->layer[k];
-    if (l->ssrc != m->ssrc || l->address_offset != m->address_offset
-        || l->port_offset != m->port_offset || l->depends_on != m->depends_on)
-      return false;
-  }
-  return true;
+  return a->count == b->count && a->set == b->set && mcc_elm_layers_agree (a, b);
+}
+
+uint64_t
+mcc_elm_layers_added_bps (const MccElmLayers *layers, unsigned k)
+{
+  return layers->layer[k].cumulative_bps - (k > 0 ? layers->layer[k - 1].cumulative_bps : 0);
 }
 
 bool

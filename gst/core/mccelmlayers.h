@@ -46,8 +46,14 @@ typedef struct {
 /* Whether rates rise strictly, groups, ports and SSRCs differ, and intervals are within their
  * bounds. */
 bool mcc_elm_layers_valid (const MccElmLayers *layers);
+/* Whether both are one: group, SSRC, dependencies; rates aside. */
+bool mcc_elm_layer_same (const MccElmLayer *a, const MccElmLayer *b);
+/* Whether those that both have are the same: one may have more, above them. */
+bool mcc_elm_layers_agree (const MccElmLayers *a, const MccElmLayers *b);
 /* Whether both are the same layers: number, groups, SSRCs, dependencies; rates aside. */
 bool mcc_elm_layers_same (const MccElmLayers *a, const MccElmLayers *b);
+/* What layer @k adds to those below. */
+uint64_t mcc_elm_layers_added_bps (const MccElmLayers *layers, unsigned k);
 /* Whether one of them has @ssrc. */
 bool mcc_elm_layers_have (const MccElmLayers *layers, uint32_t ssrc);
 /* The highest level whose rate is at most @bps, else 0. */

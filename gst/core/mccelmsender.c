@@ -45,13 +45,38 @@ description_bytes (unsigned layers)
   return mcc_elm_app_size (&(MccElmApp){ .subtype = MCC_ELM_LAYERS, .layers.count = layers });
 }
 
+static bool
+is_known (const MccElmSender *self, const MccElmLayers *layers, unsigned k)
+{
+  return k < mcc_elm_sender_count (self)
+         && mcc_elm_layer_same (&layers->layer[k], &self->layers.layer[k]);
+}
+
+/* Layers that are there already go on adding what they did, whatever they are described with. */
+static void
+keep_rates (const MccElmSender *self, MccElmLayers *layers)
+{
+  MccElmLayers described = *layers;
+  uint64_t sum = 0, most = MCC_APP_RATE_MAX - MCC_ELM_LAYERS_MAX;
+  for (unsigned k = 0; k < layers->count; k++) {
+    bool known = is_known (self, layers, k);
+    sum += mcc_elm_layers_added_bps (known ? &self->layers : &described, k);
+    layers->layer[k].cumulative_bps = sum < most + k ? sum : most + k;
+    if (known)
+      layers->layer[k].frame_rate = self->layers.layer[k].frame_rate;
+  }
+}
+
 static void
 take_layers (MccElmSender *self, const MccElmLayers *layers)
 {
-  self->layers = *layers;
-  self->begun = MCC_TIME_NONE;
-  for (unsigned k = 0; k < layers->count; k++)
+  for (unsigned k = 0; k < layers->count; k++) {
+    if (is_known (self, layers, k))
+      continue;
+    self->begun[k] = MCC_TIME_NONE;
     mcc_meter_init (&self->meter[k], RATE_SPAN);
+  }
+  self->layers = *layers;
 }
 
 static MccAsmpSender *
@@ -148,6 +173,7 @@ mcc_elm_sender_set_layers (MccElmSender *self, const MccElmLayers *layers, MccTi
   changed.set = (uint16_t)(self->layers.set + 1);
   if (!mcc_elm_layers_valid (&changed))
     return false;
+  keep_rates (self, &changed);
   bool renamed = changed.layer[0].ssrc != self->layers.layer[0].ssrc;
   take_layers (self, &changed);
   if (renamed)
@@ -249,6 +275,20 @@ mcc_elm_sender_handle_key_unit_request (MccElmSender *self, MccTime now)
   mcc_asmp_sender_handle_key_unit_request (self->asmp, now);
 }
 
+/* Layers that were described together begin together: with the first packet of any of them. */
+static void
+note_begun (MccElmSender *self, unsigned layer)
+{
+  bool first = true;
+  if (self->begun[layer] != MCC_TIME_NONE)
+    return;
+  for (unsigned k = 0; k < mcc_elm_sender_count (self); k++)
+    first = first && self->begun[k] == MCC_TIME_NONE;
+  for (unsigned k = 0; k < mcc_elm_sender_count (self); k++)
+    if (first || k == layer)
+      self->begun[k] = self->now;
+}
+
 void
 mcc_elm_sender_set_ended (MccElmSender *self, bool ended, MccTime now)
 {
@@ -262,8 +302,7 @@ mcc_elm_sender_handle_sent (MccElmSender *self, unsigned layer, uint32_t packets
 {
   assert (layer < mcc_elm_sender_count (self));
   advance (self, now);
-  if (self->begun == MCC_TIME_NONE)
-    self->begun = now;
+  note_begun (self, layer);
   mcc_meter_add (&self->meter[layer], (uint32_t)bytes, now);
   self->last_sent[layer] = now;
   if (layer == 0)
@@ -395,8 +434,10 @@ mcc_elm_sender_get_stats (const MccElmSender *self, MccTime now, MccElmSenderSta
   out->count = mcc_elm_sender_count (self);
   uint64_t sum = 0;
   for (unsigned k = 0; k < mcc_elm_sender_count (self); k++) {
-    sum += mcc_meter_rate_bps (&self->meter[k], MCC_ELM_RATE_WINDOW, now);
-    out->cumulative_bps[k] = self->begun == MCC_TIME_NONE ? 0 : sum;
+    sum += mcc_elm_sender_is_new (self, k, now)
+               ? mcc_elm_layers_added_bps (&self->layers, k)
+               : mcc_meter_rate_bps (&self->meter[k], MCC_ELM_RATE_WINDOW, now);
+    out->cumulative_bps[k] = self->begun[0] == MCC_TIME_NONE ? 0 : sum;
     out->members[k] = self->members[k];
     out->receivers += self->members[k];
   }

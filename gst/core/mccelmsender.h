@@ -6,7 +6,8 @@
  * target is the base layer's rate; RTCP is 5 % of it, with mccrtcp's floor. Laws:
  *  - B_k is the rate at which layers 0..k were really sent over the last MCC_ELM_RATE_WINDOW, as
  *    configured before the first window is over. Announced rates move when one is MCC_ELM_RATE_MOVE
- *    off, at the next announcement, and always rise strictly.
+ *    off, at the next announcement, and always rise strictly. A layer that comes to others adds
+ *    what it is described with until it has sent for a window; those that were there go on.
  *  - t_fb (thesis 6.2.3, ratio inverted): every MCC_ELM_FEEDBACK_PERIOD the arrival rate of reports
  *    is compared with `feedback_target_hz`; above it t_fb grows by the ratio, 10 % at most; below
  *    it shrinks by 10 %, as long as there are receivers; within MCC_ELM_FEEDBACK_MIN..MAX.
@@ -91,7 +92,8 @@ typedef struct {
 /* NULL: the layers are not valid (mcc_elm_layers_valid()), or no memory. */
 MccElmSender *mcc_elm_sender_new (const MccElmSenderConfig *config, MccTime now);
 void mcc_elm_sender_free (MccElmSender *self);
-/* Other layers from now on: receivers begin anew. False: not valid, nothing has changed. */
+/* Other layers from now on. Of those that were there before what is known stays: their rates and
+ * frame rates in @layers do not count. False: not valid, nothing has changed. */
 bool mcc_elm_sender_set_layers (MccElmSender *self, const MccElmLayers *layers, MccTime now);
 /* Another encoder, or none, makes all layers: its rate begins anew. */
 void mcc_elm_sender_set_whole (MccElmSender *self, const MccElmWholeBounds *whole, MccTime now);

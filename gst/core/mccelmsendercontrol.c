@@ -96,14 +96,14 @@ measure (MccElmSender *self)
 {
   uint64_t bps[MCC_ELM_LAYERS_MAX], sum = 0;
   bool moved = false;
-  if (self->begun == MCC_TIME_NONE || self->now - self->begun < MCC_ELM_RATE_WINDOW
+  if (self->begun[0] == MCC_TIME_NONE || self->now - self->begun[0] < MCC_ELM_RATE_WINDOW
       || measured_bps (self, 0) == 0)
     return;
   for (unsigned k = 0; k < mcc_elm_sender_count (self); k++) {
     uint64_t announced = self->layers.layer[k].cumulative_bps;
-    uint64_t own = measured_bps (self, k);
+    uint64_t own = mcc_elm_sender_is_new (self, k, self->now) ? 0 : measured_bps (self, k);
     if (own == 0)
-      own = announced - (k > 0 ? self->layers.layer[k - 1].cumulative_bps : 0);
+      own = mcc_elm_layers_added_bps (&self->layers, k);
     sum += own;
     bps[k] = sum < MCC_APP_RATE_MAX ? sum : MCC_APP_RATE_MAX - MCC_ELM_LAYERS_MAX + k;
     moved = moved
@@ -136,7 +136,7 @@ count_members (MccElmSender *self)
 static void
 move_whole (MccElmSender *self)
 {
-  if (self->begun == MCC_TIME_NONE || self->now - self->begun < MCC_ELM_RATE_WINDOW)
+  if (self->begun[0] == MCC_TIME_NONE || self->now - self->begun[0] < MCC_ELM_RATE_WINDOW)
     return; /* rates are not measured yet */
   for (uint32_t i = mcc_asmp_sender_members (self->asmp); i-- > 0;) {
     MccReceiverInfo info;

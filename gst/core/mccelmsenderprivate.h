@@ -17,7 +17,7 @@ struct MccElmSender {
   MccElmLayers layers; /* as announced */
   MccMeter meter[MCC_ELM_LAYERS_MAX];
   MccTime last_sent[MCC_ELM_LAYERS_MAX];
-  MccTime begun; /* the first packet left; MCC_TIME_NONE */
+  MccTime begun[MCC_ELM_LAYERS_MAX]; /* the first packet left; MCC_TIME_NONE */
   MccTime look_next;
   MccTime round_start;
   /* t_fb */
@@ -43,6 +43,15 @@ static inline uint64_t
 mcc_elm_sender_base_bps (const MccElmSender *self)
 {
   return self->layers.layer[0].cumulative_bps;
+}
+
+/* It came to layers that had begun, and its rate is not measured yet. */
+static inline bool
+mcc_elm_sender_is_new (const MccElmSender *self, unsigned layer, MccTime now)
+{
+  MccTime begun = self->begun[layer];
+  return begun != self->begun[0]
+         && (begun == MCC_TIME_NONE || now - begun < MCC_ELM_RATE_WINDOW);
 }
 
 /* mccelmsendercontrol.c */

@@ -163,6 +163,63 @@ test_rates (void)
   mcc_elm_sender_free (world.sender);
 }
 
+/* More layers above those that there are: what was measured of these stays, the new one adds what
+ * is described until it has sent for 2 s; one that goes takes nothing with it. */
+static void
+test_more_layers (void)
+{
+  MccElmSenderConfig config = config_of (MCC_VARIANT_ENHANCED);
+  World world;
+  config.layers.count = 2;
+  world_init (&world, &config);
+  world.own_bps[0] = 500000.0;
+  world.own_bps[1] = 300000.0;
+  world.own_bps[2] = 0.0;
+  run (&world, 20.0);
+  mcc_elm_sender_set_frame_rate (world.sender, 0, 7500, world.now);
+  MccElmLayers before = *mcc_elm_sender_layers (world.sender);
+  g_assert_cmpfloat_with_epsilon ((double)before.layer[1].cumulative_bps / 800000.0, 1.0, 0.1);
+  /* As elmlayersink describes them: in equal steps of what it begins with. */
+  MccElmLayers more = config_of (MCC_VARIANT_ENHANCED).layers;
+  for (unsigned k = 0; k < COUNT; k++)
+    more.layer[k].cumulative_bps = 50000 * (k + 1);
+  g_assert_true (mcc_elm_sender_set_layers (world.sender, &more, world.now));
+  guint64 new_bps = before.layer[1].cumulative_bps + 50000;
+  for (guint i = 0; i < 40; i++) {
+    const MccElmLayers *now = mcc_elm_sender_layers (world.sender);
+    g_assert_cmpuint (now->layer[0].cumulative_bps, ==, before.layer[0].cumulative_bps);
+    g_assert_cmpuint (now->layer[1].cumulative_bps, ==, before.layer[1].cumulative_bps);
+    g_assert_cmpuint (now->layer[2].cumulative_bps, ==, new_bps);
+    g_assert_cmpuint (now->layer[0].frame_rate, ==, 7500);
+    MccElmSenderStats stats;
+    mcc_elm_sender_get_stats (world.sender, world.now, &stats);
+    g_assert_cmpuint (stats.cumulative_bps[2] - stats.cumulative_bps[1], ==, 50000);
+    if (i == 20) { /* it has been described for a while, and begins */
+      world.own_bps[2] = 400000.0;
+      world.next_packet[2] = world.now;
+    }
+    run (&world, 0.1);
+  }
+  run (&world, 4.0);
+  g_assert_cmpfloat_with_epsilon (
+      (double)mcc_elm_sender_layers (world.sender)->layer[2].cumulative_bps / 1200000.0, 1.0, 0.1);
+  world.own_bps[2] = 0.0;
+  more.count = 2;
+  before = *mcc_elm_sender_layers (world.sender);
+  g_assert_true (mcc_elm_sender_set_layers (world.sender, &more, world.now));
+  run (&world, 1.0);
+  g_assert_cmpuint (world.layers.count, ==, 2);
+  for (unsigned k = 0; k < 2; k++)
+    g_assert_cmpfloat_with_epsilon ((double)world.layers.layer[k].cumulative_bps
+                                        / (double)before.layer[k].cumulative_bps,
+        1.0, 0.1);
+  /* Another base is another sender's layers. */
+  more.layer[0].ssrc += 0x1000;
+  g_assert_true (mcc_elm_sender_set_layers (world.sender, &more, world.now));
+  g_assert_cmpuint (mcc_elm_sender_layers (world.sender)->layer[0].cumulative_bps, ==, 50000);
+  mcc_elm_sender_free (world.sender);
+}
+
 /* Above the target t_fb grows, 10 % at most; below it shrinks by 10 %; alone it stays. */
 static void
 test_feedback_interval (void)
@@ -584,6 +641,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/elm/sender/rates-are-measured", test_rates);
+  g_test_add_func ("/elm/sender/more-layers-keep-what-is-known", test_more_layers);
   g_test_add_func ("/elm/sender/feedback-interval", test_feedback_interval);
   g_test_add_func ("/elm/sender/crowd-goes", test_crowd_goes);
   g_test_add_func ("/elm/sender/one-reports-without-end", test_reports_without_end);
