@@ -17,8 +17,9 @@
  * fails is undone at once and remembered per layer, with a back-off that doubles; losses while
  * another one tries a layer are not ours, its failure counts for all who had losses of it; clear
  * overload (mccelmtrial.h) is left within 2 s.
- *  - Another number of layers, or the sender back with other SSRCs: all layers above the base are
- *    left, then as from the start (LAYERS, reason LAYERS).
+ *  - More layers above those that there were, or fewer: the level stays as far as there are layers
+ *    (else reason LAYERS), and so does what was learnt. Other ones in their place: all above the
+ *    base are left, then as from the start; so of the sender back with other SSRCs (LAYERS).
  *  - One sender: another one's description counts only once ours has been silent for
  *    MCC_ELM_SENDER_TIMEOUT or has said BYE.
  *  - One host: until then, what speaks in its name from another host than the description's, RTP or
@@ -96,7 +97,7 @@ typedef enum {
   MCC_ELM_REASON_OVERLOAD,   /* down, enhanced: much less arrives than is sent */
   MCC_ELM_REASON_ABSENT,     /* the layer did not come, or comes no more */
   MCC_ELM_REASON_MAX_LEVEL,  /* max_level is lower now */
-  MCC_ELM_REASON_LAYERS      /* there are other layers now */
+  MCC_ELM_REASON_LAYERS      /* there are other layers now, or fewer */
 } MccElmReason;
 
 const char *mcc_elm_reason_name (MccElmReason reason);

@@ -51,6 +51,19 @@ follow (MccElmReceiver *self, const MccElmLayers *layers)
           .type = MCC_TRACE_SOURCE, .time = self->now, .ssrc = layers->layer[0].ssrc });
 }
 
+/* More layers above those that there were, or fewer: the level stays, as far as there are layers,
+ * and so does what was learnt. Packets that count another number of layers than was described are
+ * dropped until then, and those on their way behind it: none of them is a loss. */
+static void
+resize_layers (MccElmReceiver *self, const MccElmLayers *layers)
+{
+  mcc_elm_receiver_drop_to (self, (int)layers->count - 1, MCC_ELM_REASON_LAYERS);
+  self->layers = *layers;
+  mcc_elm_receiver_restart_sequence (self, -1);
+  mcc_elm_receiver_push (
+      self, &(MccElmReceiverAction){ .type = MCC_ELM_RECEIVER_LAYERS, .layers = &self->layers });
+}
+
 /* The same sender has other layers above the same base. */
 static void
 change_layers (MccElmReceiver *self, const MccElmLayers *layers)
@@ -117,6 +130,8 @@ handle_layers (MccElmReceiver *self, uint32_t ssrc, const MccElmLayers *layers)
   self->bye = self->lost = false;
   if (same || only_renamed (layers, &self->layers))
     self->layers = *layers;
+  else if (mcc_elm_layers_agree (layers, &self->layers))
+    resize_layers (self, layers);
   else
     change_layers (self, layers);
   if (feedback != layers->feedback_interval)

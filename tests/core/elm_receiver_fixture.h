@@ -199,10 +199,10 @@ run (World *world, double seconds)
   for (unsigned n = 0; world->now < end; n++) {
     step (world);
     unsigned layer = n % 4 == 0 ? 0 : n % 4 == 2 ? 1 : 2;
-    bool sent = !(world->mute >> layer & 1);
+    bool sent = layer < world->layers.count && !(world->mute >> layer & 1);
     bool lost = sent && world->lose > 0 && ++world->sent % world->lose == 0;
     if (sent && (world->joined >> layer & 1) && !(world->cut >> layer & 1) && !lost) {
-      packet (world, layer, COUNT);
+      packet (world, layer, world->layers.count);
     } else if (sent) {
       world->seq[layer]++;
       for (unsigned k = layer; k < MCC_ELM_LAYERS_MAX; k++)

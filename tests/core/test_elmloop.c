@@ -354,7 +354,7 @@ test_empty (gconstpointer data)
   world_clear (&world);
 }
 
-/* Other layers: down to the base, step by step, and up again among the new ones. */
+/* Fewer layers: down to the highest of them, step by step; more: up again from there. */
 static void
 test_other_layers (void)
 {
@@ -366,10 +366,16 @@ test_other_layers (void)
   g_assert_cmpint (vnet_elm_receiver_level (world.receiver[0]), ==, 3);
   vnet_elm_sender_set_layers (world.sender, 2, two);
   vnet_run (world.vnet, 42 * MCC_SECOND);
-  g_assert_cmpint (vnet_elm_receiver_level (world.receiver[0]), ==, 0);
-  g_assert_cmpuint (leaves_because (&world, 0, MCC_ELM_REASON_LAYERS), ==, 3);
+  g_assert_cmpint (vnet_elm_receiver_level (world.receiver[0]), ==, 1);
+  g_assert_cmpuint (leaves_because (&world, 0, MCC_ELM_REASON_LAYERS), ==, 2);
   vnet_run (world.vnet, 80 * MCC_SECOND);
   g_assert_cmpint (vnet_elm_receiver_level (world.receiver[0]), ==, 1);
+  vnet_elm_sender_set_layers (world.sender, 4, vnet_elm_sender_default.cumulative_bps);
+  vnet_run (world.vnet, 82 * MCC_SECOND);
+  g_assert_cmpint (vnet_elm_receiver_level (world.receiver[0]), >=, 1);
+  vnet_run (world.vnet, 120 * MCC_SECOND);
+  g_assert_cmpint (vnet_elm_receiver_level (world.receiver[0]), ==, 3);
+  g_assert_cmpuint (leaves_because (&world, 0, MCC_ELM_REASON_LAYERS), ==, 2);
   check_steps (&world);
   world_clear (&world);
 }
