@@ -123,6 +123,14 @@ gst_mcc_layers_get_stats (GstMccLayers *self, MccLayerMergeStats *out)
   g_mutex_unlock (&self->lock);
 }
 
+void
+gst_mcc_layers_clear_stats (GstMccLayers *self)
+{
+  g_mutex_lock (&self->lock);
+  mcc_layer_merge_clear_stats (self->merge);
+  g_mutex_unlock (&self->lock);
+}
+
 /* ---- the one thread ---- */
 
 static void

@@ -46,6 +46,7 @@ MccTime gst_mcc_layers_due (GstMccLayers *self, MccTime now);
 
 /* Any thread. */
 void gst_mcc_layers_get_stats (GstMccLayers *self, MccLayerMergeStats *out);
+void gst_mcc_layers_clear_stats (GstMccLayers *self);
 /* The compound @data with what it says of the base layer, as if that were what comes out; in place;
  * returns its bytes, 0: it says nothing of that. */
 gsize gst_mcc_layers_map_rtcp (GstMccLayers *self, guint8 *data, gsize size);

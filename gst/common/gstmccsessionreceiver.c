@@ -514,6 +514,8 @@ gst_mcc_session_start_receiver (GstMccSession *self)
   g_mutex_lock (&self->lock);
   self->payload_told = FALSE;
   g_mutex_unlock (&self->lock);
+  if (self->layers)
+    gst_mcc_layers_clear_stats (self->layers);
   gst_mcc_outlet_start (self->outlet);
 }
 

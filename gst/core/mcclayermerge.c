@@ -360,6 +360,12 @@ mcc_layer_merge_get_stats (const MccLayerMerge *self, MccLayerMergeStats *out)
 }
 
 void
+mcc_layer_merge_clear_stats (MccLayerMerge *self)
+{
+  self->stats = (MccLayerMergeStats){ 0 };
+}
+
+void
 mcc_layer_merge_reset (MccLayerMerge *self, MccTime now)
 {
   set_now (self, now);

@@ -91,5 +91,7 @@ bool mcc_layer_merge_poll (MccLayerMerge *self, MccLayerMergeAction *out);
 /* The timestamp under which one of the sender's leaves; false: nothing has left since _start(). */
 bool mcc_layer_merge_map_time (const MccLayerMerge *self, uint32_t rtp_time, uint32_t *out);
 void mcc_layer_merge_get_stats (const MccLayerMerge *self, MccLayerMergeStats *out);
+/* Counts anew. */
+void mcc_layer_merge_clear_stats (MccLayerMerge *self);
 /* All that is held is freed and no layer is joined; numbers will go on. */
 void mcc_layer_merge_reset (MccLayerMerge *self, MccTime now);

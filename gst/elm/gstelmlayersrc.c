@@ -38,6 +38,11 @@ enum {
   PROP_LEAVE_LATENCY
 };
 
+/* What a machine counts. */
+typedef struct {
+  guint64 joins, leaves, switches, failed, absent;
+} Counters;
+
 struct _GstElmLayerSrc {
   GstMccReceiver parent;
 
@@ -50,6 +55,7 @@ struct _GstElmLayerSrc {
   GQueue actions;     /* of MccElmReceiverAction: what was polled and is not acted on yet */
   MccElmApp last_app; /* to say with BYE */
   guint8 order_id;    /* of the header extension; 0: not known */
+  Counters before;    /* of the machines before this one, since READY to PAUSED */
 };
 
 /* The machine with what a packet says besides. */
@@ -274,11 +280,22 @@ machine_poll_trace (gpointer data, MccTraceEvent *out)
 }
 
 static void
+add_counters (Counters *sum, const MccElmReceiverStats *stats)
+{
+  sum->joins += stats->joins;
+  sum->leaves += stats->leaves;
+  sum->switches += stats->switches;
+  sum->failed += stats->failed;
+  sum->absent += stats->absent;
+}
+
+static void
 machine_get_stats (gpointer data, MccTime now, MccAsmpReceiverStats *out)
 {
   Core *core = data;
   GstMccReceiver *owner = GST_MCC_RECEIVER (core->owner);
   const MccElmLayers *layers = mcc_elm_receiver_layers (core->receiver);
+  Counters sum = core->owner->before;
   MccElmReceiverStats stats;
 
   mcc_elm_receiver_get_stats (core->receiver, now, &stats);
@@ -298,17 +315,22 @@ machine_get_stats (gpointer data, MccTime now, MccAsmpReceiverStats *out)
   out->queue_delay = stats.queue_delay;
   out->reports_sent = stats.reports_sent;
   memcpy (out->dropped, stats.dropped, sizeof out->dropped);
-  owner->extra.joins = stats.joins;
-  owner->extra.leaves = stats.leaves;
-  owner->extra.switches = stats.switches;
-  owner->extra.late_joins = stats.failed + stats.absent;
+  add_counters (&sum, &stats);
+  owner->extra.joins = sum.joins;
+  owner->extra.leaves = sum.leaves;
+  owner->extra.switches = sum.switches;
+  owner->extra.late_joins = sum.failed + sum.absent;
 }
 
 static void
 machine_leave (gpointer data, guint *stream, MccAppReport *out, MccTime now)
 {
   Core *core = data;
+  MccElmReceiverStats stats;
 
+  mcc_elm_receiver_get_stats (core->receiver, now, &stats);
+  add_counters (&core->owner->before, &stats);
+  core->owner->before.leaves++; /* as the base class counts the end */
   *stream = 0;
   mcc_elm_receiver_leave (core->receiver, &core->owner->last_app, now);
   *out = core->owner->last_app.asmp.report;
@@ -531,7 +553,8 @@ add_stats (GstMccReceiver *receiver, GstStructure *stats)
   gst_structure_set (stats, "level", G_TYPE_INT, self->level, "wanted-level", G_TYPE_INT,
       elm.wanted, "slow-start", G_TYPE_BOOLEAN, (gboolean)elm.slow_start, "feedback-interval",
       G_TYPE_UINT64, (guint64)elm.feedback_interval, "failed-joins", G_TYPE_UINT64,
-      (guint64)elm.failed, "absent-layers", G_TYPE_UINT64, (guint64)elm.absent, "torn-pictures",
+      self->before.failed + elm.failed, "absent-layers", G_TYPE_UINT64,
+      self->before.absent + elm.absent, "torn-pictures",
       G_TYPE_UINT64, (guint64)merge.torn, "undecodable-pictures", G_TYPE_UINT64,
       (guint64)merge.undecodable, "late-packets", G_TYPE_UINT64, (guint64)merge.late, NULL);
   add_layers (stats, core ? mcc_elm_receiver_layers (core->receiver) : NULL, &merge);
@@ -683,6 +706,19 @@ gst_elm_layer_src_get_property (GObject *object, guint id, GValue *value, GParam
 
 /* ---- class ---- */
 
+static GstStateChangeReturn
+gst_elm_layer_src_change_state (GstElement *element, GstStateChange transition)
+{
+  GstMccReceiver *receiver = GST_MCC_RECEIVER (element);
+
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
+    g_mutex_lock (&receiver->lock);
+    GST_ELM_LAYER_SRC (element)->before = (Counters){ 0 };
+    g_mutex_unlock (&receiver->lock);
+  }
+  return GST_ELEMENT_CLASS (gst_elm_layer_src_parent_class)->change_state (element, transition);
+}
+
 static void
 gst_elm_layer_src_finalize (GObject *object)
 {
@@ -743,6 +779,7 @@ gst_elm_layer_src_class_init (GstElmLayerSrcClass *klass)
   object->set_property = gst_elm_layer_src_set_property;
   object->get_property = gst_elm_layer_src_get_property;
   object->finalize = gst_elm_layer_src_finalize;
+  GST_ELEMENT_CLASS (klass)->change_state = gst_elm_layer_src_change_state;
   install_properties (object);
   gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass), "Adaptive layer receiver (ELM)",
       "Source/Network/RTP",

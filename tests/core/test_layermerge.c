@@ -713,6 +713,36 @@ test_full (void)
   mcc_layer_merge_free (merge);
 }
 
+/* Figures begin anew when the host says so, and nothing else does. */
+static void
+test_stats_anew (void)
+{
+  MccLayerMerge *merge = mcc_layer_merge_new (WAIT, 0);
+  MccLayerPacket packet = { .order = { .count = 1, .flags = MCC_LAYER_FIRST | KEY, .c = { 7 } },
+    .bytes = 100,
+    .marker = true,
+    .data = &merge };
+  MccLayerMergeAction action;
+  MccLayerMergeStats stats;
+  mcc_layer_merge_start (merge, 1, CLOCK, true, EPOCH);
+  mcc_layer_merge_join (merge, 0, EPOCH);
+  for (unsigned i = 0; i < 2; i++) { /* twice there: late */
+    mcc_layer_merge_handle (merge, &packet, EPOCH);
+    while (mcc_layer_merge_poll (merge, &action))
+      ;
+    mcc_layer_merge_get_stats (merge, &stats);
+    g_assert_cmpuint (stats.units[0], ==, 1);
+    g_assert_cmpuint (stats.late, ==, i);
+  }
+  mcc_layer_merge_clear_stats (merge);
+  mcc_layer_merge_get_stats (merge, &stats);
+  g_assert_cmpuint (stats.units[0] + stats.late, ==, 0);
+  mcc_layer_merge_handle (merge, &packet, EPOCH); /* it still was there */
+  while (mcc_layer_merge_poll (merge, &action))
+    g_assert_cmpint (action.type, ==, MCC_LAYER_MERGE_FREE);
+  mcc_layer_merge_free (merge);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -741,5 +771,6 @@ main (int argc, char **argv)
   g_test_add_func ("/layer-merge/a-large-key-unit-leaves-whole", test_large);
   g_test_add_func ("/layer-merge/a-large-key-unit-beside-a-layer", test_large_beside);
   g_test_add_func ("/layer-merge/what-is-held-is-bounded", test_full);
+  g_test_add_func ("/layer-merge/figures-begin-anew", test_stats_anew);
   return g_test_run ();
 }
