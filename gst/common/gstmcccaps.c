@@ -80,8 +80,8 @@ gst_mcc_caps_of_any_stream (GstCaps *caps)
   return caps;
 }
 
-/* Caps for `encoding-name` alone, of any payload type: which one a sender has they cannot know. NULL:
- * not one whose clock rate is known. */
+/* Caps for `encoding-name` alone, of any payload type: which one a sender has they cannot know.
+ * NULL: not one whose clock rate is known. */
 static GstCaps *
 caps_for_name (const gchar *name)
 {

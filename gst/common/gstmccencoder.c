@@ -761,7 +761,8 @@ adopt (GstMccEncoder *self, GstElement *encoder, const gchar *property, GstMccEn
   if (driver) {
     if (warn_once (self, WARNED_REFUSED))
       GST_ELEMENT_WARNING (self->owner, STREAM, ENCODE,
-          ("%s follows %s: its stream does not adapt to the receivers here. Use an encoder for each "
+          ("%s follows %s: its stream does not adapt to the receivers here. Use an encoder for "
+           "each "
            "sender.",
               name, driver),
           (NULL));

@@ -413,8 +413,8 @@ gst_mcc_sender_handle_eos (gpointer owner, guint stream)
   gst_mcc_pump_wake (self->pump, next);
 }
 
-/* Before anything leaves: while nobody listens nothing does (no-feedback=stop, a stream that idles),
- * and nobody would come to one that is not announced. */
+/* Before anything leaves: while nobody listens nothing does (no-feedback=stop, a stream that
+ * idles), and nobody would come to one that is not announced. */
 void
 gst_mcc_sender_handle_again (gpointer owner, guint stream)
 {

@@ -303,8 +303,8 @@ mcc_asmp_sender_handle_plain_report (MccAsmpSender *self, uint32_t ssrc,
 }
 
 static MccDrop
-handle_end (MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccReceiverState state,
-    MccTime now)
+handle_end (
+    MccAsmpSender *self, uint32_t ssrc, const MccAddress *from, MccReceiverState state, MccTime now)
 {
   mcc_asmp_sender_advance (self, now);
   MccReceiver *receiver

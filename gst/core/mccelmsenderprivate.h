@@ -50,8 +50,7 @@ static inline bool
 mcc_elm_sender_is_new (const MccElmSender *self, unsigned layer, MccTime now)
 {
   MccTime begun = self->begun[layer];
-  return begun != self->begun[0]
-         && (begun == MCC_TIME_NONE || now - begun < MCC_ELM_RATE_WINDOW);
+  return begun != self->begun[0] && (begun == MCC_TIME_NONE || now - begun < MCC_ELM_RATE_WINDOW);
 }
 
 /* mccelmsendercontrol.c */

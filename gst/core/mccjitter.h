@@ -24,7 +24,7 @@ MccTimeDelta mcc_abs_send_time_diff (uint32_t later, uint32_t earlier);
 
 typedef struct {
   bool started, late; /* the newest packet was sent more than 1 s before the one before it */
-  bool jumped;        /* the newest packet was sent by another clock than those before it, or waited */
+  bool jumped; /* the newest packet was sent by another clock than those before it, or waited */
   uint32_t last_send; /* abs-send-time of the previous packet */
   MccTime last_arrival;
   MccTimeDelta origin;     /* arrival - transit where the sum of D starts, ns */

@@ -9,7 +9,7 @@
 #define BETA 0.5 /* ASMP eq. 11 */
 /* s: an RTT below is no path's. Clocks 1000 ppm apart are 60 ms apart when it is stale; ours. */
 #define CLOCK_JUMP (-0.1)
-#define SKEW_S 0.006 /* 100 ppm of MCC_RTT_STALE */
+#define SKEW_S 0.006                                /* 100 ppm of MCC_RTT_STALE */
 #define HALF_WRAP ((MccTimeDelta)(32 * MCC_SECOND)) /* abs-send-time wraps every 64 s */
 
 void
@@ -145,8 +145,7 @@ mcc_rtt_handle_packet (MccRtt *self, MccTimeDelta transit, MccTime now)
     }
     /* By then the clocks' skew is in the difference: it may lengthen the RTT, not shorten it. */
     if (mcc_rtt_stale (self, now))
-      sample
-          = fmax (sample, fmin (self->least_s + SKEW_S, mcc_time_to_seconds (self->effective)));
+      sample = fmax (sample, fmin (self->least_s + SKEW_S, mcc_time_to_seconds (self->effective)));
     else
       self->least_s = fmin (self->least_s, sample);
   }

@@ -8,9 +8,10 @@
  *   the sender's measurement echoed), modulo 64 s, never below the floor. Below -0.1 s it
  *   is no path's: a clock has jumped (that of a suspended host stands still), and the RTT goes on
  *   from where it was. The last 8 references are kept. An RTT_eff older than 60 s is stale:
- *   `measured` stays, `stale` turns true, and no sample is below the least one until then and what clocks may be apart. Behind a
- *   stop after which transits began anew (mccjitter.h) they may be of a queue that drains: until
- *   the next RTT_eff a transit below all since then makes the RTT no shorter.
+ *   `measured` stays, `stale` turns true, and no sample is below the least one until then and what
+ * clocks may be apart. Behind a stop after which transits began anew (mccjitter.h) they may be of a
+ * queue that drains: until the next RTT_eff a transit below all since then makes the RTT no
+ * shorter.
  *
  * Before the first RTT_eff: 500 ms (RFC 4654), measured = false; or a neighbour's
  * (mccneighbours.h), which counts as measured.
@@ -41,8 +42,8 @@ typedef struct {
   uint32_t effective_id;          /* the report it was measured from */
   MccTime effective_time;         /* when it came */
   MccTimeDelta effective_transit; /* enhanced: transit of the reference it echoed */
-  double least_s;                 /* enhanced: the least sample since then, while it was not stale */
-  bool unanchored;                /* enhanced: transits began anew since then */
+  double least_s;  /* enhanced: the least sample since then, while it was not stale */
+  bool unanchored; /* enhanced: transits began anew since then */
   struct {
     uint32_t id; /* report number this transit belongs to */
     MccTimeDelta transit;

@@ -554,9 +554,9 @@ add_stats (GstMccReceiver *receiver, GstStructure *stats)
       elm.wanted, "slow-start", G_TYPE_BOOLEAN, (gboolean)elm.slow_start, "feedback-interval",
       G_TYPE_UINT64, (guint64)elm.feedback_interval, "failed-joins", G_TYPE_UINT64,
       self->before.failed + elm.failed, "absent-layers", G_TYPE_UINT64,
-      self->before.absent + elm.absent, "torn-pictures",
-      G_TYPE_UINT64, (guint64)merge.torn, "undecodable-pictures", G_TYPE_UINT64,
-      (guint64)merge.undecodable, "late-packets", G_TYPE_UINT64, (guint64)merge.late, NULL);
+      self->before.absent + elm.absent, "torn-pictures", G_TYPE_UINT64, (guint64)merge.torn,
+      "undecodable-pictures", G_TYPE_UINT64, (guint64)merge.undecodable, "late-packets",
+      G_TYPE_UINT64, (guint64)merge.late, NULL);
   add_layers (stats, core ? mcc_elm_receiver_layers (core->receiver) : NULL, &merge);
 }
 

@@ -19,7 +19,7 @@ typedef struct {
   uint32_t number, seq[3];
   double bytes; /* of announcements */
   unsigned announcements, occupied[3], empty[3], lost, found;
-  unsigned left, moved; /* receivers: of the session, from one stream to another */
+  unsigned left, moved;   /* receivers: of the session, from one stream to another */
   MccAsspStreams streams; /* newest */
   MccTime round_begin, last;
   MccTime longest_round_wait; /* from a round's begin to its first announcement */

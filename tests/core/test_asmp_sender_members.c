@@ -608,7 +608,6 @@ test_drops_and_trace (void)
   g_assert_cmpstr (mcc_target_reason_name (MCC_TARGET_APP_LIMITED), ==, "app-limited");
   g_assert_cmpstr (mcc_target_reason_name (MCC_TARGET_PACER), ==, "pacer");
   g_assert_cmpstr (mcc_receiver_state_name (MCC_RECEIVER_TIMED_OUT), ==, "timed-out");
-  g_assert_cmpstr (mcc_receiver_state_name (MCC_RECEIVER_MOVED), ==, "moved");
   fixture_clear (&f);
 }
 

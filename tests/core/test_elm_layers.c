@@ -67,8 +67,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_data_func ("/elm/layers/published/more-or-fewer",
       GUINT_TO_POINTER (MCC_VARIANT_PUBLISHED), test_resized);
-  g_test_add_data_func ("/elm/layers/enhanced/more-or-fewer",
-      GUINT_TO_POINTER (MCC_VARIANT_ENHANCED), test_resized);
+  g_test_add_data_func (
+      "/elm/layers/enhanced/more-or-fewer", GUINT_TO_POINTER (MCC_VARIANT_ENHANCED), test_resized);
   g_test_add_func ("/elm/layers/nothing-is-forgotten", test_resized_remembers);
   return g_test_run ();
 }

@@ -210,9 +210,9 @@ test_more_layers (void)
   run (&world, 1.0);
   g_assert_cmpuint (world.layers.count, ==, 2);
   for (unsigned k = 0; k < 2; k++)
-    g_assert_cmpfloat_with_epsilon ((double)world.layers.layer[k].cumulative_bps
-                                        / (double)before.layer[k].cumulative_bps,
-        1.0, 0.1);
+    g_assert_cmpfloat_with_epsilon (
+        (double)world.layers.layer[k].cumulative_bps / (double)before.layer[k].cumulative_bps, 1.0,
+        0.1);
   /* Another base is another sender's layers. */
   more.layer[0].ssrc += 0x1000;
   g_assert_true (mcc_elm_sender_set_layers (world.sender, &more, world.now));

@@ -116,8 +116,8 @@ fill_session (AsspSource *self, guint stream, MccAppSession *out)
   out->payload_type = (guint8)(self->payload_type + stream);
   out->clock_rate = 90000;
   g_strlcpy (out->media, "video", sizeof out->media);
-  g_strlcpy (out->encoding_name, g_atomic_pointer_get (&self->encoding_name),
-      sizeof out->encoding_name);
+  g_strlcpy (
+      out->encoding_name, g_atomic_pointer_get (&self->encoding_name), sizeof out->encoding_name);
   g_snprintf (out->parameters, sizeof out->parameters, "profile-level-id=42e0%02x", stream);
 }
 

@@ -21,16 +21,16 @@ typedef struct {
   guint32 time_base;
   guint count;
   guint16 address_offset; /* of stream 0; + 1 each */
-  guint8 payload_type;   /* of stream 0; + 1 each */
-  guint16 feedback_port; /* announced, at our address; 0: the group */
+  guint8 payload_type;    /* of stream 0; + 1 each */
+  guint16 feedback_port;  /* announced, at our address; 0: the group */
   gboolean carries; /* after 3 s stream 0 alone announces, also for the others, who ask for more */
   /* Atomic, at any time. */
   gint alive[ASSP_SOURCE_STREAMS];
   gint describes;
   const gchar *encoding_name; /* as announced */
-  gint renamed;             /* so much more is stream 0's SSRC */
-  gint plis, reports, byes; /* heard */
-  gint report_stream;       /* of the newest report */
+  gint renamed;               /* so much more is stream 0's SSRC */
+  gint plis, reports, byes;   /* heard */
+  gint report_stream;         /* of the newest report */
 
   guint16 seq[ASSP_SOURCE_STREAMS];
   guint32 frame, number;

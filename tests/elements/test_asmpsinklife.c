@@ -337,8 +337,7 @@ test_stopped_at_its_end (void)
   for (guint i = 0; i < 50 && f.peer.byes == 0; i++)
     asmp_peer_run (&f.peer, 100);
   g_assert_cmpuint (f.peer.byes, ==, 1);
-  g_assert_true (gst_element_seek_simple (
-      f.pipeline, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, 0));
+  g_assert_true (gst_element_seek_simple (f.pipeline, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, 0));
   f.peer.sessions = 0;
   for (guint i = 0; i < 50 && f.peer.sessions == 0; i++)
     asmp_peer_run (&f.peer, 100);

@@ -692,8 +692,8 @@ test_renamed (gconstpointer by_stop)
     renamed = gst_elm_split_get_ssrc (GST_ELM_SPLIT (c.split), layer);
     g_assert_cmphex (renamed, !=, before);
     chain_empty (&c, by_stop != NULL);
-    g_assert_cmpint (gst_elm_split_get_ssrc (GST_ELM_SPLIT (c.split), layer) != renamed, ==,
-        by_stop != NULL);
+    g_assert_cmpint (
+        gst_elm_split_get_ssrc (GST_ELM_SPLIT (c.split), layer) != renamed, ==, by_stop != NULL);
     chain_set_rate (&c, 100000000);
     chain_push (&c, 8);
     gst_object_unref (src);

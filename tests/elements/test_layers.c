@@ -572,9 +572,8 @@ main (int argc, char **argv)
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
   g_test_add_data_func ("/layers/h264/each-level-decodes-to-the-same-pictures", &h264, test_levels);
-  g_test_add_data_func (
-      "/layers/h264-without-b-references/each-level-decodes-to-the-same-pictures", &h264_plain,
-      test_levels);
+  g_test_add_data_func ("/layers/h264-without-b-references/each-level-decodes-to-the-same-pictures",
+      &h264_plain, test_levels);
   g_test_add_data_func ("/layers/vp8/each-level-decodes-to-the-same-pictures", &vp8, test_levels);
   g_test_add_func ("/layers/h265/each-level-decodes-to-the-same-pictures", test_h265_levels);
   g_test_add_data_func ("/layers/h264/joins-and-leaves-at-any-time", &h264, test_changes);

@@ -69,9 +69,8 @@ on_key_unit (gpointer owner, guint stream)
 static void
 world_start (World *world)
 {
-  static const GstMccMergeFuncs funcs = {
-    .out = on_out, .cut = on_cut, .kind = on_kind, .left = on_left, .key_unit = on_key_unit
-  };
+  static const GstMccMergeFuncs funcs
+      = { .out = on_out, .cut = on_cut, .kind = on_kind, .left = on_left, .key_unit = on_key_unit };
 
   memset (world, 0, sizeof *world);
   world->now = START;

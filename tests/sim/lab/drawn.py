@@ -4,8 +4,7 @@
 Number N of a family is always the same scenario, and no design, constant or band is chosen by any
 of them: what is found here is mended by other scenarios, and the next page is of other numbers.
 
-one   one rate: 1 to 3 bottlenecks with TCP, one ladder of receivers behind each; half of them with a
-      change midway
+one   one rate: 1 to 3 bottlenecks with TCP, receivers behind each; half with a change midway
 many  receivers behind 2 to 5 links that differ, with TCP or without: one rate, simulcast and layers
 """
 
@@ -86,7 +85,10 @@ class Place:
             out["ecn"] = self.ecn
         if self.discipline == "codel":  # RFC 8289 4.4: no less than a packet, an RTT
             target = max(5.0, 1.5e3 * 8 * PACKET / self.capacity)
-            out |= {"target": f"{target:.1f} ms", "interval": f"{max(100.0, 1e3 * self.rtt):.0f} ms"}
+            out |= {
+                "target": f"{target:.1f} ms",
+                "interval": f"{max(100.0, 1e3 * self.rtt):.0f} ms",
+            }
             out["size"] = f"{max(self.packets, 1000)} packets"
         return out
 
@@ -209,7 +211,13 @@ def tcp_flows(found):
 
 def multicast(found, **more):
     receivers = [
-        {"id": f"r{k}", "at": f"g{k}", "count": place.receivers, "join": "0 s", "join_spread": "2 s"}
+        {
+            "id": f"r{k}",
+            "at": f"g{k}",
+            "count": place.receivers,
+            "join": "0 s",
+            "join_spread": "2 s",
+        }
         | {"access": access_of(place)}
         for k, place in enumerate(found, 1)
     ]
@@ -275,7 +283,12 @@ def one(number):
     video = {"source": {"type": "video", "trace": "news"}} if draw.chance(0.25) else {}
     ecn = {"ecn": True} if any(place.ecn for place in found) else {}
     flow = multicast(
-        found, min_rate="16 kb/s", max_rate="40 Mb/s", options={"report_interval": "1 s"}, **ecn, **video
+        found,
+        min_rate="16 kb/s",
+        max_rate="40 Mb/s",
+        options={"report_interval": "1 s"},
+        **ecn,
+        **video,
     )
     data = {
         "id": f"drawn-one-{number}",
@@ -298,7 +311,9 @@ def ladder(count):
     low, high = LADDER
     step = (high / low) ** (1 / count)
     edges = [low * step**k for k in range(count + 1)]
-    return [f"{a / 1e3:.0f} kb/s - {b / 1e3:.0f} kb/s" for a, b in zip(edges, edges[1:], strict=False)]
+    return [
+        f"{a / 1e3:.0f} kb/s - {b / 1e3:.0f} kb/s" for a, b in zip(edges, edges[1:], strict=False)
+    ]
 
 
 def many(number):
@@ -338,8 +353,8 @@ def describe(found):
         tcp = f"{place.flows} {place.congestion}" if place.flows else "no TCP"
         kind = place.discipline + (" with ECN" if place.ecn else "")
         parts.append(
-            f"{place.capacity / 1e6:.3g} Mb/s, {1e3 * place.rtt:.0f} ms, {kind} of {place.queue:.2g} BDP"
-            f"{lossy}, {tcp}, {place.receivers} receivers"
+            f"{place.capacity / 1e6:.3g} Mb/s, {1e3 * place.rtt:.0f} ms, {kind} of "
+            f"{place.queue:.2g} BDP{lossy}, {tcp}, {place.receivers} receivers"
         )
     return "; ".join(parts)
 

@@ -96,9 +96,10 @@ def test_one_rate_is_judged_where_tcp_has_least():
     value = drawnpage.Value(Told("drawn-one-1", figures), [place(), place()], "enhanced")
     assert value.tightest == 2 and value.within and not value.beyond
     figures["by-tcp-2"] = 2.1
-    assert not value.within or drawnpage.Value(
-        Told("drawn-one-1", figures), [place(), place()], "enhanced"
-    ).beyond
+    assert (
+        not value.within
+        or drawnpage.Value(Told("drawn-one-1", figures), [place(), place()], "enhanced").beyond
+    )
 
 
 def test_what_receivers_have_is_at_most_their_fair_rate():
