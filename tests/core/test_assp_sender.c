@@ -186,6 +186,7 @@ test_moves (void)
   g_assert_cmpuint (self.target[0], ==, 300000); /* at once */
   g_assert_cmpuint (self.empty[0], ==, 1);
   g_assert_cmpuint (self.moved, ==, 1);
+  g_assert_cmpstr (mcc_receiver_state_name (MCC_RECEIVER_MOVED), ==, "moved");
   g_assert_cmpuint (self.left, ==, 0);
   /* What it had said before comes late. */
   g_assert_cmpuint (report_number (&self, 1, 0, 400000, self.number - 1), ==, MCC_DROP_STALE);
