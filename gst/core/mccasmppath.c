@@ -300,17 +300,18 @@ mcc_asmp_path_handle_report (MccAsmpPath *self, uint32_t number)
 
 /* The one with which the equation gives @bps. */
 static double
-loss_ratio_of (const MccRateInput *input, MccTime rtt, double bps)
+loss_ratio_of (const MccAsmpPath *self, const MccRateInput *input, MccTime rtt, double bps)
 {
-  return mcc_tcp_loss_ratio (
+  bool enhanced = self->variant == MCC_VARIANT_ENHANCED;
+  return (enhanced ? mcc_tcp_small_loss_ratio : mcc_tcp_loss_ratio) (
       &mcc_tcp_model_default, input->packet_bytes, mcc_time_to_seconds (rtt), bps);
 }
 
 /* ... what arrives. */
 static double
-carried_loss_ratio (const MccRateInput *input)
+carried_loss_ratio (const MccAsmpPath *self, const MccRateInput *input)
 {
-  return loss_ratio_of (input, input->rtt, (double)input->received_now_bps);
+  return loss_ratio_of (self, input, input->rtt, (double)input->received_now_bps);
 }
 
 /* Packets that arrived for each loss so far, and those of an RTT, in which the next begins no
@@ -337,7 +338,7 @@ first_interval (const MccAsmpPath *self, const MccRateInput *input)
 static double
 first_loss_ratio (const MccAsmpPath *self, const MccRateInput *input)
 {
-  double carried = carried_loss_ratio (input);
+  double carried = carried_loss_ratio (self, input);
   uint64_t arrived = mcc_asmp_path_arrived (self);
   if (input->held_down && arrived > 0)
     return fmin (carried, 1.0 / (double)arrived);
@@ -360,7 +361,7 @@ notice_change (MccAsmpPath *self, const MccRateInput *input)
   unsigned newer = mcc_loss_changed (self->loss, CHANGED / fmax (1.0, self->receivers));
   if (newer == 0 || input->held_down || input->received_now_bps == 0)
     return;
-  double ratio = carried_loss_ratio (input);
+  double ratio = carried_loss_ratio (self, input);
   if (ratio > mcc_loss_ratio (self->loss))
     mcc_loss_reseed (self->loss, newer, ratio);
 }
@@ -373,7 +374,7 @@ mcc_asmp_path_meet_rivals (MccAsmpPath *self, const MccRateInput *input, uint64_
   MccTime base = mcc_asmp_path_base_rtt (self);
   MccTime rtt = mcc_time_max (base, (base + mcc_overflow_longest (&self->overflow)) / 4 * 3);
   double bps = fmax ((double)share_bps, (double)input->received_now_bps);
-  double ratio = loss_ratio_of (input, rtt, bps);
+  double ratio = loss_ratio_of (self, input, rtt, bps);
   if (ratio > mcc_loss_ratio (self->loss))
     mcc_loss_reseed (self->loss, 0, ratio);
 }
@@ -408,7 +409,7 @@ static void
 seed_losses (MccAsmpPath *self, const MccRateInput *input, uint64_t events)
 {
   bool expects = self->limited && !input->held_down && input->queue_peak <= SEED_QUEUE
-                 && mcc_loss_expect (self->loss, carried_loss_ratio (input), EXPECTED);
+                 && mcc_loss_expect (self->loss, carried_loss_ratio (self, input), EXPECTED);
   if (!expects && events <= SEED_EVENTS)
     mcc_loss_seed (self->loss, first_loss_ratio (self, input));
 }

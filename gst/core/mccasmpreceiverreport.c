@@ -42,7 +42,7 @@ own_bps (const MccAsmpReceiver *self)
   if (!mcc_asmp_receiver_is_enhanced (self) || path->rtt.measured || !(self->loss_ratio > 0.0)
       || !(packet_bytes > 0.0) || mcc_asmp_path_is_expecting (path))
     return rate_bps;
-  double allowed = mcc_tcp_rate_bps (&mcc_tcp_model_default, packet_bytes,
+  double allowed = mcc_tcp_small_rate_bps (&mcc_tcp_model_default, packet_bytes,
       mcc_time_to_seconds (mcc_rtt_get (&path->rtt)), self->loss_ratio);
   return allowed < (double)rate_bps && allowed >= 1.0 ? (uint64_t)allowed : rate_bps;
 }

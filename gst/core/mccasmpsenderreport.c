@@ -260,8 +260,9 @@ take_plain_report (MccAsmpSender *self, MccReceiver *receiver, const MccPlainRep
     rtt = MCC_SENDER_RTT_FALLBACK;
   receiver->rate_bps = 0;
   if (!receiver->no_limit) {
-    double rate = mcc_tcp_rate_bps (&mcc_tcp_model_default, self->packet_bytes,
-        mcc_time_to_seconds (mcc_time_max (rtt, MCC_MSECOND)), receiver->loss_ratio);
+    double rtt_s = mcc_time_to_seconds (mcc_time_max (rtt, MCC_MSECOND));
+    double rate = (mcc_asmp_sender_enhanced (self) ? mcc_tcp_small_rate_bps : mcc_tcp_rate_bps) (
+        &mcc_tcp_model_default, self->packet_bytes, rtt_s, receiver->loss_ratio);
     receiver->rate_bps = rate < 1.0                               ? 1
                          : rate < (double)MCC_APP_REPORT_RATE_MAX ? (uint64_t)rate
                                                                   : MCC_APP_REPORT_RATE_MAX;

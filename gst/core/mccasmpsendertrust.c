@@ -30,7 +30,7 @@
 static double
 equation_bps (const MccAsmpSender *self, const MccReceiver *receiver, uint32_t rtt_us)
 {
-  return mcc_tcp_rate_bps (
+  return (mcc_asmp_sender_enhanced (self) ? mcc_tcp_small_rate_bps : mcc_tcp_rate_bps) (
       &mcc_tcp_model_default, self->packet_bytes, rtt_us * 1e-6, (double)receiver->loss_ratio);
 }
 

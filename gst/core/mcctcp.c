@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 
 const MccTcpModel mcc_tcp_model_default = {
   .packets_per_ack = 1.0, /* b: ASMP eq. 12 (D), ELM eq. 3, RFC 5348 3.1 */
@@ -58,4 +59,24 @@ mcc_tcp_loss_ratio (const MccTcpModel *model, double packet_bytes, double rtt_s,
       high = middle;
   }
   return exp2 (0.5 * (low + high));
+}
+
+double
+mcc_tcp_small_rate_bps (
+    const MccTcpModel *model, double packet_bytes, double rtt_s, double loss_ratio)
+{
+  double own = mcc_tcp_rate_bps (model, packet_bytes, rtt_s, loss_ratio);
+  if (packet_bytes >= MCC_TCP_NOMINAL_BYTES)
+    return own;
+  double nominal = mcc_tcp_rate_bps (model, MCC_TCP_NOMINAL_BYTES, rtt_s, loss_ratio);
+  return fmax (own, fmin (nominal, 8.0 * packet_bytes / MCC_TCP_SMALL_INTERVAL_S));
+}
+
+double
+mcc_tcp_small_loss_ratio (
+    const MccTcpModel *model, double packet_bytes, double rtt_s, double rate_bps)
+{
+  bool small = packet_bytes < MCC_TCP_NOMINAL_BYTES
+               && rate_bps <= 8.0 * packet_bytes / MCC_TCP_SMALL_INTERVAL_S;
+  return mcc_tcp_loss_ratio (model, small ? MCC_TCP_NOMINAL_BYTES : packet_bytes, rtt_s, rate_bps);
 }

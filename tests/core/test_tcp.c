@@ -73,6 +73,24 @@ inverse_over_the_whole_range (void)
   }
 }
 
+/* What TCP has there, but no more than 100 packets a second for it; and never less than before. */
+static void
+small_packets (void)
+{
+  double p = mcc_tcp_loss_ratio (model, 1000.0, 0.1, 100e3);
+  assert_near (mcc_tcp_small_rate_bps (model, 400.0, 0.1, p), 100e3, 1e-6);
+  assert_near (mcc_tcp_small_rate_bps (model, 50.0, 0.1, p), 100.0 * 8 * 50, 1e-6);
+  assert_near (mcc_tcp_small_rate_bps (model, 1000.0, 0.1, p), 100e3, 1e-6);
+  for (double loss = 1e-9; loss < 1.0; loss *= 1.7) {
+    double own = mcc_tcp_rate_bps (model, 300.0, 0.05, loss);
+    double rate = mcc_tcp_small_rate_bps (model, 300.0, 0.05, loss);
+    g_assert_cmpfloat (rate, >=, own);
+    g_assert_cmpfloat (rate, <=, fmax (own, 100.0 * 8 * 300));
+    if (rate != 100.0 * 8 * 300) /* there any p of a range gives it */
+      assert_near (mcc_tcp_small_loss_ratio (model, 300.0, 0.05, rate), loss, 1e-6);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -82,5 +100,6 @@ main (int argc, char **argv)
   g_test_add_func ("/tcp/loss-above-one-counts-as-one", loss_above_one_counts_as_one);
   g_test_add_func ("/tcp/delayed-acks-cost-sqrt-two", delayed_acks_cost_sqrt_two);
   g_test_add_func ("/tcp/inverse-over-the-whole-range", inverse_over_the_whole_range);
+  g_test_add_func ("/tcp/small-packets", small_packets);
   return g_test_run ();
 }
