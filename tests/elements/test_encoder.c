@@ -733,6 +733,7 @@ test_one_driver (void)
   g_assert_true (gst_mcc_encoder_set_settings (second, &settings));
   g_assert_cmpint (gst_mcc_encoder_find (f.control, f.pad, TRUE), ==, GST_MCC_ENCODER_FOUND);
   g_assert_cmpint (gst_mcc_encoder_find (second, f.pad, TRUE), ==, GST_MCC_ENCODER_REFUSED);
+  g_assert_cmpuint (count_messages (f.pipeline, GST_MESSAGE_WARNING, "an encoder for each"), ==, 1);
   gst_mcc_encoder_reset (f.control);
   gst_mcc_encoder_reset (second);
   g_assert_cmpint (gst_mcc_encoder_find (second, f.pad, TRUE), ==, GST_MCC_ENCODER_FOUND);
