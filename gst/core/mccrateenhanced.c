@@ -91,8 +91,7 @@ equation_bps (const MccRateInput *input, double rtt_s, double loss_ratio)
 {
   if (!input->rtt_measured || !(loss_ratio > 0.0))
     return INFINITY;
-  return mcc_tcp_small_rate_bps (
-      &mcc_tcp_model_default, input->packet_bytes, rtt_s, loss_ratio);
+  return mcc_tcp_small_rate_bps (&mcc_tcp_model_default, input->packet_bytes, rtt_s, loss_ratio);
 }
 
 double

@@ -21,9 +21,9 @@ extern const MccTcpModel mcc_tcp_model_default;
 double mcc_tcp_rate_bps (
     const MccTcpModel *model, double packet_bytes, double rtt_s, double loss_ratio);
 
-/* A flow of small packets, a picture in each say: a queue that counts packets loses them as often as
- * large ones, so that by the equation less gives smaller packets, and they less. It has what a flow
- * of MCC_TCP_NOMINAL_BYTES would (TFRC-SP, RFC 4828 4.2, 4.3), but no more packets than one in
+/* A flow of small packets, a picture in each say: a queue that counts packets loses them as often
+ * as large ones, so that by the equation less gives smaller packets, and they less. It has what a
+ * flow of MCC_TCP_NOMINAL_BYTES would (TFRC-SP, RFC 4828 4.2, 4.3), but no more packets than one in
  * MCC_TCP_SMALL_INTERVAL_S for it. No smaller than mcc_tcp_rate_bps(), whose bounds it has. */
 #define MCC_TCP_NOMINAL_BYTES 1000.0  /* IP; RFC 4828: 1460 of payload */
 #define MCC_TCP_SMALL_INTERVAL_S 0.01 /* RFC 4828 4.3 */
