@@ -398,17 +398,26 @@ gst_mcc_sender_handle_caps (GstMccSender *self, guint stream, GstCaps *caps)
       self, "stream %u: %s announced: %" GST_PTR_FORMAT, stream, good ? "are" : "cannot be", caps);
 }
 
+/* Returns when the core is next due. */
+static MccTime
+note_ended (GstMccSender *self, guint stream, gboolean ended)
+{
+  MccTime next = MCC_TIME_NONE;
+
+  g_mutex_lock (&self->lock);
+  set_ended_locked (self, stream, ended);
+  if (self->core)
+    next = machine_of (self)->next_timeout (self->core);
+  g_mutex_unlock (&self->lock);
+  return next;
+}
+
 void
 gst_mcc_sender_handle_eos (gpointer owner, guint stream)
 {
   GstMccSender *self = owner;
-  MccTime next = MCC_TIME_NONE;
+  MccTime next = note_ended (self, stream, TRUE);
 
-  g_mutex_lock (&self->lock);
-  set_ended_locked (self, stream, TRUE);
-  if (self->core)
-    next = machine_of (self)->next_timeout (self->core);
-  g_mutex_unlock (&self->lock);
   gst_mcc_session_send (self->session, stream, NULL, 0, TRUE);
   gst_mcc_pump_wake (self->pump, next);
 }
@@ -419,14 +428,8 @@ void
 gst_mcc_sender_handle_again (gpointer owner, guint stream)
 {
   GstMccSender *self = owner;
-  MccTime next = MCC_TIME_NONE;
 
-  g_mutex_lock (&self->lock);
-  set_ended_locked (self, stream, FALSE);
-  if (self->core)
-    next = machine_of (self)->next_timeout (self->core);
-  g_mutex_unlock (&self->lock);
-  gst_mcc_pump_wake (self->pump, next);
+  gst_mcc_pump_wake (self->pump, note_ended (self, stream, FALSE));
 }
 
 void

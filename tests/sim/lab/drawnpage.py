@@ -6,19 +6,11 @@ import re
 import statistics
 
 from . import drawn
+from .gridpage import percent, table
 from .plots import VARIANTS, plt, save
-from .table import row
 from .units import show
 
 WORST = 15  # rows
-
-
-def table(head, rows):
-    return "\n".join([row(head), "|" + "---|" * len(head), *(row(each) for each in rows)])
-
-
-def percent(part, whole):
-    return f"{part} of {whole} ({100 * part / whole:.0f} %)" if whole else "-"
 
 
 def spread(values, dimension="number", digits=2):
