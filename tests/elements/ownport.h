@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * ownport: ports of this process, for tests that run beside each other.
+ * ownport: ports, and a group, of this process, for tests that run beside each other.
  */
 #pragma once
 
@@ -14,4 +14,10 @@ static inline guint16
 own_port (guint count)
 {
   return (guint16)(16000 + count * ((guint)getpid () % (16000 / count)));
+}
+
+static inline void
+own_group (gchar *out, gsize size)
+{
+  g_snprintf (out, size, "239.255.%d.%d", 64 + getpid () % 128, 1 + getpid () / 128 % 250);
 }

@@ -382,6 +382,27 @@ test_caps_in_two_steps (void)
   sink_teardown (&f);
 }
 
+/* Its codebooks are too long for an announcement: who joins later has them from the stream, and the
+ * user hears why. */
+static void
+test_theora (void)
+{
+  GstElement *payloader;
+  SinkFixture f;
+
+  if (!sink_setup (&f,
+          "videotestsrc is-live=true ! video/x-raw,format=I420,width=320,height=240,framerate=30/1 "
+          "! theoraenc name=e ! rtptheorapay name=p ! @"))
+    return;
+  payloader = gst_bin_get_by_name (GST_BIN (f.pipeline), "p");
+  sink_play (&f);
+  g_assert_true (sink_packets (&f, 30));
+  g_assert_cmpuint (get_uint (payloader, "config-interval"), ==, 1);
+  g_assert_true (sink_warns_once (&f, "cannot be announced", 100));
+  gst_object_unref (payloader);
+  sink_teardown (&f);
+}
+
 /* Packets that leave without caps that can be announced: said once. */
 static void
 test_mute_warns_once (void)
@@ -433,6 +454,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpsink/warns-once/pre-encoded", test_pre_encoded_warns_once);
   g_test_add_func ("/asmpsink/caps-in-two-steps", test_caps_in_two_steps);
   g_test_add_func ("/asmpsink/warns-once/caps", test_mute_warns_once);
+  g_test_add_func ("/asmpsink/theora", test_theora);
   g_test_add_func ("/asmpsink/warns-once/refused-encoder", test_refused_encoder_warns_once);
   g_test_add_func ("/asmpsink/no-feedback-stops", test_no_feedback_stops);
   g_test_add_func ("/asmpsink/no-feedback-stops/at-its-end", test_stopped_at_its_end);

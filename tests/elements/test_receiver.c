@@ -568,13 +568,13 @@ get_drops (guint port)
 }
 
 static void
-send_rtp (guint port, guint n, guint bytes, gulong apart_us)
+send_rtp (guint port, guint8 payload_type, guint n, guint bytes, gulong apart_us)
 {
   static guint16 seq;
   GSocket *socket
       = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
   GSocketAddress *to = g_inet_socket_address_new_from_string ("127.0.0.1", port);
-  guint8 packet[1400] = { 0x80, 0x80 | 96 };
+  guint8 packet[1400] = { 0x80, 0x80 | payload_type };
 
   for (guint i = 0; i < n; i++) {
     GST_WRITE_UINT16_BE (packet + 2, seq++);
@@ -614,10 +614,10 @@ test_unread (void)
   for (guint i = 0; i < 2; i++) { /* the first start, and a pause */
     g_assert_cmpint (
         gst_element_set_state (pipeline, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_NO_PREROLL);
-    send_rtp (port, FLOOD, 1400, 0);
+    send_rtp (port, 96, FLOOD, 1400, 0);
     g_assert_cmpuint (get_drops (port), >, drops);
     g_assert_cmpint (gst_element_set_state (pipeline, GST_STATE_PLAYING), !=, 0);
-    send_rtp (port, 150, 200, 2000);
+    send_rtp (port, 96, 150, 200, 2000);
     drops = get_drops (port);
     g_assert_cmpuint (get_stat (src, "packets-received"), >, 0);
     g_assert_cmpuint (get_stat (src, "host-dropped"), ==, 0);
@@ -625,6 +625,64 @@ test_unread (void)
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (src);
   gst_object_unref (pipeline);
+}
+
+static guint
+count_warnings (GstElement *pipeline, const gchar *part)
+{
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+  guint n = 0;
+
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING))) {
+    GError *error = NULL;
+
+    gst_message_parse_warning (message, &error, NULL);
+    n += strstr (error->message, part) != NULL;
+    g_error_free (error);
+    gst_message_unref (message);
+  }
+  gst_object_unref (bus);
+  return n;
+}
+
+/* Whoever knows the encoding alone need not know its payload type; whose caps name another hears of
+ * it, for nothing plays. */
+static void
+test_payload_types (void)
+{
+  static const struct {
+    const gchar *text;
+    gboolean plays;
+  } rows[] = { { "encoding-name=H264", TRUE },
+    { "caps=application/x-rtp,media=video,encoding-name=H264,clock-rate=90000,payload=96",
+        FALSE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    gchar *text = g_strdup_printf (
+        "asmpsrc name=src address=127.0.0.1 latency=50 %s ! fakesink name=out async=false",
+        rows[i].text);
+    GstElement *pipeline = gst_parse_launch (text, NULL);
+    GstElement *src = gst_bin_get_by_name (GST_BIN (pipeline), "src");
+    GstElement *out = gst_bin_get_by_name (GST_BIN (pipeline), "out");
+    guint port = own_port (2);
+
+    g_object_set (src, "port", port, NULL);
+    g_assert_cmpint (gst_element_set_state (pipeline, GST_STATE_PLAYING), !=, 0);
+    send_rtp (port, 97, 100, 200, 2000);
+    for (guint ms = 0; ms < 2000 && rows[i].plays && get_stat (out, "rendered") < 90; ms += 20)
+      g_usleep (20000);
+    if (rows[i].plays)
+      g_assert_cmpuint (get_stat (out, "rendered"), >=, 90);
+    else
+      g_assert_cmpuint (get_stat (out, "rendered"), ==, 0);
+    g_assert_cmpuint (count_warnings (pipeline, "payload type 97"), ==, rows[i].plays ? 0 : 1);
+    gst_element_set_state (pipeline, GST_STATE_NULL);
+    gst_object_unref (out);
+    gst_object_unref (src);
+    gst_object_unref (pipeline);
+    g_free (text);
+  }
 }
 
 int
@@ -653,5 +711,6 @@ main (int argc, char **argv)
   g_test_add_data_func ("/receiver/unheard-says-nothing/elm", "elmlayersrc", test_unheard);
   g_test_add_func ("/receiver/stopped-while-its-pad-is-blocked", test_stopped_while_blocked);
   g_test_add_func ("/receiver/unread-is-not-dropped", test_unread);
+  g_test_add_func ("/receiver/payload-types", test_payload_types);
   return g_test_run ();
 }

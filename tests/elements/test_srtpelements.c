@@ -768,8 +768,7 @@ main (int argc, char **argv)
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
   register_elements ();
-  g_snprintf (
-      group, sizeof group, "239.255.%d.%d", 64 + getpid () % 128, 1 + getpid () / 128 % 250);
+  own_group (group, sizeof group);
   port = own_port (8);
   g_test_add_func ("/srtp/files", test_files);
   g_test_add_func ("/srtp/secret", test_secret);
