@@ -212,7 +212,7 @@ void mcc_asmp_sender_handle_key_unit_request (MccAsmpSender *self, MccTime now);
 /* Whether any have. */
 bool mcc_asmp_sender_has_sent (const MccAsmpSender *self);
 /* The media has ended, and BYE was said: receivers have no reason to report until it begins again,
- * so that silence says nothing and the target stays. */
+ * so that silence says nothing and halves nothing. */
 void mcc_asmp_sender_set_ended (MccAsmpSender *self, bool ended, MccTime now);
 /* Packets left: wire bytes; @highest_seq is the extended RTP number of the newest. */
 void mcc_asmp_sender_handle_sent (

@@ -24,7 +24,7 @@ double mcc_tcp_rate_bps (
 /* A flow of small packets, a picture in each say: a queue that counts packets loses them as often
  * as large ones, so that by the equation less gives smaller packets, and they less. It has what a
  * flow of MCC_TCP_NOMINAL_BYTES would (TFRC-SP, RFC 4828 4.2, 4.3), but no more packets than one in
- * MCC_TCP_SMALL_INTERVAL_S for it. No smaller than mcc_tcp_rate_bps(), whose bounds it has. */
+ * MCC_TCP_SMALL_INTERVAL_S for it. Never less than mcc_tcp_rate_bps(); arguments as there. */
 #define MCC_TCP_NOMINAL_BYTES 1000.0  /* IP; RFC 4828: 1460 of payload */
 #define MCC_TCP_SMALL_INTERVAL_S 0.01 /* RFC 4828 4.3 */
 double mcc_tcp_small_rate_bps (
