@@ -632,6 +632,33 @@ late_block (void)
   }
 }
 
+/* The link stands for 3 s, its buffer keeps all, and lets it out at ten times the rate: the path is
+ * as long as before. */
+static void
+stop_that_drains (void)
+{
+  PathFixture f;
+  path_init (&f, MCC_VARIANT_ENHANCED);
+  stream (&f, 300);
+  measure_rtt (&f, 40 * MCC_MSECOND);
+  stream (&f, 100);
+  g_assert_cmpuint (f.input.rtt, <=, 45 * MCC_MSECOND);
+  MccTime sent = f.now - f.delay;
+  f.now += 3 * MCC_SECOND;
+  for (guint i = 0; f.now > sent + f.delay + 10 * MCC_MSECOND; i++) {
+    sent += 10 * MCC_MSECOND;
+    f.now += MCC_MSECOND;
+    MccRtpPacket packet = {
+      .seq = f.seq++, .bytes = BYTES, .has_send_time = true, .send_time = mcc_abs_send_time (sent)
+    };
+    mcc_asmp_path_handle_packet (&f.path, &packet, f.now);
+    if (i % 100 == 99)
+      decide (&f);
+    g_assert_cmpuint (mcc_rtt_get (&f.path.rtt), >=, 35 * MCC_MSECOND);
+  }
+  mcc_asmp_path_clear (&f.path);
+}
+
 /* Two forwarders that do not know of each other: what arrives is what was sent, once. */
 static void
 copies_are_not_received (void)
@@ -670,6 +697,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmppath/stop-is-not-forgotten", stop_is_not_forgotten);
   g_test_add_func ("/asmppath/send-times-that-jump-excuse-nothing", sender_clock_jumps);
   g_test_add_func ("/asmppath/late-block-is-no-restart", late_block);
+  g_test_add_func ("/asmppath/stop-that-drains", stop_that_drains);
   g_test_add_func ("/asmppath/copies-are-not-received", copies_are_not_received);
   g_test_add_func ("/asmppath/ecn/a-mark-is-an-event-and-no-loss", marks);
   g_test_add_func ("/asmppath/ecn/marks-of-a-switch-are-excused", marks_are_excused);

@@ -101,7 +101,7 @@ take_rtcp (AsmpPeer *self, const guint8 *data, gsize size)
     if (data[1] == RTCP_SR) {
       self->srs++;
       if (length >= 28)
-        self->sr_packets = GST_READ_UINT32_BE (data + 20);
+        self->sr_packets = MAX (self->sr_packets, GST_READ_UINT32_BE (data + 20));
     } else if (data[1] == RTCP_BYE) {
       self->byes++;
       self->bye_us = g_get_monotonic_time ();

@@ -30,7 +30,8 @@ typedef struct {
   gint64 send_time_us;  /* its arrival */
 
   guint sessions, rtts, srs, byes, reports_sent;
-  guint32 sr_packets;    /* the sender's packet count (RFC 3550 6.4.1), newest */
+  guint32 sr_packets;    /* the sender's packet count (RFC 3550 6.4.1), the highest: rtpsession has
+                            SRs, too */
   guint renames;         /* announcements of another SSRC than the one before */
   MccAppSession session; /* newest */
   MccAppRttList rtt;

@@ -63,11 +63,11 @@ test_reports_count_anew (void)
   g_assert_cmpuint (f.peer.sr_packets, >, 100);
   gst_element_set_state (f.pipeline, GST_STATE_READY);
   asmp_peer_run (&f.peer, 100);
-  f.peer.packets = f.peer.srs = 0;
+  f.peer.packets = f.peer.sr_packets = f.peer.sessions = 0;
   sink_play (&f);
-  for (guint i = 0; i < 50 && f.peer.srs < 2; i++)
+  for (guint i = 0; i < 50 && f.peer.sessions < 2; i++) /* each with our SR */
     asmp_peer_run (&f.peer, 100);
-  g_assert_cmpuint (f.peer.srs, >=, 2);
+  g_assert_cmpuint (f.peer.sessions, >=, 2);
   g_assert_cmpuint (f.peer.sr_packets, <=, f.peer.packets + 20);
   sink_teardown (&f);
 }
