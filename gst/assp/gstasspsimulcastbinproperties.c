@@ -130,6 +130,11 @@ gst_assp_simulcast_bin_get_bounds (GstAsspSimulcastBin *self, guint pads, MccAss
   self->live = streams == NULL || max_streams > 0;
   if (!streams) {
     guint count = default_count (&sender, max_streams ? max_streams : MAX_STREAMS);
+
+    if (max_streams > 0 && pads > max_streams)
+      return fail (self, g_strdup_printf ("max-streams is %u, but there are %u request pads; raise "
+                                          "it, or request fewer.",
+                             max_streams, pads));
     gst_assp_streams_make (pads ? pads : count, sender.min_bps, sender.max_bps, out);
     return check_others (self, &sender, out);
   }

@@ -287,6 +287,34 @@ test_pads_and_streams (void)
   gst_object_unref (bin);
 }
 
+/* Fewer than there are pads are an error, with or without bounds; more add none. */
+static void
+test_pads_and_maximum (void)
+{
+  GstElement *bin = gst_object_ref_sink (gst_element_factory_make ("asspsimulcastbin", NULL));
+  GstBus *bus = gst_bus_new ();
+  GstPad *pads[5];
+
+  gst_element_set_bus (bin, bus);
+  g_object_set (bin, "address", "239.255.77.10", "multicast-iface", "lo", "max-streams", 4, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (pads); i++)
+    pads[i] = gst_element_request_pad_simple (bin, "sink_%u");
+  g_assert_cmpint (gst_element_set_state (bin, GST_STATE_READY), ==, GST_STATE_CHANGE_FAILURE);
+  assert_error (bus, "max-streams is 4, but there are 5 request pads; raise it, or request fewer");
+  for (guint most = 5; most <= 8; most++) {
+    g_object_set (bin, "max-streams", most, NULL);
+    g_assert_cmpint (gst_element_set_state (bin, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
+    gst_element_set_state (bin, GST_STATE_NULL);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (pads); i++) {
+    gst_element_release_request_pad (bin, pads[i]);
+    gst_object_unref (pads[i]);
+  }
+  gst_element_set_bus (bin, NULL);
+  gst_object_unref (bus);
+  gst_object_unref (bin);
+}
+
 /* What is bad and set in READY fails the change to PAUSED. */
 static void
 test_bad_in_ready (void)
@@ -342,5 +370,6 @@ main (int argc, char **argv)
   ADD ("settings/made-streams", test_made_streams);
   ADD ("pads/exclude-each-other", test_pads_exclude);
   ADD ("pads/as-many-as-streams", test_pads_and_streams);
+  ADD ("pads/no-more-than-max-streams", test_pads_and_maximum);
   return g_test_run ();
 }
