@@ -5,7 +5,8 @@
 
 #include "mccbucket.h"
 
-/* Receivers that come and go may wait; beyond that they are only in the stats. */
+/* So many events may wait, of receivers that come and go mostly; beyond that they are only in the
+ * stats. */
 #define WAITING_MAX 64
 
 /* A window of a second sees at most the burst and what was refilled. */
@@ -171,14 +172,31 @@ set_stream (GstStructure *s, gint stream)
     gst_structure_set (s, "stream", G_TYPE_INT, stream, NULL);
 }
 
-/* A newer message of a kind that tells a state replaces the one that waits. */
+/* A newer one replaces the one of its kind and stream that waits. */
+static gboolean
+tells_state (const GstStructure *s)
+{
+  return gst_structure_has_name (s, MESSAGE_TARGET) || gst_structure_has_name (s, MESSAGE_STATS);
+}
+
+/* Drops the oldest event, never a state: that is the newest of its kind. */
+static void
+make_room (GstMccMessages *self)
+{
+  GList *l = self->waiting.head;
+
+  while (l && tells_state (l->data))
+    l = l->next;
+  if (!l)
+    return;
+  gst_structure_free (l->data);
+  g_queue_delete_link (&self->waiting, l);
+}
+
 static void
 queue_message (GstMccMessages *self, GstStructure *s)
 {
-  gboolean replaces
-      = gst_structure_has_name (s, MESSAGE_TARGET) || gst_structure_has_name (s, MESSAGE_STATS);
-
-  for (GList *l = self->waiting.head; replaces && l; l = l->next) {
+  for (GList *l = self->waiting.head; tells_state (s) && l; l = l->next) {
     GstStructure *old = l->data;
     guint64 previous;
 
@@ -192,7 +210,7 @@ queue_message (GstMccMessages *self, GstStructure *s)
     return;
   }
   if (self->waiting.length >= WAITING_MAX)
-    gst_structure_free (g_queue_pop_head (&self->waiting));
+    make_room (self);
   g_queue_push_tail (&self->waiting, s);
 }
 

@@ -53,9 +53,9 @@ GstStructure *gst_mcc_stats_new_receiver (
     const MccAsmpReceiverStats *stats, const GstMccReceiverExtra *extra);
 
 /* Element messages of one element, at most GST_MCC_MESSAGES_PER_S a second. What is too early
- * waits (a newer target or stats replaces the waiting one, whose `previous` stays) and leaves by
- * gst_mcc_messages_flush(). Call all of it without a lock held: posting may call the application.
- */
+ * waits (a newer target or stats replaces the waiting one of its stream, whose `previous` stays;
+ * beyond 64 that wait the oldest of the others is dropped) and leaves by gst_mcc_messages_flush().
+ * Call all of it without a lock held: posting may call the application. */
 typedef struct _GstMccMessages GstMccMessages;
 
 GstMccMessages *gst_mcc_messages_new (GstElement *element);

@@ -201,6 +201,46 @@ test_target_coalesces (void)
   gst_object_unref (pipeline);
 }
 
+/* A rush of receivers takes the place of none but receivers: what is the case now is told. */
+static void
+test_rush_keeps_states (void)
+{
+  GstElement *pipeline = gst_pipeline_new (NULL);
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMccMessages *messages = gst_mcc_messages_new (pipeline);
+  MccAddress from = address4 (1, 2);
+  GstMessage *message;
+  guint targets = 0, stats = 0, receivers = 0, newest = 0;
+  MccTime due = START;
+
+  for (guint i = 0; i < GST_MCC_MESSAGES_BURST; i++)
+    gst_mcc_messages_receiver (messages, 0, i, &from, "joined", "report", START);
+  g_assert_cmpuint (count (bus, "adaptive-multicast-receiver", NULL), ==, GST_MCC_MESSAGES_BURST);
+  for (gint stream = 0; stream < 2; stream++)
+    gst_mcc_messages_target (messages, stream, 500000, 400000, "receiver", 7, START);
+  gst_mcc_messages_stats (messages, gst_structure_new_empty ("stats"), START);
+  for (guint i = 0; i < 500; i++)
+    gst_mcc_messages_receiver (messages, 0, i, &from, "joined", "report", START);
+  while ((due = gst_mcc_messages_flush (messages, due)) != MCC_TIME_NONE)
+    ;
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT))) {
+    targets += gst_message_has_name (message, "adaptive-multicast-target");
+    stats += gst_message_has_name (message, "adaptive-multicast-stats");
+    if (gst_message_has_name (message, "adaptive-multicast-receiver")) {
+      receivers++;
+      gst_structure_get_uint (gst_message_get_structure (message), "ssrc", &newest);
+    }
+    gst_message_unref (message);
+  }
+  g_assert_cmpuint (targets, ==, 2);
+  g_assert_cmpuint (stats, ==, 1);
+  g_assert_cmpuint (receivers, ==, 64 - 3);
+  g_assert_cmpuint (newest, ==, 499);
+  gst_mcc_messages_free (messages);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -211,5 +251,6 @@ main (int argc, char **argv)
   g_test_add_func ("/stats/receiver", test_receiver);
   g_test_add_func ("/stats/messages/at-most-ten-a-second", test_at_most_ten_a_second);
   g_test_add_func ("/stats/messages/target-coalesces", test_target_coalesces);
+  g_test_add_func ("/stats/messages/rush-keeps-states", test_rush_keeps_states);
   return g_test_run ();
 }
