@@ -14,6 +14,12 @@
 #define ONE_ENCODER                                                                                \
   "encoder is one element, but there are several streams; set encoder-name to their encoders' "    \
   "names, with commas between."
+#define OWN_ENCODERS(property)                                                                     \
+  property " is for the encoders of request pads, and there are none: leave it out; "              \
+           "encoder-description says what encodes the raw video."
+#define NO_HOLD                                                                                    \
+  "no-feedback is hold, which simulcast has not: a stream that nobody reports on is at its lower " \
+  "bound; set it to minimum or stop."
 
 enum {
   PROP_STREAMS = GST_MCC_SENDER_PROPERTY_LAST + 1,
@@ -70,27 +76,40 @@ check_range (
   return TRUE;
 }
 
-static gboolean
-check_others (
-    GstAsspSimulcastBin *self, const GstMccSenderSettings *sender, const MccAsspStreams *streams)
+/* Why the encoder or encoder-name (@id) that is set cannot be taken; NULL: it can. Called with the
+ * object lock. */
+static const gchar *
+refuse_encoder_locked (GstAsspSimulcastBin *self, guint id, gboolean of_pads, guint count)
 {
   const GstMccSenderSettings *all = &GST_MCC_SENDER (self)->settings;
-  gboolean one_file, encoder;
+
+  if (id == GST_MCC_SENDER_PROPERTY_ENCODER_NAME)
+    return all->encoder_name && !of_pads ? OWN_ENCODERS ("encoder-name") : NULL;
+  if (!all->encoder)
+    return NULL;
+  return !of_pads ? OWN_ENCODERS ("encoder") : count > 1 ? ONE_ENCODER : NULL;
+}
+
+static gboolean
+check_others (
+    GstAsspSimulcastBin *self, const GstMccSenderSettings *sender, gboolean of_pads, guint count)
+{
+  const gchar *location, *why;
+  gboolean one_file;
 
   if (sender->no_feedback == MCC_NO_FEEDBACK_HOLD)
-    return fail (
-        self, g_strdup ("no-feedback is hold, which simulcast has not: a stream that nobody "
-                        "reports on is at its lower bound; set it to minimum or stop."));
+    return fail (self, g_strdup (NO_HOLD));
   GST_OBJECT_LOCK (self);
-  one_file = all->sdp_location && !strstr (all->sdp_location, "%d");
-  encoder = all->encoder != NULL;
+  location = GST_MCC_SENDER (self)->settings.sdp_location;
+  one_file = location && !strstr (location, "%d");
+  why = refuse_encoder_locked (self, GST_MCC_SENDER_PROPERTY_ENCODER, of_pads, count);
+  if (!why)
+    why = refuse_encoder_locked (self, GST_MCC_SENDER_PROPERTY_ENCODER_NAME, of_pads, count);
   GST_OBJECT_UNLOCK (self);
-  if (one_file && streams->count > 1)
+  if (one_file && count > 1)
     return fail (self, g_strdup ("sdp-location names one file for all streams; put %d where the "
                                  "stream's number goes, as in stream%d.sdp."));
-  if (encoder && streams->count > 1)
-    return fail (self, g_strdup (ONE_ENCODER));
-  return TRUE;
+  return why ? fail (self, g_strdup (why)) : TRUE;
 }
 
 gboolean
@@ -100,7 +119,7 @@ gst_assp_simulcast_bin_check_settings (GstAsspSimulcastBin *self)
       = gst_mcc_sender_settings_copy (&GST_MCC_SENDER (self)->settings, GST_ELEMENT (self));
 
   return gst_mcc_sender_settings_check (&sender, GST_ELEMENT (self))
-         && check_others (self, &sender, &self->bounds);
+         && check_others (self, &sender, self->entries.of_pads, self->bounds.count);
 }
 
 static guint
@@ -136,7 +155,7 @@ gst_assp_simulcast_bin_get_bounds (GstAsspSimulcastBin *self, guint pads, MccAss
                                           "it, or request fewer.",
                              max_streams, pads));
     gst_assp_streams_make (pads ? pads : count, sender.min_bps, sender.max_bps, out);
-    return check_others (self, &sender, out);
+    return check_others (self, &sender, pads > 0, out->count);
   }
   good = gst_assp_streams_parse (streams, out, &error);
   g_free (streams);
@@ -154,7 +173,7 @@ gst_assp_simulcast_bin_get_bounds (GstAsspSimulcastBin *self, guint pads, MccAss
         self, g_strdup_printf ("max-streams is %u, but streams has the bounds of %u; raise "
                                "it, or give fewer.",
                   max_streams, out->count));
-  return check_range (self, &sender, out) && check_others (self, &sender, out);
+  return check_range (self, &sender, out) && check_others (self, &sender, pads > 0, out->count);
 }
 
 /* ---- encoders ---- */
@@ -196,20 +215,26 @@ apply_encoder (GstAsspSimulcastBin *self)
     gst_mcc_send_stream_look_upstream (self->stream[i].send, FALSE);
 }
 
-/* In READY it fails the change to PAUSED. */
+/* What is set while it runs and not used; in READY it fails the change to PAUSED. */
 static void
-tell_one_encoder (GstAsspSimulcastBin *self)
+tell_unused (GstAsspSimulcastBin *self, guint id)
 {
-  gboolean several;
+  const gchar *why = NULL;
+  gboolean of_pads;
+  guint count;
 
   g_rec_mutex_lock (&self->figures);
-  several = self->n_streams > 1;
+  count = self->n_streams;
+  of_pads = self->entries.of_pads;
   g_rec_mutex_unlock (&self->figures);
   GST_OBJECT_LOCK (self);
-  several = several && GST_MCC_SENDER (self)->settings.encoder;
+  if (id == GST_MCC_SENDER_PROPERTY_NO_FEEDBACK)
+    why = GST_MCC_SENDER (self)->settings.no_feedback == MCC_NO_FEEDBACK_HOLD ? NO_HOLD : NULL;
+  else if (count > 0)
+    why = refuse_encoder_locked (self, id, of_pads, count);
   GST_OBJECT_UNLOCK (self);
-  if (several && GST_STATE (self) > GST_STATE_READY)
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, (ONE_ENCODER), (NULL));
+  if (why && GST_STATE (self) > GST_STATE_READY)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", why), (NULL));
 }
 
 static void
@@ -248,8 +273,9 @@ gst_assp_simulcast_bin_apply (GstMccSender *sender, guint id)
       break;
   }
   g_rec_mutex_unlock (&self->figures);
-  if (id == GST_MCC_SENDER_PROPERTY_ENCODER)
-    tell_one_encoder (self);
+  if (id == GST_MCC_SENDER_PROPERTY_ENCODER || id == GST_MCC_SENDER_PROPERTY_ENCODER_NAME
+      || id == GST_MCC_SENDER_PROPERTY_NO_FEEDBACK)
+    tell_unused (self, id);
 }
 
 static void

@@ -115,6 +115,7 @@ test_bad_settings (void)
     { "encoder-bitrate-property=bitrate", "encoder-bitrate-property", "encoder-bitrate-unit" },
     { "no-feedback=hold", "no-feedback", "minimum or stop" },
     { "sdp-location=/tmp/one.sdp max-streams=3", "sdp-location", "%d" },
+    { "encoder-name=x", "encoder-name", "encoder-description" },
     /* encoders */
     { "encoder-description=\"\"", "encoder-description", "x264enc" },
     { "encoder-description=\"x264enc !\"", "encoder-description", "x264enc" },
@@ -355,6 +356,60 @@ test_bad_in_ready (void)
   }
 }
 
+static guint
+count_warnings (GstBus *bus, const gchar *part)
+{
+  GstMessage *message;
+  guint n = 0;
+
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING))) {
+    GError *error = NULL;
+
+    gst_message_parse_warning (message, &error, NULL);
+    n += strstr (error->message, part) != NULL;
+    g_error_free (error);
+    gst_message_unref (message);
+  }
+  return n;
+}
+
+/* Raw video has encoders of its own: others are refused, or, while it runs, not used, as hold is.
+ */
+static void
+test_raw (void)
+{
+  GstElement *bin = gst_parse_launch (BIN, NULL), *encoder = gst_bin_new ("e");
+  GstBus *bus = gst_bus_new ();
+
+  gst_object_ref_sink (encoder);
+  gst_element_set_bus (bin, bus);
+  g_object_set (bin, "encoder", encoder, NULL);
+  g_assert_cmpint (gst_element_set_state (bin, GST_STATE_READY), ==, GST_STATE_CHANGE_FAILURE);
+  assert_error (bus, "encoder-description");
+  g_object_set (bin, "encoder", NULL, NULL);
+  g_assert_cmpint (gst_element_set_state (bin, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
+  g_object_set (bin, "encoder-name", "e", NULL);
+  g_assert_cmpint (gst_element_set_state (bin, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  assert_error (bus, "encoder-description");
+  g_object_set (bin, "encoder-name", NULL, NULL);
+  g_assert_cmpint (gst_element_set_state (bin, GST_STATE_PAUSED), !=, GST_STATE_CHANGE_FAILURE);
+  g_assert_cmpuint (count_warnings (bus, "encoder-description"), ==, 0);
+  g_object_set (bin, "encoder", encoder, NULL);
+  g_assert_cmpuint (count_warnings (bus, "encoder-description"), ==, 1);
+  g_object_set (bin, "encoder-name", "e", NULL);
+  g_assert_cmpuint (count_warnings (bus, "encoder-description"), ==, 1);
+  g_object_set (bin, "encoder", NULL, "encoder-name", NULL, NULL);
+  gst_util_set_object_arg (G_OBJECT (bin), "no-feedback", "stop");
+  g_assert_cmpuint (count_warnings (bus, ""), ==, 0);
+  gst_util_set_object_arg (G_OBJECT (bin), "no-feedback", "hold");
+  g_assert_cmpuint (count_warnings (bus, "set it to minimum or stop"), ==, 1);
+  gst_element_set_state (bin, GST_STATE_NULL);
+  gst_element_set_bus (bin, NULL);
+  gst_object_unref (bus);
+  gst_object_unref (encoder);
+  last_unref (bin);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -368,6 +423,7 @@ main (int argc, char **argv)
   ADD ("settings/bad-in-ready", test_bad_in_ready);
   ADD ("settings/bounds", test_bounds);
   ADD ("settings/made-streams", test_made_streams);
+  ADD ("settings/raw-video", test_raw);
   ADD ("pads/exclude-each-other", test_pads_exclude);
   ADD ("pads/as-many-as-streams", test_pads_and_streams);
   ADD ("pads/no-more-than-max-streams", test_pads_and_maximum);
