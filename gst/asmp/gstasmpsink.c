@@ -149,6 +149,18 @@ apply_no_feedback (GstMccSender *self, MccNoFeedback policy)
   gst_mcc_pump_wake (self->pump, 0);
 }
 
+static void
+apply_encoder (GstAsmpSink *self)
+{
+  GstMccEncoder *encoder = gst_mcc_send_stream_get_encoder (self->stream);
+
+  if (GST_STATE (self) < GST_STATE_READY || !gst_asmp_sink_update_encoder (self))
+    return;
+  gst_mcc_encoder_find (encoder, self->sink, FALSE);
+  if (GST_STATE (self) > GST_STATE_READY)
+    gst_mcc_encoder_check_name (encoder);
+}
+
 /* What the new value of @id changes at once. */
 static void
 gst_asmp_sink_apply (GstMccSender *sender, guint id)
@@ -177,8 +189,7 @@ gst_asmp_sink_apply (GstMccSender *sender, guint id)
     case GST_MCC_SENDER_PROPERTY_ENCODER_NAME:
     case GST_MCC_SENDER_PROPERTY_ENCODER_CONTROL:
     case GST_MCC_SENDER_PROPERTY_CONFIGURE_ENCODER:
-      if (GST_STATE (self) >= GST_STATE_READY && gst_asmp_sink_update_encoder (self))
-        gst_mcc_encoder_find (gst_mcc_send_stream_get_encoder (self->stream), self->sink, FALSE);
+      apply_encoder (self);
       break;
     default:
       break;

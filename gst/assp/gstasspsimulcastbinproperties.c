@@ -211,8 +211,11 @@ apply_encoder (GstAsspSimulcastBin *self)
 {
   if (!gst_assp_simulcast_bin_update_encoders (self))
     return;
-  for (guint i = 0; i < self->n_streams; i++)
+  for (guint i = 0; i < self->n_streams; i++) {
     gst_mcc_send_stream_look_upstream (self->stream[i].send, FALSE);
+    if (GST_STATE (self) > GST_STATE_READY)
+      gst_mcc_encoder_check_name (gst_mcc_send_stream_get_encoder (self->stream[i].send));
+  }
 }
 
 /* What is set while it runs and not used; in READY it fails the change to PAUSED. */

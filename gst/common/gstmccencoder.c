@@ -380,6 +380,8 @@ gst_mcc_encoder_set_settings (GstMccEncoder *self, const GstMccEncoderSettings *
   self->configure = settings->configure;
   self->max_bps = settings->max_bps;
   g_weak_ref_set (&self->chosen, settings->encoder);
+  if (g_strcmp0 (self->name, settings->encoder_name) != 0)
+    self->warned &= ~WARNED_NONE; /* another one may be wrong, too */
   g_free (self->name);
   self->name = g_strdup (settings->encoder_name);
   g_free (self->property);
@@ -802,6 +804,19 @@ warn_none (GstMccEncoder *self, const gchar *name)
         ("No encoder was found upstream: the stream is sent as it comes and does not adapt. Set "
          "encoder or encoder-name if there is one elsewhere."),
         (NULL));
+}
+
+void
+gst_mcc_encoder_check_name (GstMccEncoder *self)
+{
+  gchar *name;
+
+  g_mutex_lock (&self->lock);
+  name = self->status == GST_MCC_ENCODER_NONE ? g_strdup (self->name) : NULL;
+  g_mutex_unlock (&self->lock);
+  if (name)
+    warn_none (self, name);
+  g_free (name);
 }
 
 GstMccEncoderStatus

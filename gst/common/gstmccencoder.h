@@ -100,6 +100,9 @@ gboolean gst_mcc_encoder_set_settings (GstMccEncoder *self, const GstMccEncoderS
  * none is worth its warning. Call it in NULL->READY, on `linked` and on CAPS; cheap when nothing
  * changed. */
 GstMccEncoderStatus gst_mcc_encoder_find (GstMccEncoder *self, GstPad *pad, gboolean expected);
+/* Warns of a name by which the last _find() found nothing. For who was not `expected`, once all
+ * that is named should be there: that another one is named while it runs. */
+void gst_mcc_encoder_check_name (GstMccEncoder *self);
 GstMccEncoderStatus gst_mcc_encoder_get_status (GstMccEncoder *self);
 /* Whoever is controlled; NULL = nobody. Caller unrefs. */
 GstElement *gst_mcc_encoder_get_element (GstMccEncoder *self);

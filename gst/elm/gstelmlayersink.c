@@ -157,7 +157,7 @@ apply_made (GstElmLayerSink *self, guint id, const GstMccSenderSettings *setting
       /* one that is found begins with its own rate, not with another's */
       gst_mcc_encoder_set_bitrate (gst_mcc_send_stream_get_encoder (self->send), 0);
       if (update_encoder (self))
-        gst_elm_layer_sink_find_encoder (self);
+        gst_elm_layer_sink_find_encoder (self, GST_STATE (self) > GST_STATE_READY);
       break;
     default:
       break;

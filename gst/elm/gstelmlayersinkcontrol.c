@@ -260,7 +260,7 @@ get_whole (GstElmLayerSink *self, guint64 max_bps, MccElmWholeBounds *out)
 }
 
 void
-gst_elm_layer_sink_find_encoder (GstElmLayerSink *self)
+gst_elm_layer_sink_find_encoder (GstElmLayerSink *self, gboolean expected)
 {
   GstMccSender *sender = GST_MCC_SENDER (self);
   GstMccEncoder *encoder = gst_mcc_send_stream_get_encoder (self->send);
@@ -272,6 +272,8 @@ gst_elm_layer_sink_find_encoder (GstElmLayerSink *self)
   MccElmWholeBounds whole = { 0 };
   gboolean other;
 
+  if (expected)
+    gst_mcc_encoder_check_name (encoder);
   g_mutex_lock (&sender->lock);
   other = sender->core && (driven != self->driven || status != self->driven_status);
   g_mutex_unlock (&sender->lock);
@@ -493,7 +495,7 @@ on_caps (gpointer owner, guint stream, GstCaps *caps)
   GstElmLayerSink *self = owner;
 
   gst_mcc_sender_handle_caps (owner, 0, caps);
-  gst_elm_layer_sink_find_encoder (self);
+  gst_elm_layer_sink_find_encoder (self, TRUE);
   gst_mcc_sender_write_sdp (owner, self->send, caps);
 }
 

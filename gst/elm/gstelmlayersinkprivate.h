@@ -65,7 +65,8 @@ MccTime gst_elm_layer_sink_tick (GstMccSender *sender, MccTime now);
 guint64 gst_elm_layer_sink_get_target (GstMccSender *sender);
 GstStructure *gst_elm_layer_sink_get_stats (GstMccSender *sender, guint max_receivers);
 MccPlace gst_elm_layer_sink_place (guint layer);
-/* Looks for the encoder; the core is told of another one. */
-void gst_elm_layer_sink_find_encoder (GstElmLayerSink *self);
+/* Looks for the encoder; the core is told of another one. @expected: one that is named is there by
+ * now, or a warning says that it is not. */
+void gst_elm_layer_sink_find_encoder (GstElmLayerSink *self, gboolean expected);
 
 G_END_DECLS

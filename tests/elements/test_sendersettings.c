@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What all senders have: encoders that are named and not there, what is announced, and what they
+ * say of themselves.
+ */
+#include <string.h>
+
+#include <gst/app/gstappsrc.h>
+#include <gst/gst.h>
+
+#include "lastref.h"
+#include "ownport.h"
+#include "register.h"
+
+#define CAPS                                                                                       \
+  "application/x-rtp,media=video,encoding-name=VP8,clock-rate=90000,payload=96,extmap-1=a"
+
+typedef struct {
+  const gchar *factory, *pad;
+} Sender;
+
+static const Sender asmp = { "asmpsink", "sink" }, assp = { "asspsimulcastbin", "sink_0" },
+                    elm = { "elmlayersink", "sink" };
+
+typedef struct {
+  GstElement *pipeline, *sink, *src;
+  GstBus *bus;
+  guint pushed;
+} World;
+
+static gchar group[32];
+static guint16 port;
+
+static void
+world_make (World *world, const Sender *sender, const gchar *settings)
+{
+  gchar *text = g_strdup_printf ("appsrc name=src format=time caps=\"" CAPS "\" ! it.%s "
+                                 "%s name=it sync=false multicast-iface=lo ttl-mc=0 address=%s "
+                                 "port=%u %s",
+      sender->pad, sender->factory, group, port, settings);
+  GError *error = NULL;
+
+  memset (world, 0, sizeof *world);
+  world->pipeline = gst_parse_launch (text, &error);
+  g_assert_no_error (error);
+  g_free (text);
+  world->sink = gst_bin_get_by_name (GST_BIN (world->pipeline), "it");
+  world->src = gst_bin_get_by_name (GST_BIN (world->pipeline), "src");
+  world->bus = gst_element_get_bus (world->pipeline);
+}
+
+static void
+world_stop (World *world)
+{
+  gst_element_set_state (world->pipeline, GST_STATE_NULL);
+  gst_object_unref (world->src);
+  gst_bus_set_flushing (world->bus, TRUE);
+  gst_object_unref (world->bus);
+  gst_object_unref (world->pipeline);
+  last_unref (world->sink);
+}
+
+/* Pictures of one packet. */
+static void
+push (World *world, guint n)
+{
+  for (guint i = 0; i < n; i++, world->pushed++) {
+    guint8 packet[20] = { 0x80, 0x80 | 96 };
+    GstBuffer *buffer;
+
+    GST_WRITE_UINT16_BE (packet + 2, world->pushed);
+    GST_WRITE_UINT32_BE (packet + 4, world->pushed * 3600);
+    packet[12] = 0x10;
+    buffer = gst_buffer_new_memdup (packet, sizeof packet);
+    GST_BUFFER_PTS (buffer) = world->pushed * 40 * GST_MSECOND;
+    g_assert_cmpint (gst_app_src_push_buffer (GST_APP_SRC (world->src), buffer), ==, GST_FLOW_OK);
+  }
+}
+
+/* Those that come within @ms. */
+static guint
+count_warnings (World *world, const gchar *part, guint ms)
+{
+  gint64 until = g_get_monotonic_time () + (gint64)ms * 1000;
+  guint n = 0;
+
+  do {
+    GstMessage *message
+        = gst_bus_timed_pop_filtered (world->bus, 10 * GST_MSECOND, GST_MESSAGE_WARNING);
+    GError *error = NULL;
+
+    if (!message)
+      continue;
+    gst_message_parse_warning (message, &error, NULL);
+    g_test_message ("%s", error->message);
+    n += strstr (error->message, part) != NULL;
+    g_error_free (error);
+    gst_message_unref (message);
+  } while (g_get_monotonic_time () < until);
+  return n;
+}
+
+/* ---- encoder-name ---- */
+
+/* Said once, when all should be there, and again of another name. */
+static void
+test_no_such_encoder (gconstpointer data)
+{
+  guint said = 0;
+  World world;
+
+  world_make (&world, data, "encoder-name=nosuch");
+  g_assert_cmpint (
+      gst_element_set_state (world.pipeline, GST_STATE_READY), !=, GST_STATE_CHANGE_FAILURE);
+  g_object_set (world.sink, "encoder-name", "neither", NULL);
+  g_assert_cmpuint (count_warnings (&world, "no element", 100), ==, 0);
+  gst_element_set_state (world.pipeline, GST_STATE_PLAYING);
+  push (&world, 20);
+  for (guint i = 0; i < 50 && said == 0; i++)
+    said = count_warnings (&world, "no element \"neither\"", 100);
+  g_assert_cmpuint (said, ==, 1);
+  g_object_set (world.sink, "encoder-name", "wrong", NULL);
+  g_assert_cmpuint (count_warnings (&world, "no element \"wrong\"", 100), ==, 1);
+  g_object_set (world.sink, "encoder-name", "wrong", NULL);
+  push (&world, 20);
+  g_assert_cmpuint (count_warnings (&world, "no element", 300), ==, 0);
+  g_object_set (world.sink, "encoder-name", "src", NULL); /* no encoder, but there */
+  g_object_set (world.sink, "encoder-name", NULL, NULL);
+  g_assert_cmpuint (count_warnings (&world, "no element", 100), ==, 0);
+  g_object_set (world.sink, "encoder-name", "wrong", NULL);
+  g_assert_cmpuint (count_warnings (&world, "no element \"wrong\"", 100), ==, 1);
+  world_stop (&world);
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+  register_elements ();
+  own_group (group, sizeof group);
+  port = own_port (8);
+  g_test_add_data_func ("/sendersettings/no-such-encoder/asmp", &asmp, test_no_such_encoder);
+  g_test_add_data_func ("/sendersettings/no-such-encoder/assp", &assp, test_no_such_encoder);
+  g_test_add_data_func ("/sendersettings/no-such-encoder/elm", &elm, test_no_such_encoder);
+  return g_test_run ();
+}
