@@ -132,7 +132,9 @@ GstPad *gst_mcc_session_get_rtp_pad (GstMccSession *self, guint stream);
 void gst_mcc_session_set_exit (GstMccSession *self, GstPad *ghost);
 /* Receiver: caps of the RTP stream @source_ssrc, known from the announcement or the user. */
 void gst_mcc_session_set_caps (GstMccSession *self, GstCaps *caps);
-/* Receiver: the announced TTL and unicast feedback address (family 0: to the group). */
+/* Receiver: as announced, the unicast address of feedback (family 0: to the group) and the TTL of
+ * what goes to the group. Reports by unicast keep ours: the way back may be longer than the media's
+ * (tunnels), and there is nobody beyond the sender whom they could reach. */
 void gst_mcc_session_set_feedback (GstMccSession *self, const MccAddress *address, guint8 ttl);
 /* Receiver: follow another sender: reset what belongs to the old one. */
 void gst_mcc_session_reset_source (GstMccSession *self, guint32 ssrc);

@@ -842,8 +842,7 @@ gst_mcc_session_set_feedback (GstMccSession *self, const MccAddress *address, gu
       gst_mcc_session_set_destination_locked (self, &group);
   }
   g_mutex_unlock (&self->lock);
-  if (ttl)
-    gst_mcc_sockets_set_ttl (&self->sockets, ttl);
+  gst_mcc_sockets_set_ttl (&self->sockets, ttl);
 }
 
 void

@@ -662,9 +662,7 @@ gst_mcc_sockets_leave_stream (GstMccSockets *self, GSocket *socket)
 void
 gst_mcc_sockets_set_ttl (GstMccSockets *self, guint8 ttl)
 {
-  if (!self->rtcp)
-    return;
-  if (self->multicast)
+  if (self->rtcp && self->multicast)
     g_socket_set_multicast_ttl (self->rtcp, ttl);
 }
 

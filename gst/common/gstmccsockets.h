@@ -65,7 +65,7 @@ guint32 gst_mcc_sockets_get_scope (GstMccSockets *self);
 GSocket *gst_mcc_sockets_open_stream (GstMccSockets *self, MccPlace place, GError **error);
 /* ... out of its group; the kernel delivers nothing any more. */
 void gst_mcc_sockets_leave_stream (GstMccSockets *self, GSocket *socket);
-/* TTL of what leaves by .rtcp. */
+/* TTL of what leaves by .rtcp for a group; 0: it stays on this host. */
 void gst_mcc_sockets_set_ttl (GstMccSockets *self, guint8 ttl);
 /* Whether what leaves by .rtp is ECT(0); the DSCP stays. */
 void gst_mcc_sockets_set_ect (GstMccSockets *self, gboolean ect);

@@ -442,6 +442,53 @@ test_short_rtcp (void)
   gst_object_unref (bin);
 }
 
+/* ---- sockets ---- */
+
+static GstMccSessionSettings
+socket_settings (const gchar *feedback, guint feedback_port)
+{
+  static gchar group[32];
+
+  g_snprintf (group, sizeof group, "239.255.%d.%d", 128 + getpid () / 256 % 64, getpid () % 256);
+  return (GstMccSessionSettings){ .address = group,
+    .port = own_port (2),
+    .multicast_iface = (gchar *)"lo",
+    .feedback_address = (gchar *)feedback,
+    .feedback_port = feedback_port,
+    .ttl = 7,
+    .ttl_mc = 3,
+    .loop = TRUE,
+    .qos_dscp = -1,
+    .latency_ms = 50 };
+}
+
+/* What goes to the group goes as far as the media, 0 is this host; ours before it is announced. By
+ * unicast it goes as far as we have set. */
+static void
+test_announced_ttl (void)
+{
+  static const GstMccSessionHandler nobody;
+  GstMccSessionSettings settings = socket_settings (NULL, 0);
+  GstElement *bin = gst_object_ref_sink (gst_bin_new (NULL));
+  GstMccSession *session = gst_mcc_session_new_receiver (GST_BIN (bin), &nobody, NULL);
+  GSocket *rtcp;
+  MccAddress none = { 0 };
+  GError *error = NULL;
+
+  g_assert_true (gst_mcc_session_open (session, &settings, &error));
+  g_assert_no_error (error);
+  rtcp = session->sockets.rtcp;
+  g_assert_cmpuint (g_socket_get_multicast_ttl (rtcp), ==, 3);
+  for (guint ttl = 0; ttl < 256; ttl += 51) {
+    gst_mcc_session_set_feedback (session, &none, (guint8)(255 - ttl));
+    g_assert_cmpuint (g_socket_get_multicast_ttl (rtcp), ==, 255 - ttl);
+    g_assert_cmpuint (g_socket_get_ttl (rtcp), ==, 7);
+  }
+  gst_mcc_session_close (session);
+  gst_mcc_session_free (session);
+  gst_object_unref (bin);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -453,5 +500,6 @@ main (int argc, char **argv)
   g_test_add_func ("/session/settings-name-the-property", test_settings);
   g_test_add_func ("/session/no-such-interface", test_no_such_interface);
   g_test_add_func ("/session/short-rtcp", test_short_rtcp);
+  g_test_add_func ("/session/announced-ttl", test_announced_ttl);
   return g_test_run ();
 }
