@@ -35,7 +35,7 @@ struct _GstAsspSimulcastSrc {
   MccAddress sender;                 /* where the description that counts comes from */
   MccTime described;                 /* newest one of it */
   MccTime torn;                      /* newest request; MCC_TIME_NONE: none */
-  guint64 overlaps;                  /* switches during which the old stream went on */
+  guint64 overlaps; /* since READY to PAUSED: switches during which the old stream went on */
 };
 
 G_DEFINE_FINAL_TYPE_WITH_CODE (GstAsspSimulcastSrc, gst_assp_simulcast_src, GST_TYPE_MCC_RECEIVER,
@@ -56,7 +56,6 @@ machine_create (GstMccReceiver *owner, const MccAsmpReceiverConfig *config, MccT
   g_mutex_lock (&owner->lock);
   assp.lock_stream = self->lock_stream;
   assp.leave_latency = GST_MCC_LEAVE_LATENCY (self->leave_latency_ms);
-  self->overlaps = 0;
   self->torn = MCC_TIME_NONE;
   memset (&self->sender, 0, sizeof self->sender);
   g_mutex_unlock (&owner->lock);
@@ -523,6 +522,20 @@ gst_assp_simulcast_src_get_property (GObject *object, guint id, GValue *value, G
 
 /* ---- class ---- */
 
+static GstStateChangeReturn
+gst_assp_simulcast_src_change_state (GstElement *element, GstStateChange transition)
+{
+  GstMccReceiver *receiver = GST_MCC_RECEIVER (element);
+
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
+    g_mutex_lock (&receiver->lock);
+    GST_ASSP_SIMULCAST_SRC (element)->overlaps = 0;
+    g_mutex_unlock (&receiver->lock);
+  }
+  return GST_ELEMENT_CLASS (gst_assp_simulcast_src_parent_class)
+      ->change_state (element, transition);
+}
+
 static void
 gst_assp_simulcast_src_class_init (GstAsspSimulcastSrcClass *klass)
 {
@@ -550,6 +563,7 @@ gst_assp_simulcast_src_class_init (GstAsspSimulcastSrcClass *klass)
   gst_mcc_receiver_class_install (receiver);
   object->set_property = gst_assp_simulcast_src_set_property;
   object->get_property = gst_assp_simulcast_src_get_property;
+  GST_ELEMENT_CLASS (klass)->change_state = gst_assp_simulcast_src_change_state;
   g_object_class_install_property (object, PROP_STREAM,
       g_param_spec_int ("stream", "stream",
           "The stream that is shown: its place in the sender's description (streams in stats); 0 "

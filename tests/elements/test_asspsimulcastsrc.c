@@ -440,6 +440,24 @@ test_stream_does_not_come (void)
   assp_source_stop (&peer, FALSE);
 }
 
+/* What was counted stays, and is counted on; by way of READY all begins anew. */
+static void
+check_over_a_pause (World *world)
+{
+  guint64 overlaps = world_stat (world, "overlaps");
+
+  g_assert_cmpuint (overlaps, >, 0);
+  gst_element_set_state (world->pipeline, GST_STATE_PAUSED);
+  g_assert_cmpuint (world_stat (world, "overlaps"), ==, overlaps);
+  world->stream = 99;
+  gst_element_set_state (world->pipeline, GST_STATE_PLAYING);
+  g_assert_true (world_comes_to (world, 0, 8));
+  g_assert_cmpuint (world_stat (world, "overlaps"), >=, overlaps);
+  gst_element_set_state (world->pipeline, GST_STATE_READY);
+  gst_element_set_state (world->pipeline, GST_STATE_PAUSED);
+  g_assert_cmpuint (world_stat (world, "overlaps"), ==, 0);
+}
+
 /* The stream that is shown dies while the sender lives: another one. */
 static void
 test_stream_dies (void)
@@ -455,6 +473,7 @@ test_stream_dies (void)
   g_atomic_int_set (&peer.alive[1], FALSE);
   g_assert_true (world_comes_to (&world, 0, 15));
   g_assert_cmpuint (world.stream_starts, ==, 1);
+  check_over_a_pause (&world);
   world_stop (&world);
   assp_source_stop (&peer, FALSE);
 }
