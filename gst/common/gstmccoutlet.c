@@ -209,10 +209,19 @@ static gboolean
 src_query (GstPad *pad, GstObject *parent, GstQuery *query)
 {
   GstMccOutlet *self = gst_pad_get_element_private (pad);
+  GstFormat format;
 
   switch (GST_QUERY_TYPE (query)) {
     case GST_QUERY_LATENCY:
       gst_query_set_latency (query, TRUE, self->latency, GST_CLOCK_TIME_NONE);
+      return TRUE;
+    case GST_QUERY_SEEKING: /* a live stream has no other place */
+      gst_query_parse_seeking (query, &format, NULL, NULL, NULL);
+      gst_query_set_seeking (query, format, FALSE, 0, -1);
+      return TRUE;
+    case GST_QUERY_SCHEDULING:
+      gst_query_set_scheduling (query, 0, 1, -1, 0);
+      gst_query_add_scheduling_mode (query, GST_PAD_MODE_PUSH);
       return TRUE;
     case GST_QUERY_CAPS:
     case GST_QUERY_ACCEPT_CAPS:

@@ -229,6 +229,36 @@ test_replaced_does_not_wait (void)
   stop_outlet (outlet, sink, src, 3);
 }
 
+/* A live stream: there is no other place in it, and nobody pulls. */
+static void
+test_queries (void)
+{
+  static const GstFormat formats[] = { GST_FORMAT_TIME, GST_FORMAT_BYTES, GST_FORMAT_DEFAULT };
+  GstMccOutlet *outlet = gst_mcc_outlet_new (&no_funcs, NULL, "stream", 0);
+  GstQuery *query;
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
+    gboolean seekable = TRUE;
+    gint64 start, end;
+    GstFormat format;
+
+    query = gst_query_new_seeking (formats[i]);
+    g_assert_true (gst_pad_query (gst_mcc_outlet_get_src (outlet), query));
+    gst_query_parse_seeking (query, &format, &seekable, &start, &end);
+    g_assert_cmpint (format, ==, formats[i]);
+    g_assert_false (seekable);
+    g_assert_cmpint (start, ==, 0);
+    g_assert_cmpint (end, ==, -1);
+    gst_query_unref (query);
+  }
+  query = gst_query_new_scheduling ();
+  g_assert_true (gst_pad_query (gst_mcc_outlet_get_src (outlet), query));
+  g_assert_true (gst_query_has_scheduling_mode (query, GST_PAD_MODE_PUSH));
+  g_assert_false (gst_query_has_scheduling_mode (query, GST_PAD_MODE_PULL));
+  gst_query_unref (query);
+  gst_mcc_outlet_free (outlet);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -237,6 +267,7 @@ main (int argc, char **argv)
   g_test_add_func ("/outlet/caps-change", test_caps_change);
   g_test_add_func ("/outlet/lost-of-who-was-replaced", test_lost_of_replaced);
   g_test_add_func ("/outlet/payload-type-comes-back", test_payload_type_comes_back);
+  g_test_add_func ("/outlet/queries", test_queries);
   g_test_add_func ("/outlet/who-was-replaced-does-not-wait", test_replaced_does_not_wait);
   return g_test_run ();
 }
