@@ -171,22 +171,54 @@ may_request (GstMccEntries *self)
   return TRUE;
 }
 
+/* The number of the pad @name, -1: any. FALSE: an error was posted. */
+static gboolean
+read_number (GstMccEntries *self, const gchar *name, gint *out)
+{
+  const GstMccEntryWords *words = self->words;
+
+  *out = -1;
+  if (!name
+      || (g_str_has_prefix (name, words->name)
+          && sscanf (name + strlen (words->name), "_%d", out) == 1 && *out >= 0
+          && *out < (gint)self->max))
+    return TRUE;
+  GST_ELEMENT_ERROR (self->owner, CORE, PAD,
+      ("There is no %s: request %s_0 to %s_%u.", name, words->name, words->name, self->max - 1),
+      (NULL));
+  return FALSE;
+}
+
+static void
+tell_taken (GstMccEntries *self, gint wanted)
+{
+  const GstMccEntryWords *words = self->words;
+
+  if (wanted >= 0)
+    GST_ELEMENT_ERROR (self->owner, CORE, PAD,
+        ("%s_%d is taken: request another one, or %s_%%u for the next.", words->name, wanted,
+            words->name),
+        (NULL));
+  else
+    GST_ELEMENT_ERROR (self->owner, CORE, PAD,
+        ("%s_0 to %s_%u are taken, and there are no more: at most %u %s.", words->name, words->name,
+            self->max - 1, self->max, words->things),
+        (NULL));
+}
+
 GstPad *
 gst_mcc_entries_request (GstMccEntries *self, GstPadTemplate *template, const gchar *name)
 {
-  gint wanted = -1, number;
+  gint wanted, number;
   gchar *pad_name;
   GstPad *pad;
 
-  if (!may_request (self))
-    return NULL;
-  if (name
-      && (!g_str_has_prefix (name, self->words->name)
-          || sscanf (name + strlen (self->words->name), "_%d", &wanted) != 1 || wanted < 0))
+  if (!may_request (self) || !read_number (self, name, &wanted))
     return NULL;
   pad = gst_ghost_pad_new_no_target_from_template (NULL, template);
   number = take_number (self, pad, wanted);
   if (number < 0) {
+    tell_taken (self, wanted);
     gst_object_unref (gst_object_ref_sink (pad));
     return NULL;
   }

@@ -238,6 +238,7 @@ test_pads_exclude (void)
   g_assert_nonnull (request);
   g_assert_cmpstr (GST_PAD_NAME (request), ==, "sink_7");
   g_assert_null (gst_element_request_pad_simple (bin, "sink_8")); /* 8 streams at most */
+  assert_error (bus, "There is no sink_8: request sink_0 to sink_7.");
   /* numbers with a gap */
   g_object_set (bin, "address", "239.255.77.10", "multicast-iface", "lo", NULL);
   g_assert_cmpint (gst_element_set_state (bin, GST_STATE_READY), ==, GST_STATE_CHANGE_FAILURE);

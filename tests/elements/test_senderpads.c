@@ -181,6 +181,56 @@ test_looks_again (void)
   world_stop (&world);
 }
 
+static void
+check_refused (GstElement *sink, const gchar *template, const gchar *name, const gchar *why)
+{
+  GstElementClass *klass = GST_ELEMENT_GET_CLASS (sink);
+  GstBus *bus = gst_bus_new ();
+  GstMessage *message;
+  GError *error = NULL;
+
+  gst_element_set_bus (sink, bus);
+  /* gst_element_request_pad() has a critical for a name that is taken */
+  g_assert_null (klass->request_new_pad (
+      sink, gst_element_class_get_pad_template (klass, template), name, NULL));
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  gst_message_parse_error (message, &error, NULL);
+  g_assert_cmpstr (error->message, ==, why);
+  g_error_free (error);
+  gst_message_unref (message);
+  g_assert_false (gst_bus_have_pending (bus));
+  gst_element_set_bus (sink, NULL);
+  gst_object_unref (bus);
+}
+
+/* Who gets no pad is told why. */
+static void
+test_refused_numbers (void)
+{
+  GstElement *sink = gst_object_ref_sink (g_object_new (GST_TYPE_ELM_LAYER_SINK, NULL));
+  GstPad *pads[7];
+
+  pads[0] = gst_element_request_pad_simple (sink, "layer_2");
+  check_refused (sink, "layer_%u", "layer_2",
+      "layer_2 is taken: request another one, or layer_%u for the next.");
+  check_refused (sink, "layer_%u", "layer_7", "There is no layer_7: request layer_0 to layer_6.");
+  check_refused (sink, "layer_%u", "layer_x", "There is no layer_x: request layer_0 to layer_6.");
+  for (guint i = 1; i < G_N_ELEMENTS (pads); i++)
+    pads[i] = gst_element_request_pad_simple (sink, "layer_%u");
+  check_refused (sink, "layer_%u", NULL,
+      "layer_0 to layer_6 are taken, and there are no more: at most 7 layers.");
+  for (guint i = 0; i < G_N_ELEMENTS (pads); i++) {
+    g_assert_nonnull (pads[i]);
+    gst_element_release_request_pad (sink, pads[i]);
+    gst_object_unref (pads[i]);
+  }
+  last_unref (sink);
+  sink = gst_object_ref_sink (g_object_new (GST_TYPE_ASSP_SIMULCAST_BIN, NULL));
+  check_refused (sink, "sink_%u", "sink_8", "There is no sink_8: request sink_0 to sink_7.");
+  last_unref (sink);
+}
+
 /* What is set while it is being made is taken by all that is made, before and behind. */
 static void
 on_element (GstBin *bin, GstElement *child, gpointer data)
@@ -336,6 +386,7 @@ main (int argc, char **argv)
   g_test_add_func ("/senderpads/release-in-paused", test_release_paused);
   g_test_add_func ("/senderpads/release-in-playing", test_release_playing);
   g_test_add_func ("/senderpads/looks-again-before-paused", test_looks_again);
+  g_test_add_func ("/senderpads/refused-numbers", test_refused_numbers);
   g_test_add_func ("/senderpads/set-while-it-is-made", test_set_meanwhile);
   g_test_add_func ("/senderpads/figures-and-settings-while-it-goes-down", test_hammer_senders);
   g_test_add_func ("/senderpads/payloader-of-each-layer", test_payloaders);
