@@ -98,9 +98,11 @@ gst_asmp_sink_start (GstMccSender *sender)
   gst_mcc_send_stream_start (self->stream, config.start_bps);
   g_mutex_lock (&sender->lock);
   sender->core = mcc_asmp_sender_new (&config, gst_mcc_pump_now (sender->pump));
-  good = sender->core != NULL; /* else there is no memory */
+  good = sender->core != NULL;
   self->target_bps = config.start_bps;
   g_mutex_unlock (&sender->lock);
+  if (!good)
+    gst_mcc_sender_tell_no_memory (sender);
   return good;
 }
 

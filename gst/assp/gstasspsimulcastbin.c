@@ -291,6 +291,8 @@ gst_assp_simulcast_bin_start (GstMccSender *sender)
   if (good)
     reset_streams_locked (self, now);
   g_mutex_unlock (&sender->lock);
+  if (!good) /* the bounds are valid */
+    gst_mcc_sender_tell_no_memory (sender);
   return good;
 }
 

@@ -480,6 +480,12 @@ gst_mcc_sender_tell_missing (GstMccSender *self, const gchar *factory)
       (NULL));
 }
 
+void
+gst_mcc_sender_tell_no_memory (GstMccSender *self)
+{
+  GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, ("No memory for a session."), (NULL));
+}
+
 GstElement *
 gst_mcc_sender_make (GstMccSender *self, const gchar *factory)
 {

@@ -190,6 +190,7 @@ GstElement *gst_mcc_sender_make (GstMccSender *self, const gchar *factory);
 /* Takes @child, guarded by the object lock, out of the bin and sets it to NULL; it may be so. */
 void gst_mcc_sender_unmake (GstMccSender *self, GstElement **child);
 void gst_mcc_sender_tell_missing (GstMccSender *self, const gchar *factory);
+void gst_mcc_sender_tell_no_memory (GstMccSender *self);
 
 /* Polls what the machine wants done and does it, in the order in which the machine said it, one
  * thread at a time. Nobody waits for another: who comes while one acts leaves it to that one. */

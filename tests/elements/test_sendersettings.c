@@ -9,6 +9,8 @@
 #include <gst/gst.h>
 
 #include "lastref.h"
+#include "mccasmpsender.h"
+#include "mccasspsender.h"
 #include "ownport.h"
 #include "register.h"
 
@@ -132,6 +134,48 @@ test_no_such_encoder (gconstpointer data)
   world_stop (&world);
 }
 
+/* ---- no memory: the linker takes the cores' from here ---- */
+
+static gboolean no_memory;
+
+MccAsmpSender *__real_mcc_asmp_sender_new (const MccAsmpSenderConfig *config, MccTime now);
+MccAsmpSender *__wrap_mcc_asmp_sender_new (const MccAsmpSenderConfig *config, MccTime now);
+MccAsspSender *__real_mcc_assp_sender_new (const MccAsspSenderConfig *config, MccTime now);
+MccAsspSender *__wrap_mcc_assp_sender_new (const MccAsspSenderConfig *config, MccTime now);
+
+MccAsmpSender *
+__wrap_mcc_asmp_sender_new (const MccAsmpSenderConfig *config, MccTime now)
+{
+  return no_memory ? NULL : __real_mcc_asmp_sender_new (config, now);
+}
+
+MccAsspSender *
+__wrap_mcc_assp_sender_new (const MccAsspSenderConfig *config, MccTime now)
+{
+  return no_memory ? NULL : __real_mcc_assp_sender_new (config, now);
+}
+
+static void
+test_no_memory (gconstpointer data)
+{
+  GstMessage *message;
+  GError *error = NULL;
+  World world;
+
+  world_make (&world, data, "");
+  no_memory = TRUE;
+  g_assert_cmpint (
+      gst_element_set_state (world.pipeline, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  no_memory = FALSE;
+  message = gst_bus_pop_filtered (world.bus, GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  gst_message_parse_error (message, &error, NULL);
+  g_assert_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT);
+  g_error_free (error);
+  gst_message_unref (message);
+  world_stop (&world);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -143,5 +187,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/sendersettings/no-such-encoder/asmp", &asmp, test_no_such_encoder);
   g_test_add_data_func ("/sendersettings/no-such-encoder/assp", &assp, test_no_such_encoder);
   g_test_add_data_func ("/sendersettings/no-such-encoder/elm", &elm, test_no_such_encoder);
+  g_test_add_data_func ("/sendersettings/no-memory/asmp", &asmp, test_no_memory);
+  g_test_add_data_func ("/sendersettings/no-memory/assp", &assp, test_no_memory);
   return g_test_run ();
 }
