@@ -297,13 +297,15 @@ make_core (GstElmLayerSink *self, const MccElmLayers *layers, const GstMccSender
     .wants_block = true,
     .max_receivers = settings->max_receivers,
     .seed = gst_mcc_properties_get_seed (&sender->network) };
+  guint64 bps;
 
   g_mutex_lock (&sender->network.lock);
   config.variant = sender->network.variant;
-  config.session_bandwidth_bps = sender->network.opened.session_bandwidth;
+  bps = sender->network.opened.session_bandwidth;
   config.ttl = (uint8_t)sender->network.opened.ttl_mc;
   g_mutex_unlock (&sender->network.lock);
   gst_mcc_session_get_feedback (sender->session, &config.feedback);
+  config.session_bandwidth_bps = bps > 0 ? bps : settings->max_bps;
   config.srtcp_bytes = gst_mcc_session_get_srtcp_bytes (sender->session);
   get_whole (self, settings->max_bps, &config.whole);
   return mcc_elm_sender_new (&config, gst_mcc_pump_now (sender->pump));

@@ -5,17 +5,20 @@
  */
 #include <string.h>
 
+#include <gio/gio.h>
 #include <gst/app/gstappsrc.h>
 #include <gst/gst.h>
 
 #include "lastref.h"
 #include "mccasmpsender.h"
 #include "mccasspsender.h"
+#include "mccelmapp.h"
 #include "ownport.h"
 #include "register.h"
 
 #define CAPS                                                                                       \
   "application/x-rtp,media=video,encoding-name=VP8,clock-rate=90000,payload=96,extmap-1=a"
+#define PT_APP 204
 
 typedef struct {
   const gchar *factory, *pad;
@@ -134,6 +137,70 @@ test_no_such_encoder (gconstpointer data)
   world_stop (&world);
 }
 
+/* ---- session-bandwidth ---- */
+
+static GSocket *
+listen_to_rtcp (void)
+{
+  GSocket *socket
+      = g_socket_new (G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
+  GInetAddress *host = g_inet_address_new_from_string (group);
+  GSocketAddress *address = g_inet_socket_address_new (host, (guint16)(port + 1));
+
+  g_assert_true (g_socket_bind (socket, address, TRUE, NULL));
+  g_assert_true (g_socket_join_multicast_group (socket, host, FALSE, "lo", NULL));
+  g_socket_set_timeout (socket, 10);
+  g_object_unref (address);
+  g_object_unref (host);
+  return socket;
+}
+
+/* Of the first announcement that comes. */
+static guint64
+hear_bandwidth (GSocket *socket)
+{
+  for (;;) {
+    guint8 data[2000];
+    gssize size = g_socket_receive (socket, (gchar *)data, sizeof data, NULL, NULL);
+
+    g_assert_cmpint (size, >, 0);
+    for (gsize at = 0; at + 8 <= (gsize)size;) {
+      gsize bytes = 4 + 4 * (gsize)GST_READ_UINT16_BE (data + at + 2);
+      MccElmApp app;
+
+      if (data[at + 1] == PT_APP && mcc_elm_app_decode (data + at, bytes, &app) == MCC_DROP_NONE
+          && app.subtype == MCC_APP_SESSION)
+        return app.asmp.session.session_bandwidth_bps;
+      at += bytes;
+    }
+  }
+}
+
+/* Of layers: what is set, else max-bitrate, where that is less than the layers' own. */
+static void
+test_layers_bandwidth (void)
+{
+  static const struct {
+    const gchar *settings;
+    guint64 bps;
+  } rows[] = { { "", 600000 }, { "max-bitrate=300000", 300000 },
+    { "max-bitrate=300000 session-bandwidth=200000", 200000 },
+    { "max-bitrate=300000 session-bandwidth=400000", 400000 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GSocket *socket = listen_to_rtcp ();
+    World world;
+
+    g_test_message ("%s", rows[i].settings);
+    world_make (&world, &elm, rows[i].settings);
+    gst_element_set_state (world.pipeline, GST_STATE_PLAYING);
+    push (&world, 20);
+    g_assert_cmpuint (hear_bandwidth (socket), ==, rows[i].bps);
+    world_stop (&world);
+    g_object_unref (socket);
+  }
+}
+
 /* ---- no memory: the linker takes the cores' from here ---- */
 
 static gboolean no_memory;
@@ -187,6 +254,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/sendersettings/no-such-encoder/asmp", &asmp, test_no_such_encoder);
   g_test_add_data_func ("/sendersettings/no-such-encoder/assp", &assp, test_no_such_encoder);
   g_test_add_data_func ("/sendersettings/no-such-encoder/elm", &elm, test_no_such_encoder);
+  g_test_add_func ("/sendersettings/bandwidth-of-layers", test_layers_bandwidth);
   g_test_add_data_func ("/sendersettings/no-memory/asmp", &asmp, test_no_memory);
   g_test_add_data_func ("/sendersettings/no-memory/assp", &assp, test_no_memory);
   return g_test_run ();
