@@ -7,6 +7,7 @@
 #define DEFAULT_PORT 5004
 #define DEFAULT_TTL 64
 #define DEFAULT_LATENCY_MS 300
+#define STATS_INTERVAL_MIN_MS 100 /* no more messages than that come through (gstmccstats.h) */
 
 /* The sockets are made from NULL to READY: no mutability flag, a later value waits for NULL. */
 #define NETWORK (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS)
@@ -152,8 +153,9 @@ gst_mcc_properties_install (GObjectClass *klass, const gchar *scheme)
           0, NETWORK | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (klass, GST_MCC_PROPERTY_STATS_INTERVAL,
       g_param_spec_uint ("stats-interval", "stats-interval",
-          "Milliseconds between two adaptive-multicast-stats messages (0: none)", 0, G_MAXUINT, 0,
-          NETWORK | GST_PARAM_MUTABLE_PLAYING));
+          "Milliseconds between two adaptive-multicast-stats messages; less than 100 counts as 100 "
+          "(0: none)",
+          0, G_MAXUINT, 0, NETWORK | GST_PARAM_MUTABLE_PLAYING));
 }
 
 void
@@ -400,6 +402,17 @@ gst_mcc_properties_get_opened (GstMccProperties *self, GstMccSessionSettings *ou
   g_mutex_lock (&self->lock);
   copy_settings (out, &self->opened);
   g_mutex_unlock (&self->lock);
+}
+
+MccTime
+gst_mcc_properties_get_stats_interval (GstMccProperties *self)
+{
+  guint ms;
+
+  g_mutex_lock (&self->lock);
+  ms = self->stats_interval_ms;
+  g_mutex_unlock (&self->lock);
+  return ms > 0 ? MAX (ms, STATS_INTERVAL_MIN_MS) * MCC_MSECOND : MCC_TIME_NONE;
 }
 
 static guint64

@@ -84,5 +84,7 @@ void gst_mcc_properties_apply_key (
 guint64 gst_mcc_properties_get_seed (GstMccProperties *self);
 /* The same for SSRCs, which never come twice under one key: behind _open(). */
 guint64 gst_mcc_properties_get_ssrc_seed (GstMccProperties *self);
+/* MCC_TIME_NONE: no stats are posted. */
+MccTime gst_mcc_properties_get_stats_interval (GstMccProperties *self);
 
 G_END_DECLS

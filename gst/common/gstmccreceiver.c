@@ -493,10 +493,8 @@ post_stats (GstMccReceiver *self, MccTime now)
   MccTime interval;
   gboolean due;
 
-  g_mutex_lock (&self->properties.lock);
-  interval = self->properties.stats_interval_ms * MCC_MSECOND;
-  g_mutex_unlock (&self->properties.lock);
-  if (interval == 0) {
+  interval = gst_mcc_properties_get_stats_interval (&self->properties);
+  if (interval == MCC_TIME_NONE) {
     self->next_stats = MCC_TIME_NONE;
     return MCC_TIME_NONE;
   }

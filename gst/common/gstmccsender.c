@@ -174,10 +174,8 @@ tell_stats (GstMccSender *self, MccTime now)
   MccTime interval, next;
   gboolean due;
 
-  g_mutex_lock (&self->network.lock);
-  interval = self->network.stats_interval_ms * MCC_MSECOND;
-  g_mutex_unlock (&self->network.lock);
-  if (interval == 0)
+  interval = gst_mcc_properties_get_stats_interval (&self->network);
+  if (interval == MCC_TIME_NONE)
     return MCC_TIME_NONE;
   g_mutex_lock (&self->lock);
   /* The interval may have become shorter. */

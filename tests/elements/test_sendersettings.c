@@ -9,6 +9,7 @@
 #include <gst/app/gstappsrc.h>
 #include <gst/gst.h>
 
+#include "gstmccproperties.h"
 #include "lastref.h"
 #include "mccasmpsender.h"
 #include "mccasspsender.h"
@@ -201,6 +202,64 @@ test_layers_bandwidth (void)
   }
 }
 
+/* ---- stats-interval ---- */
+
+typedef struct {
+  GMutex lock;
+  GCond cond;
+  gint64 told[2]; /* when, by who posts */
+  guint n;
+} Told;
+
+static GstBusSyncReply
+on_message (GstBus *bus, GstMessage *message, gpointer data)
+{
+  Told *told = data;
+
+  if (gst_message_has_name (message, "adaptive-multicast-stats")) {
+    g_mutex_lock (&told->lock);
+    if (told->n < G_N_ELEMENTS (told->told))
+      told->told[told->n++] = g_get_monotonic_time ();
+    g_cond_signal (&told->cond);
+    g_mutex_unlock (&told->lock);
+  }
+  gst_message_unref (message);
+  return GST_BUS_DROP;
+}
+
+static void
+test_stats_interval (void)
+{
+  GstMccProperties properties;
+  Told told = { 0 };
+  World world;
+
+  gst_mcc_properties_init (&properties, "asmp");
+  g_assert_true (gst_mcc_properties_get_stats_interval (&properties) == MCC_TIME_NONE);
+  properties.stats_interval_ms = 99;
+  g_assert_cmpuint (gst_mcc_properties_get_stats_interval (&properties), ==, 100 * MCC_MSECOND);
+  properties.stats_interval_ms = G_MAXUINT;
+  g_assert_cmpuint (
+      gst_mcc_properties_get_stats_interval (&properties), ==, G_MAXUINT * MCC_MSECOND);
+  gst_mcc_properties_clear (&properties);
+
+  g_mutex_init (&told.lock);
+  g_cond_init (&told.cond);
+  world_make (&world, &asmp, "stats-interval=1");
+  gst_bus_set_sync_handler (world.bus, on_message, &told, NULL);
+  gst_element_set_state (world.pipeline, GST_STATE_PAUSED);
+  g_mutex_lock (&told.lock);
+  while (told.n < G_N_ELEMENTS (told.told))
+    g_cond_wait (&told.cond, &told.lock);
+  g_mutex_unlock (&told.lock);
+  gst_bus_set_sync_handler (world.bus, NULL, NULL, NULL);
+  /* the messages' own limit lets the first few through at once */
+  g_assert_cmpint (told.told[1] - told.told[0], >=, 50000);
+  world_stop (&world);
+  g_cond_clear (&told.cond);
+  g_mutex_clear (&told.lock);
+}
+
 /* ---- no memory: the linker takes the cores' from here ---- */
 
 static gboolean no_memory;
@@ -255,6 +314,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/sendersettings/no-such-encoder/assp", &assp, test_no_such_encoder);
   g_test_add_data_func ("/sendersettings/no-such-encoder/elm", &elm, test_no_such_encoder);
   g_test_add_func ("/sendersettings/bandwidth-of-layers", test_layers_bandwidth);
+  g_test_add_func ("/sendersettings/stats-interval-has-a-floor", test_stats_interval);
   g_test_add_data_func ("/sendersettings/no-memory/asmp", &asmp, test_no_memory);
   g_test_add_data_func ("/sendersettings/no-memory/assp", &assp, test_no_memory);
   return g_test_run ();
