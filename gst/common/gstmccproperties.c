@@ -123,7 +123,8 @@ install_srtp (GObjectClass *klass)
 }
 
 void
-gst_mcc_properties_install (GObjectClass *klass, const gchar *scheme)
+gst_mcc_properties_install (
+    GObjectClass *klass, const gchar *scheme, const gchar *session_bandwidth)
 {
   install_addresses (klass, scheme);
   install_srtp (klass);
@@ -141,10 +142,8 @@ gst_mcc_properties_install (GObjectClass *klass, const gchar *scheme)
       g_param_spec_enum ("variant", "variant", "Which form of the protocol runs",
           GST_TYPE_MCC_VARIANT, MCC_VARIANT_ENHANCED, NETWORK | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (klass, GST_MCC_PROPERTY_SESSION_BANDWIDTH,
-      g_param_spec_uint64 ("session-bandwidth", "session-bandwidth",
-          "Bandwidth of the whole session in bit/s; RTCP never takes more than 5 % of it "
-          "(0: max-bitrate, or what the sender announces)",
-          0, G_MAXUINT64, 0, NETWORK));
+      g_param_spec_uint64 (
+          "session-bandwidth", "session-bandwidth", session_bandwidth, 0, G_MAXUINT64, 0, NETWORK));
   install_string (klass, GST_MCC_PROPERTY_CNAME, "cname",
       "Canonical name in RTCP (unset: a random one, RFC 7022)", NULL);
   g_object_class_install_property (klass, GST_MCC_PROPERTY_SEED,

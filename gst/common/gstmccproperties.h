@@ -59,8 +59,10 @@ GType gst_mcc_srtp_cipher_get_type (void);
 #define GST_TYPE_MCC_SRTP_AUTH (gst_mcc_srtp_auth_get_type ())
 GType gst_mcc_srtp_auth_get_type (void);
 
-/* In class_init; get_property and set_property must be set before. */
-void gst_mcc_properties_install (GObjectClass *klass, const gchar *scheme);
+/* In class_init; get_property and set_property must be set before. @session_bandwidth: the blurb of
+ * that, static. */
+void gst_mcc_properties_install (
+    GObjectClass *klass, const gchar *scheme, const gchar *session_bandwidth);
 void gst_mcc_properties_init (GstMccProperties *self, const gchar *scheme);
 void gst_mcc_properties_clear (GstMccProperties *self);
 /* FALSE: the id is not one of these. @object: the element. */

@@ -12,7 +12,9 @@ gst_mcc_receiver_install_properties (GObjectClass *object)
 
   guint latency_ms = GST_MCC_RECEIVER_CLASS (object)->latency_ms;
 
-  gst_mcc_properties_install (object, GST_MCC_RECEIVER_CLASS (object)->scheme);
+  gst_mcc_properties_install (object, GST_MCC_RECEIVER_CLASS (object)->scheme,
+      "Bandwidth of the whole session in bit/s, an upper bound for rtpsession's part of RTCP (0: "
+      "what the sender announces)");
   g_object_class_install_property (object, GST_MCC_RECEIVER_PROPERTY_LATENCY,
       g_param_spec_uint ("latency", "latency",
           "Milliseconds that packets may wait for late ones (jitterbuffer), 0-60000; at least the "

@@ -767,8 +767,7 @@ gst_mcc_sender_class_install (GstMccSenderClass *klass, GstMccSends what)
   /* GObject does not let a class inherit these */
   object->set_property = gst_mcc_sender_set_property;
   object->get_property = gst_mcc_sender_get_property;
-  gst_mcc_properties_install (object, klass->scheme);
-  gst_mcc_sender_properties_install (object, what);
+  gst_mcc_sender_properties_install (object, klass->scheme, what);
 }
 
 static void

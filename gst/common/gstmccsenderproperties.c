@@ -197,29 +197,61 @@ install_rate (GObjectClass *klass, guint id, const gchar *name, const gchar *nic
 #define CONFIGURE                                                                                  \
   "Give encoder and payloader settings that follow the network quickly, on properties still at "   \
   "their default"
+#define ENCODER "The encoder to drive (unset: the one upstream)"
+#define ENCODER_NAME                                                                               \
+  "Name of the encoder to drive, anywhere in the pipeline (unset: the one upstream)"
+#define RECEIVERS "that are kept; reports of more are dropped and counted"
+#define BANDWIDTH "Bandwidth of the whole session in bit/s; RTCP never takes more than 5 % of it "
 
 /* What differs between senders, by GstMccSends. */
 static const struct {
   const gchar *min, *max, *start, *target, *no_feedback, *configure;
+  const gchar *encoder, *encoder_name, *receivers, *sdp, *bandwidth;
 } blurbs[] = {
-  [GST_MCC_SENDS_STREAM] = { "Never send less than this, bit/s on the wire (1000 or more)",
-      "Never send more than this, bit/s on the wire",
-      "Target until receivers report, bit/s on the wire (unset: the default, within the bounds)",
-      "What the network allows now, bit/s on the wire", NO_FEEDBACK, CONFIGURE },
-  [GST_MCC_SENDS_STREAMS] = { "Where the lowest stream begins, bit/s on the wire (1000 or more)",
-      "What the highest stream reaches up to, bit/s on the wire",
-      "Without effect here: each stream starts at its lower bound",
-      "What the network allows now of all streams that run, bit/s on the wire", NO_FEEDBACK,
-      CONFIGURE },
+  [GST_MCC_SENDS_STREAM] = { .min = "Never send less than this, bit/s on the wire (1000 or more)",
+      .max = "Never send more than this, bit/s on the wire",
+      .start
+      = "Target until receivers report, bit/s on the wire (unset: the default, within the bounds)",
+      .target = "What the network allows now, bit/s on the wire",
+      .no_feedback = NO_FEEDBACK,
+      .configure = CONFIGURE,
+      .encoder = ENCODER,
+      .encoder_name = ENCODER_NAME,
+      .receivers = "Receivers " RECEIVERS,
+      .sdp = "File to write the session description for plain players to",
+      .bandwidth = BANDWIDTH "(0: max-bitrate)" },
+  [GST_MCC_SENDS_STREAMS]
+  = { .min = "Where the lowest stream begins, bit/s on the wire (1000 or more)",
+      .max = "What the highest stream reaches up to, bit/s on the wire",
+      .start = "Without effect here: each stream starts at its lower bound",
+      .target = "What the network allows now of all streams that run, bit/s on the wire",
+      .no_feedback = NO_FEEDBACK ": hold is refused, a stream that nobody reports on is at its "
+                                 "lower bound; stop stops all streams",
+      .configure = CONFIGURE,
+      .encoder = "With one request pad: the encoder to drive (unset: the one upstream). Several "
+                 "have names, and raw video has encoder-description",
+      .encoder_name = "With request pads: names of the encoders to drive, lowest stream first, "
+                      "with commas between (unset: those upstream)",
+      .receivers = "Receivers of each stream " RECEIVERS,
+      .sdp = "Files to write the streams' session descriptions for plain players to; %d becomes "
+             "the stream's number",
+      .bandwidth = BANDWIDTH "(0: the upper bound of the highest stream)" },
   [GST_MCC_SENDS_LAYERS]
-  = { "Without effect here: the rate of all layers never falls below what the encoder was set to",
-      "Of all layers together: how far their encoder's rate may rise, bit/s on the wire",
-      "Announced for all layers together until they have been measured, bit/s on the wire",
-      "What the encoder of all layers should make, once that has moved; before, what all layers "
-      "together have, bit/s on the wire",
-      NO_FEEDBACK ": stop sends nothing meanwhile, the others are without effect here",
-      "Give the payloader the settings that late joiners and tunnels need, on properties still at "
-      "their default; the encoder's are the user's" },
+  = { .min = "Without effect here: the rate of all layers never falls below what the encoder was "
+             "set to",
+      .max = "Of all layers together: how far their encoder's rate may rise, bit/s on the wire",
+      .start = "Announced for all layers together until they have been measured, bit/s on the wire",
+      .target = "What the encoder of all layers should make, once that has moved; before, what all "
+                "layers together have, bit/s on the wire",
+      .no_feedback
+      = NO_FEEDBACK ": stop sends nothing meanwhile, the others are without effect here",
+      .configure = "Give the payloader the settings that late joiners and tunnels need, on "
+                   "properties still at their default; the encoder's are the user's",
+      .encoder = ENCODER,
+      .encoder_name = ENCODER_NAME,
+      .receivers = "Receivers " RECEIVERS,
+      .sdp = "File to write the base layer's session description for plain players to",
+      .bandwidth = BANDWIDTH "(0: max-bitrate)" },
 };
 
 static void
@@ -240,8 +272,7 @@ install_rates (GObjectClass *klass, GstMccSends what)
       g_param_spec_enum ("no-feedback", "Without feedback", blurbs[what].no_feedback,
           GST_TYPE_MCC_NO_FEEDBACK, MCC_NO_FEEDBACK_MINIMUM, LIVE));
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_MAX_RECEIVERS,
-      g_param_spec_uint ("max-receivers", "Receivers",
-          "Receivers that are kept; reports of more are dropped and counted", 1, 1000000,
+      g_param_spec_uint ("max-receivers", "Receivers", blurbs[what].receivers, 1, 1000000,
           DEFAULT_MAX_RECEIVERS, READY));
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_STATS,
       g_param_spec_boxed ("stats", "Statistics",
@@ -250,7 +281,7 @@ install_rates (GObjectClass *klass, GstMccSends what)
 }
 
 static void
-install_sending (GObjectClass *klass)
+install_sending (GObjectClass *klass, GstMccSends what)
 {
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_SYNC,
       g_param_spec_boolean ("sync", "Sync",
@@ -264,8 +295,7 @@ install_sending (GObjectClass *klass)
           "No packet waits longer than this, ms; it goes faster instead", 1, 10000,
           DEFAULT_PACING_MAX_DELAY_MS, LIVE));
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_SDP_LOCATION,
-      g_param_spec_string ("sdp-location", "SDP file",
-          "File to write the session description for plain players to", NULL, READY));
+      g_param_spec_string ("sdp-location", "SDP file", blurbs[what].sdp, NULL, READY));
 }
 
 void
@@ -285,12 +315,10 @@ install_encoder (GObjectClass *klass, GstMccSends what)
   GParamFlags configure = what == GST_MCC_SENDS_LAYERS ? STOPPED : LIVE;
 
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_ENCODER,
-      g_param_spec_object ("encoder", "Encoder", "The encoder to drive (unset: the one upstream)",
-          GST_TYPE_ELEMENT, LIVE));
+      g_param_spec_object ("encoder", "Encoder", blurbs[what].encoder, GST_TYPE_ELEMENT, LIVE));
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_ENCODER_NAME,
-      g_param_spec_string ("encoder-name", "Encoder's name",
-          "Name of the encoder to drive, anywhere in the pipeline (unset: the one upstream)", NULL,
-          LIVE));
+      g_param_spec_string (
+          "encoder-name", "Encoder's name", blurbs[what].encoder_name, NULL, LIVE));
   g_object_class_install_property (klass, GST_MCC_SENDER_PROPERTY_ENCODER_CONTROL,
       g_param_spec_enum ("encoder-control", "Encoder control", "Who sets the encoder's bitrate",
           GST_TYPE_MCC_ENCODER_CONTROL, GST_MCC_ENCODER_CONTROL_AUTO, LIVE));
@@ -307,10 +335,11 @@ install_encoder (GObjectClass *klass, GstMccSends what)
 }
 
 void
-gst_mcc_sender_properties_install (GObjectClass *klass, GstMccSends what)
+gst_mcc_sender_properties_install (GObjectClass *klass, const gchar *scheme, GstMccSends what)
 {
+  gst_mcc_properties_install (klass, scheme, blurbs[what].bandwidth);
   install_rates (klass, what);
-  install_sending (klass);
+  install_sending (klass, what);
   install_encoder (klass, what);
   gst_type_mark_as_plugin_api (GST_TYPE_MCC_NO_FEEDBACK, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_MCC_ENCODER_CONTROL, 0);

@@ -68,8 +68,8 @@ GType gst_mcc_no_feedback_get_type (void);
  * whose rate only rises. */
 typedef enum { GST_MCC_SENDS_STREAM, GST_MCC_SENDS_STREAMS, GST_MCC_SENDS_LAYERS } GstMccSends;
 
-/* In class_init, behind gst_mcc_properties_install(). */
-void gst_mcc_sender_properties_install (GObjectClass *klass, GstMccSends what);
+/* In class_init, the network's, too, as gst_mcc_properties_install() has them. */
+void gst_mcc_sender_properties_install (GObjectClass *klass, const gchar *scheme, GstMccSends what);
 /* Of those whose receivers heed marks: layers are joined and left by losses. */
 void gst_mcc_sender_properties_install_ecn (GObjectClass *klass);
 void gst_mcc_sender_settings_init (GstMccSenderSettings *self);

@@ -186,6 +186,25 @@ test_made_streams (void)
   }
 }
 
+/* What gst-inspect says is true of streams. */
+static void
+test_blurbs (void)
+{
+  static const gchar *const words[][2] = { { "no-feedback", "hold is refused" },
+    { "encoder", "request pad" }, { "encoder-name", "commas between" },
+    { "sdp-location", "%d becomes" }, { "session-bandwidth", "upper bound of the highest stream" },
+    { "max-receivers", "of each stream" } };
+  GObjectClass *klass = g_type_class_ref (GST_TYPE_ASSP_SIMULCAST_BIN);
+
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++) {
+    const gchar *blurb = g_param_spec_get_blurb (g_object_class_find_property (klass, words[i][0]));
+
+    g_test_message ("%s: %s", words[i][0], blurb);
+    g_assert_nonnull (strstr (blurb, words[i][1]));
+  }
+  g_type_class_unref (klass);
+}
+
 /* ---- pads ---- */
 
 static gchar *
@@ -419,6 +438,7 @@ main (int argc, char **argv)
   gst_element_register (NULL, "asspsimulcastbin", GST_RANK_NONE, GST_TYPE_ASSP_SIMULCAST_BIN);
 #define ADD(name, func) g_test_add_func ("/asspsimulcastbin/" name, func)
   ADD ("properties", test_properties);
+  ADD ("blurbs", test_blurbs);
   ADD ("settings/uri-runs-nothing", test_uri_runs_nothing);
   ADD ("settings/bad", test_bad_settings);
   ADD ("settings/bad-in-ready", test_bad_in_ready);
