@@ -786,8 +786,10 @@ gst_mcc_sender_setup (GstMccSender *self)
   GstMccSenderClass *klass = GST_MCC_SENDER_GET_CLASS (self);
   GstMccSessionHandler handler = make_handler (klass);
 
-  /* RTCP has no part in EOS, preroll or liveness; we are a sink before there is a udpsink. */
-  gst_bin_set_suppressed_flags (GST_BIN (self), GST_ELEMENT_FLAG_SOURCE | GST_ELEMENT_FLAG_SINK);
+  /* RTCP has no part in EOS, preroll or liveness; we are a sink before there is a udpsink. A
+   * clocksync says that it provides a clock, and has none. */
+  gst_bin_set_suppressed_flags (GST_BIN (self),
+      GST_ELEMENT_FLAG_SOURCE | GST_ELEMENT_FLAG_SINK | GST_ELEMENT_FLAG_PROVIDE_CLOCK);
   GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_SINK);
   gst_mcc_properties_init (&self->network, klass->scheme);
   self->hold = gst_mcc_hold_new ();

@@ -260,6 +260,25 @@ test_stats_interval (void)
   g_mutex_clear (&told.lock);
 }
 
+/* ---- what they say of themselves ---- */
+
+static void
+test_no_clock (void)
+{
+  const Sender *senders[] = { &asmp, &assp, &elm };
+
+  for (guint i = 0; i < G_N_ELEMENTS (senders); i++) {
+    World world;
+
+    world_make (&world, senders[i], "");
+    for (GstState state = GST_STATE_NULL; state <= GST_STATE_READY; state++) {
+      gst_element_set_state (world.pipeline, state);
+      g_assert_false (GST_OBJECT_FLAG_IS_SET (world.sink, GST_ELEMENT_FLAG_PROVIDE_CLOCK));
+    }
+    world_stop (&world);
+  }
+}
+
 /* ---- no memory: the linker takes the cores' from here ---- */
 
 static gboolean no_memory;
@@ -315,6 +334,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/sendersettings/no-such-encoder/elm", &elm, test_no_such_encoder);
   g_test_add_func ("/sendersettings/bandwidth-of-layers", test_layers_bandwidth);
   g_test_add_func ("/sendersettings/stats-interval-has-a-floor", test_stats_interval);
+  g_test_add_func ("/sendersettings/no-clock", test_no_clock);
   g_test_add_data_func ("/sendersettings/no-memory/asmp", &asmp, test_no_memory);
   g_test_add_data_func ("/sendersettings/no-memory/assp", &assp, test_no_memory);
   return g_test_run ();
