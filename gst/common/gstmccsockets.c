@@ -382,6 +382,45 @@ find_feedback (GstMccSockets *self, const GstMccSessionSettings *settings)
     gst_mcc_address_parse (text, port, &self->feedback);
 }
 
+/* Whether a socket of another program, or sender, has this port of all addresses. Those of groups
+ * have not, and are why ours has to be shared; of two that both have it the kernel would give each
+ * a part of the reports (SO_REUSEPORT, which GLib sets with SO_REUSEADDR). */
+static gboolean
+is_taken (const GstMccSockets *self, guint port)
+{
+  GSocketFamily family = self->ipv6 ? G_SOCKET_FAMILY_IPV6 : G_SOCKET_FAMILY_IPV4;
+  GSocket *probe = g_socket_new (family, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
+  GInetAddress *host = g_inet_address_new_loopback (family);
+  GSocketAddress *address = g_inet_socket_address_new (host, (guint16)port);
+  GError *why = NULL;
+  gboolean taken = probe && !g_socket_bind (probe, address, FALSE, &why)
+                   && g_error_matches (why, G_IO_ERROR, G_IO_ERROR_ADDRESS_IN_USE);
+
+  g_clear_error (&why);
+  g_object_unref (address);
+  g_object_unref (host);
+  g_clear_object (&probe);
+  return taken;
+}
+
+/* What is announced may be the outer address of a NAT: then on all of ours. */
+static GSocket *
+make_listening (GstMccSockets *self, const GstMccSessionSettings *settings, GError **error)
+{
+  GSocket *socket = make_sending (self, settings, &self->feedback, FALSE, "feedback-address", NULL);
+  MccAddress local = wildcard (self, self->feedback.port);
+
+  if (socket)
+    return socket;
+  if (is_taken (self, local.port)) {
+    g_set_error (error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ,
+        "feedback-port: cannot use %u (%s); choose another one, or stop what uses it", local.port,
+        g_strerror (EADDRINUSE));
+    return NULL;
+  }
+  return make_sending (self, settings, &local, TRUE, "feedback-port", error);
+}
+
 static gboolean
 open_sender (GstMccSockets *self, const GstMccSessionSettings *settings, GError **error)
 {
@@ -394,16 +433,10 @@ open_sender (GstMccSockets *self, const GstMccSessionSettings *settings, GError 
   self->rtp = make_sending (self, settings, &local, FALSE, "source-address", error);
   if (!self->rtp)
     return FALSE;
-  if (self->feedback.family) {
-    /* what is announced may be the outer address of a NAT: then listen on all */
-    self->rtcp = make_sending (self, settings, &self->feedback, FALSE, "feedback-address", NULL);
-    if (!self->rtcp) {
-      local = wildcard (self, self->feedback.port);
-      self->rtcp = make_sending (self, settings, &local, TRUE, "feedback-port", error);
-    }
-  } else {
+  if (self->feedback.family)
+    self->rtcp = make_listening (self, settings, error);
+  else
     self->rtcp = make_sending (self, settings, &local, FALSE, "source-address", error);
-  }
   if (!self->rtcp)
     return FALSE;
   if (self->multicast && !self->ssm) {

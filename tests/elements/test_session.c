@@ -489,6 +489,37 @@ test_announced_ttl (void)
   gst_object_unref (bin);
 }
 
+#define NAT "203.0.113.7" /* of nobody: TEST-NET-3 */
+
+/* A sender behind a NAT has its port of all addresses, beside its group and receivers of that; the
+ * kernel would share the reports among two. */
+static void
+test_feedback_port (void)
+{
+  GstMccSessionSettings settings = socket_settings (NAT, 0), other;
+  GstMccSockets first, second, receiver;
+  GError *error = NULL;
+
+  g_assert_true (gst_mcc_sockets_open (&first, &settings, GST_MCC_SOCKETS_SENDER, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (first.rtcp_port, ==, settings.port + 1);
+  g_assert_true (gst_mcc_sockets_open (&receiver, &settings, GST_MCC_SOCKETS_RECEIVER, &error));
+  g_assert_no_error (error);
+  for (guint i = 0; i < 2; i++) {
+    other = socket_settings (i == 0 ? NAT : "127.0.0.1", settings.port + 1);
+    other.address = (gchar *)"239.255.77.1";
+    g_assert_false (gst_mcc_sockets_open (&second, &other, GST_MCC_SOCKETS_SENDER, &error));
+    g_test_message ("%s", error->message);
+    g_assert_true (g_str_has_prefix (error->message, "feedback-port: cannot use"));
+    g_clear_error (&error);
+  }
+  gst_mcc_sockets_close (&first);
+  g_assert_true (gst_mcc_sockets_open (&second, &other, GST_MCC_SOCKETS_SENDER, &error));
+  g_assert_no_error (error);
+  gst_mcc_sockets_close (&second);
+  gst_mcc_sockets_close (&receiver);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -501,5 +532,6 @@ main (int argc, char **argv)
   g_test_add_func ("/session/no-such-interface", test_no_such_interface);
   g_test_add_func ("/session/short-rtcp", test_short_rtcp);
   g_test_add_func ("/session/announced-ttl", test_announced_ttl);
+  g_test_add_func ("/session/feedback-port-is-ones-own", test_feedback_port);
   return g_test_run ();
 }
