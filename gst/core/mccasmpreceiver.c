@@ -15,7 +15,7 @@
 #define DECISION_MAX (500 * MCC_MSECOND)
 #define EVENT_QUEUE (7 * MCC_MSECOND) /* a loss with less queue is no overflow */
 #define HISTORY_PUBLISHED 8           /* ASMP eq. 3 */
-#define HISTORY_ENHANCED 32           /* docs/deviations.md */
+#define HISTORY_ENHANCED 32           /* docs/design/receiver.md */
 
 void
 mcc_asmp_receiver_push (MccAsmpReceiver *self, const MccReceiverAction *action)

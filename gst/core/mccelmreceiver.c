@@ -9,7 +9,7 @@
 /* RFC 5104 3.5.1 leaves it open: while no picture comes. */
 #define KEY_UNIT_INTERVAL MCC_SECOND
 #define KEY_UNIT_INTERVAL_MAX (16 * MCC_SECOND)
-#define HISTORY_ENHANCED 32 /* as ASMP's; docs/deviations.md */
+#define HISTORY_ENHANCED 32 /* as ASMP's; docs/design/elm.md */
 #define HISTORY 8           /* thesis 6.2 */
 /* Of a layer that does not come; ours. */
 #define ABSENT_PACKETS 3                   /* sent of it since its join */

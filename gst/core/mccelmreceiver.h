@@ -11,7 +11,7 @@
  *  - The base layer is joined with the first description of the layers, and left only when the
  *    sender is another one.
  *  - published: the thesis (slow start, strategy, feedback interval), decisions of
- *    docs/deviations.md.
+ *    docs/design/elm.md.
  *  - enhanced: the level nearest to what TCP would get (mccelmfair.h); joins at the begin of a
  * round, and none before the effect of the last change is over (leave latency, RTT); a join that
  * fails is undone at once and remembered per layer, with a back-off that doubles; losses while

@@ -10,7 +10,7 @@
 /* A report of another rate would not count (mcc_app_report_plausible()). */
 #define RATE_MIN_BPS 1.0
 #define RATE_MAX_BPS ((double)MCC_APP_REPORT_RATE_MAX)
-#define OVERFLOW_PAIRS 0.25 /* ours: docs/deviations.md, losses that pairs meet */
+#define OVERFLOW_PAIRS 0.25 /* ours: docs/design/receiver.md, losses that pairs meet */
 
 MccRate *
 mcc_rate_new (const MccRateController *controller, uint64_t start_bps)

@@ -10,7 +10,7 @@
  */
 #include "mccrateenhanced.h"
 
-/* All ours (docs/deviations.md, alone, and competing). */
+/* All ours (docs/design/receiver.md, alone, and competing). */
 #define LEAST_TIME (10 * MCC_SECOND) /* without a sign ... */
 #define LEAST_INTERVALS 3.0          /* ... and so many mean loss intervals */
 #define OVERFLOWS 2

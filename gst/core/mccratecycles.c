@@ -12,7 +12,7 @@
  */
 #include "mccrateenhanced.h"
 
-/* All ours; found in tests/sim, asmp-grid (docs/deviations.md, queues that come and go). */
+/* All ours; found in tests/sim, asmp-grid (docs/design/receiver.md, queues that come and go). */
 #define MEMORY_S 30.0      /* of cycles */
 #define ENOUGH 1.0         /* cycles, faded */
 #define CYCLE_LEAST 0.4    /* what the least one counts for: three within 11 s, four within 33 */

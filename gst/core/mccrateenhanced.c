@@ -17,7 +17,7 @@
 
 #include "mcctcp.h"
 
-/* All ours; found in tests/lib/vnet and tests/sim (docs/deviations.md, receiver). */
+/* All ours; found in tests/lib/vnet and tests/sim (docs/design/receiver.md). */
 #define START_DECISIONS 2                  /* with data, before anything is said */
 #define START_PATIENCE (2 * MCC_SECOND)    /* without a measured RTT */
 #define SLOW_START_RTTS 4                  /* doubling time */

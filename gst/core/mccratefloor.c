@@ -8,7 +8,7 @@
  */
 #include "mccrateenhanced.h"
 
-/* All ours (docs/deviations.md, receiver). */
+/* All ours (docs/design/receiver.md). */
 #define NEAR 1.3                /* times the lowest rate */
 #define STANDS (5 * MCC_SECOND) /* a queue, at that rate, before anything is tried */
 #define TRY_TIME (3 * MCC_SECOND)

@@ -11,7 +11,7 @@
  */
 #include "mccrateenhanced.h"
 
-/* All ours (docs/deviations.md, whose queue it is). */
+/* All ours (docs/design/receiver.md, whose queue it is). */
 #define TIME_MAX (5 * MCC_SECOND)
 #define UNKNOWN 0.02                       /* of the time: what arrived is known no better */
 #define MARGIN_S 0.01                      /* beyond the queue at the cut */

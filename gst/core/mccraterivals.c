@@ -4,7 +4,7 @@
  */
 #include "mccrateenhanced.h"
 
-/* All ours; found in tests/lib/vnet and tests/sim (docs/deviations.md, receiver). */
+/* All ours; found in tests/lib/vnet and tests/sim (docs/design/receiver.md). */
 #define DECISION_LAG (100 * MCC_MSECOND)
 #define RIVAL_EVIDENCE_S 0.6 /* of a queue that is not ours */
 #define RIVAL_MEMORY_S 5.0

@@ -9,7 +9,7 @@
  */
 #include "mccrateenhanced.h"
 
-/* All ours (docs/deviations.md, what a queue lets out). */
+/* All ours (docs/design/receiver.md, what a queue lets out). */
 #define MEMORY 40.0                 /* decisions */
 #define STOOD 5.5                   /* with a queue that stands ... */
 #define SPAN_MIN (20 * MCC_MSECOND) /* ... and data over so long: no end of a burst ... */
