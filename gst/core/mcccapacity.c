@@ -11,6 +11,34 @@ mcc_capacity_init (MccCapacity *self)
   memset (self, 0, sizeof *self);
 }
 
+/* Bit/s of what came after @first, up to @last. */
+static double
+train_bps (const MccCapacityPacket *first, const MccCapacityPacket *last)
+{
+  double bits = 8.0 * (double)(last->bytes - first->bytes);
+  return bits / mcc_time_to_seconds (last->time - first->time + MCC_CAPACITY_JITTER);
+}
+
+/* Of trains that are too long for the packets that are kept: on a fast link they are over before
+ * the jitter is little against them. */
+static double
+long_trains_bps (MccCapacity *self, const MccCapacityPacket *newest)
+{
+  uint64_t number = self->packets - 1, strides = number / MCC_CAPACITY_STRIDE;
+  double most = 0.0;
+  if (number % MCC_CAPACITY_STRIDE == 0)
+    self->stride[strides % MCC_CAPACITY_PACKETS] = *newest;
+  uint64_t age = MCC_CAPACITY_PACKETS / MCC_CAPACITY_STRIDE;
+  for (; age <= strides && age < MCC_CAPACITY_PACKETS; age *= 2) {
+    const MccCapacityPacket *first = &self->stride[(strides - age) % MCC_CAPACITY_PACKETS];
+    if (newest->time - first->time > MCC_CAPACITY_LONG)
+      break;
+    double bps = train_bps (first, newest);
+    most = bps > most ? bps : most;
+  }
+  return most;
+}
+
 void
 mcc_capacity_handle_packet (MccCapacity *self, uint32_t bytes, MccTime now)
 {
@@ -23,11 +51,11 @@ mcc_capacity_handle_packet (MccCapacity *self, uint32_t bytes, MccTime now)
   double most = 0.0;
   for (uint64_t age = 1; age < self->packets && age < MCC_CAPACITY_PACKETS; age *= 2) {
     unsigned slot = (self->packets - 1 - age) % MCC_CAPACITY_PACKETS;
-    double bits = 8.0 * (double)(self->packet[newest].bytes - self->packet[slot].bytes);
-    double s = mcc_time_to_seconds (now - self->packet[slot].time + MCC_CAPACITY_JITTER);
-    if (bits > most * s)
-      most = bits / s;
+    double bps = train_bps (&self->packet[slot], &self->packet[newest]);
+    most = bps > most ? bps : most;
   }
+  double longer = long_trains_bps (self, &self->packet[newest]);
+  most = longer > most ? longer : most;
   uint64_t index = now / BUCKET;
   unsigned b = index % MCC_CAPACITY_BUCKETS;
   if (self->bucket[b].index != index) {

@@ -15,17 +15,22 @@
 
 #include "mcctime.h"
 
-#define MCC_CAPACITY_PACKETS 256 /* of a train, at most; a power of 2 */
+#define MCC_CAPACITY_PACKETS 256 /* of a train, at most; a power of 2 ... */
+#define MCC_CAPACITY_STRIDE 32   /* ... and longer ones by each of so many packets ... */
+#define MCC_CAPACITY_LONG (100 * MCC_MSECOND) /* ... that take no longer than this */
 #define MCC_CAPACITY_BUCKETS 16
 #define MCC_CAPACITY_SPAN (4 * MCC_SECOND)
 #define MCC_CAPACITY_JITTER (10 * MCC_MSECOND)
 
 typedef struct {
-  struct {
-    MccTime time;
-    uint64_t bytes; /* of all packets up to this one */
-  } packet[MCC_CAPACITY_PACKETS];
-  uint64_t packets; /* ever */
+  MccTime time;
+  uint64_t bytes; /* of all packets up to this one */
+} MccCapacityPacket;
+
+typedef struct {
+  MccCapacityPacket packet[MCC_CAPACITY_PACKETS];
+  MccCapacityPacket stride[MCC_CAPACITY_PACKETS]; /* the first of each stride */
+  uint64_t packets;                               /* ever */
   struct {
     uint64_t index; /* time / its length */
     uint64_t bps;

@@ -62,11 +62,11 @@ a_long_train_shows_the_capacity (void)
     MccTime gap;
     double part;
   } table[] = { { 80 * MCC_MSECOND, 0.99 }, { 10 * MCC_MSECOND, 0.99 }, { MCC_MSECOND, 0.92 },
-    { 100 * MCC_USECOND, 0.56 } };
+    { 200 * MCC_USECOND, 0.8 }, { 100 * MCC_USECOND, 0.8 }, { 10 * MCC_USECOND, 0.8 } };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
     MccCapacity capacity;
     mcc_capacity_init (&capacity);
-    MccTime end = train (&capacity, 1000, table[row].gap, T0);
+    MccTime end = train (&capacity, 10000, table[row].gap, T0);
     double link_bps = 8.0 * BYTES / mcc_time_to_seconds (table[row].gap);
     double proven_bps = (double)mcc_capacity_proven_bps (&capacity, T0 - BUCKET, end);
     g_assert_cmpfloat (proven_bps, >, table[row].part * link_bps);
