@@ -308,9 +308,10 @@ allowed_bps (const MccAsmpReceiver *self, double loss_ratio)
   double bytes = mcc_loss_mean_packet_bytes (self->path.loss);
   if (!(loss_ratio > 0.0) || !(bytes > 0.0))
     return UINT64_MAX;
-  double bps = mcc_tcp_small_rate_bps (&mcc_tcp_model_default, bytes,
-      mcc_time_to_seconds (mcc_rtt_get (&self->path.rtt)),
-      mcc_rate_tcp_loss_ratio (loss_ratio, mcc_asmp_path_overflow_share (&self->path)));
+  MccTcpModel model = mcc_tcp_model_of (mcc_loss_marked_share (self->path.loss));
+  double bps
+      = mcc_tcp_small_rate_bps (&model, bytes, mcc_time_to_seconds (mcc_rtt_get (&self->path.rtt)),
+          mcc_rate_tcp_loss_ratio (loss_ratio, mcc_asmp_path_overflow_share (&self->path)));
   return bps < (double)MCC_APP_RATE_MAX ? (uint64_t)bps : UINT64_MAX;
 }
 

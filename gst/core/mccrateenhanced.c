@@ -87,17 +87,18 @@ mcc_rate_enhanced_target_queue (const MccRateEnhanced *self, const MccRateInput 
 }
 
 static double
-equation_bps (const MccRateInput *input, double rtt_s, double loss_ratio)
+equation_bps (const MccTcpModel *model, const MccRateInput *input, double rtt_s, double loss_ratio)
 {
   if (!input->rtt_measured || !(loss_ratio > 0.0))
     return INFINITY;
-  return mcc_tcp_small_rate_bps (&mcc_tcp_model_default, input->packet_bytes, rtt_s, loss_ratio);
+  return mcc_tcp_small_rate_bps (model, input->packet_bytes, rtt_s, loss_ratio);
 }
 
 double
 mcc_rate_enhanced_equation_bps (const MccRateInput *input)
 {
-  return equation_bps (input, mcc_time_to_seconds (input->rtt), input->loss_ratio);
+  return equation_bps (
+      &mcc_tcp_model_default, input, mcc_time_to_seconds (input->rtt), input->loss_ratio);
 }
 
 static void
@@ -316,7 +317,9 @@ decide_tcp (MccRateEnhanced *self, const MccRateInput *input, MccTime dt)
   double rtt_s = mcc_time_to_seconds (input->rtt), dt_s = mcc_time_to_seconds (dt);
   double received = (double)input->received_now_bps;
   double loss_ratio = mcc_rate_tcp_loss_ratio (input->loss_ratio, input->overflow_share);
-  double allowed = equation_bps (input, self->rtt_s, loss_ratio);
+  /* Whose queue it is, is judged without: there a mark may be our own. */
+  MccTcpModel model = mcc_tcp_model_of (input->marked_share);
+  double allowed = equation_bps (&model, input, self->rtt_s, loss_ratio);
   if (input->now < self->hold_until)
     return;
   /* A full queue drops what is too much, one that marks lets it in. */

@@ -16,6 +16,11 @@ typedef struct {
 
 extern const MccTcpModel mcc_tcp_model_default;
 
+/* Of losses of which @marked_share (0..1) are marks (ECN): TCP halves at them as at any, but
+ * nothing is missing, and it waits for no time-out (RFC 3168 6.1.2): for marks half of these count.
+ * 0: the default. */
+MccTcpModel mcc_tcp_model_of (double marked_share);
+
 /* Rate in bit/s for @packet_bytes > 0 (IP bytes), @rtt_s > 0 (seconds), @loss_ratio in 0..1.
  * loss_ratio <= 0 has no rate: returns INFINITY; above 1 counts as 1. */
 double mcc_tcp_rate_bps (

@@ -73,6 +73,22 @@ inverse_over_the_whole_range (void)
   }
 }
 
+/* At marks half of the time-outs: between the whole equation and 1.22 / sqrt (p) packets an RTT. */
+static void
+marks (void)
+{
+  MccTcpModel all = mcc_tcp_model_of (1.0), half = mcc_tcp_model_of (0.5);
+  MccTcpModel none = mcc_tcp_model_of (0.0);
+  for (double p = 1e-6; p < 1.0; p *= 1.7) {
+    double lost = mcc_tcp_rate_bps (model, 1000.0, 0.1, p);
+    double marked = mcc_tcp_rate_bps (&all, 1000.0, 0.1, p);
+    double never = 8000.0 / 0.1 * sqrt (1.5 / p); /* their times for a packet, on the mean */
+    assert_near (1.0 / marked, 0.5 / lost + 0.5 / never, 1e-9);
+    g_assert_cmpfloat (mcc_tcp_rate_bps (&none, 1000.0, 0.1, p), ==, lost);
+    assert_near (1.0 / mcc_tcp_rate_bps (&half, 1000.0, 0.1, p), 0.5 / lost + 0.5 / marked, 1e-9);
+  }
+}
+
 /* What TCP has there, but no more than 100 packets a second for it; and never less than before. */
 static void
 small_packets (void)
@@ -100,6 +116,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tcp/loss-above-one-counts-as-one", loss_above_one_counts_as_one);
   g_test_add_func ("/tcp/delayed-acks-cost-sqrt-two", delayed_acks_cost_sqrt_two);
   g_test_add_func ("/tcp/inverse-over-the-whole-range", inverse_over_the_whole_range);
+  g_test_add_func ("/tcp/marks", marks);
   g_test_add_func ("/tcp/small-packets", small_packets);
   return g_test_run ();
 }
