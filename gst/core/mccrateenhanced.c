@@ -27,6 +27,8 @@
 #define SLOW_START_GROWTH (3 * MCC_MSECOND) /* of the standing queue, twice running: the end */
 #define SLOW_START_OVERLOAD 10 /* that part of what is sent does not arrive: the queue is ours */
 #define SLOW_START_EXIT 0.9
+#define SLOW_START_STANDS (2 * MCC_SECOND) /* a queue, while the rate can double no more ... */
+#define SLOW_START_STAYS 1.1               /* ... but for this */
 #define TARGET_QUEUE (15 * MCC_MSECOND)
 #define TARGET_QUEUE_RTT_MAX (15 * MCC_MSECOND) /* + RTT/16, at most this */
 #define TARGET_QUEUE_MIN (4 * MCC_MSECOND)
@@ -186,6 +188,25 @@ not_asked_for (const MccRateEnhanced *self, const MccRateInput *input, MccTime l
          && mcc_rate_enhanced_arrives (self, input);
 }
 
+/* Source or settings keep the rate where it is, and a queue stands: what is sent may be more than
+ * the link by so little that the queue never grows by a tenth. Where others or a stream's bounds
+ * decide what is sent our rate says nothing. */
+static bool
+stands_and_stays (MccRateEnhanced *self, const MccRateInput *input)
+{
+  if (input->queue_delay <= mcc_rate_enhanced_target_queue (self, input)
+      || !mcc_rate_enhanced_whole_link (self, input) || input->others_limit || input->held_down
+      || input->floor_bps > 0) {
+    self->stands_since = MCC_TIME_NONE;
+  } else if (self->stands_since == MCC_TIME_NONE
+             || self->base.rate_bps > SLOW_START_STAYS * self->stands_bps) {
+    self->stands_since = input->now;
+    self->stands_bps = self->base.rate_bps;
+  }
+  return self->stands_since != MCC_TIME_NONE
+         && input->now - self->stands_since >= SLOW_START_STANDS;
+}
+
 static void
 decide_slow_start (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, MccTime dt)
 {
@@ -205,6 +226,11 @@ decide_slow_start (MccRateEnhanced *self, const MccRateInput *input, bool new_lo
     /* A group that others limit shows by its rate that it is no overload. */
     bool chance = !overload && input->others_limit && input->queue_peak <= limit;
     cut (self, input, (chance ? 1.0 : SLOW_START_EXIT) * (double)input->received_now_bps);
+    self->base.mode = MCC_RATE_DELAY;
+    self->built = true;
+    return;
+  }
+  if (stands_and_stays (self, input)) {
     self->base.mode = MCC_RATE_DELAY;
     self->built = true;
     return;
@@ -384,7 +410,7 @@ enhanced_init (MccRate *base, uint64_t start_bps)
   base->mode = MCC_RATE_START;
   self->target_limit_s = self->buffer_s = INFINITY;
   self->first = self->last = self->loss_seen = self->loss_foreign = MCC_TIME_NONE;
-  self->competed = MCC_TIME_NONE;
+  self->competed = self->less_since = self->stands_since = MCC_TIME_NONE;
   self->empty_since = MCC_TIME_NONE;
   self->cycles.spread_s = INFINITY;
   mcc_rate_enhanced_forget_cycles (self);

@@ -85,6 +85,8 @@ typedef struct {
   MccTime near_until;    /* the rate was below what would disprove it, newest */
   double beyond_s;       /* what arrived beyond that capacity and left no queue: in its time */
   bool built;            /* the queue that slow start left has not gone yet */
+  MccTime stands_since; /* in slow start the queue is above its target; MCC_TIME_NONE: is not ... */
+  double stands_bps;    /* ... and this was the rate then */
   /* Who fills the queue? */
   struct {
     MccTime time;
@@ -108,6 +110,7 @@ typedef struct {
   double own_queue_s; /* what we alone can have left in the queue */
   MccTime competed;   /* newest decision in TCP mode; MCC_TIME_NONE: none */
   bool filled;        /* a queue of our own stood above its target since the mode began */
+  MccTime less_since; /* clearly less arrives than was sent; MCC_TIME_NONE: it does not */
   /* At the lowest rate (mccratefloor.c). */
   MccTime lowest_since, try_since; /* MCC_TIME_NONE: is not there, does not try */
   MccTime try_not_before, try_wait;

@@ -32,6 +32,7 @@
 #define ALL_ARRIVES 0.8             /* what arrives now was sent a while ago */
 #define OTHERS_LEAST_S 0.01         /* more of a queue than we can have left, or a packet */
 #define OTHERS_MEMORY (MCC_CARRIED_SLOTS * MCC_CARRIED_SLOT) /* who was here may come back */
+#define RETURN_TIME (600 * MCC_MSECOND) /* less arrives than was sent: no longer theirs alone */
 #define LOSS_RECENT (5 * MCC_SECOND)
 #define FOREIGN_INTERVALS 3.0 /* ... or so many mean loss intervals */
 
@@ -129,14 +130,27 @@ others_return (const MccRateEnhanced *self, const MccRateInput *input)
   return mcc_time_to_seconds (input->queue_delay) > self->own_queue_s + least_s;
 }
 
+/* A link that became slower looks like that at first; it goes on so. */
+static bool
+is_slower (MccRateEnhanced *self, const MccRateInput *input, double visible)
+{
+  double received = (double)(input->received_now_bps + input->grain_bps);
+  if (received >= ALL_ARRIVES * visible)
+    self->less_since = MCC_TIME_NONE;
+  else if (self->less_since == MCC_TIME_NONE)
+    self->less_since = input->now;
+  return self->less_since != MCC_TIME_NONE && input->now - self->less_since >= RETURN_TIME;
+}
+
 static void
-watch_queue (MccRateEnhanced *self, const MccRateInput *input)
+watch_queue (MccRateEnhanced *self, const MccRateInput *input, double visible)
 {
   note_own_queue (self, input);
+  bool slower = is_slower (self, input, visible);
   if (self->base.mode == MCC_RATE_TCP)
     self->competed = input->now;
   else if (input->queue_delay > mcc_rate_enhanced_target_queue (self, input)
-           && !others_return (self, input))
+           && (slower || !others_return (self, input)))
     self->filled = true;
 }
 
@@ -233,7 +247,7 @@ mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, 
   mcc_rate_enhanced_watch_stop (self, input);
   if (received + (double)input->grain_bps < SLOWER * visible)
     self->slower_at = input->now;
-  watch_queue (self, input);
+  watch_queue (self, input, visible);
   mcc_rate_enhanced_watch_served (self, input);
   if (input->queue_delay <= mcc_rate_enhanced_slow_start_queue (input))
     self->built = false;
