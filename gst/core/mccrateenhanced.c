@@ -321,7 +321,6 @@ decide_delay (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, M
       return;
     if (mcc_rate_enhanced_others_fill (self, input))
       return;
-    self->probe.stood = 0;
     note_capacity (self, input);
     double excess_s = queue > target ? mcc_time_to_seconds (queue - target) : 0.0;
     cut (self, input, received * fmax (DRAIN_MAX, DRAIN_MIN - excess_s / DRAIN_S));

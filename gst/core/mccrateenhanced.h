@@ -64,7 +64,7 @@ typedef struct {
   unsigned decisions; /* with nothing of ours left ... */
   unsigned others;    /* ... and those in which a queue stood */
   unsigned empty;     /* since then there is no queue */
-  MccTime stood;      /* the queue, below its target, without a break */
+  MccTime stood;      /* the queue, about its target, more than it did not */
   unsigned vain;      /* probes begun, since the mode began */
 } MccRateProbe;
 

@@ -33,6 +33,16 @@ is_worth (const MccRateEnhanced *rate, const MccRateInput *input)
          && rate->base.rate_bps < BELOW * mcc_rate_enhanced_equation_bps (input);
 }
 
+/* TCP's sawtooth, whose fall would look as if the queue were ours. */
+static bool
+is_about_to_fall (const MccRateEnhanced *rate, const MccRateInput *input)
+{
+  double queue_s = mcc_time_to_seconds (input->queue_delay);
+  MccTime floor = mcc_time_min (rate->floor[0], rate->floor[1]);
+  double low_s = mcc_time_to_seconds (mcc_time_min (floor, input->queue_delay));
+  return queue_s - low_s > (fmax (rate->longest_s, queue_s) - low_s) / 2.0;
+}
+
 void
 mcc_rate_enhanced_begin_probe (MccRateEnhanced *rate, const MccRateInput *input)
 {
@@ -52,13 +62,19 @@ mcc_rate_enhanced_wants_probe (
   MccTime wait = mcc_rate_enhanced_foreign_losses (rate, input) ? WAIT_FOREIGN : WAIT;
   for (unsigned i = 0; i < self->vain; i++)
     wait *= LONGER;
-  if (input->queue_delay <= target / 2 || self->begun != 0) {
+  if (self->begun != 0) {
     self->stood = 0;
+    return false;
+  }
+  /* TCP's sawtooth is above the target and below its half each few seconds. */
+  if (input->queue_delay <= target / 2) {
+    self->stood -= mcc_time_min (self->stood, dt);
     return false;
   }
   self->stood += dt;
   /* In one queue who limits asks for all. */
-  if (self->stood < wait || input->others_limit || !is_worth (rate, input))
+  if (self->stood < wait || input->others_limit || !is_worth (rate, input)
+      || is_about_to_fall (rate, input))
     return false;
   self->vain = self->vain < LONGER_TIMES ? self->vain + 1 : LONGER_TIMES;
   self->stood = 0;

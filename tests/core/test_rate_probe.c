@@ -167,7 +167,7 @@ steps_to_probe (Fixture *f)
   return 0;
 }
 
-/* A queue between half of its target and that, for 5 s; later for longer. */
+/* A queue between half of its target and that, for 5 s more than below it; later for longer. */
 static void
 waits (void)
 {
@@ -177,12 +177,30 @@ waits (void)
   for (guint i = 0; i < G_N_ELEMENTS (steps); i++)
     g_assert_cmpuint (steps_to_probe (&f), ==, steps[i]);
 
-  init (&f); /* none: from the beginning */
-  for (guint i = 0; i < 100; i++) {
+  init (&f); /* as often none */
+  for (guint i = 0; i < 1000; i++) {
     f.input.now += STEP;
-    f.input.queue_delay = (i % 40 ? 45 : 20) * MCC_MSECOND;
+    f.input.queue_delay = (i / 40 % 2 ? 45 : 20) * MCC_MSECOND;
     g_assert_false (mcc_rate_enhanced_wants_probe (&f.rate, &f.input, TARGET, STEP));
   }
+
+  init (&f); /* TCP's sawtooth about the target: not while it is about to fall */
+  f.rate.floor[0] = 35 * MCC_MSECOND;
+  f.rate.longest_s = 0.085;
+  for (guint i = 0; i < 1000; i++) {
+    guint queue_ms = 35 + i % 50;
+    f.input.now += STEP;
+    f.input.queue_delay = queue_ms * MCC_MSECOND;
+    if (f.input.queue_delay > TARGET) /* cuts */
+      continue;
+    if (!mcc_rate_enhanced_wants_probe (&f.rate, &f.input, TARGET, STEP))
+      continue;
+    g_test_message ("after %u steps at %u ms", i, queue_ms);
+    g_assert_cmpuint (i, <=, 200);
+    g_assert_cmpuint (queue_ms, <=, 60);
+    break;
+  }
+  g_assert_cmpuint (f.rate.probe.vain, ==, 1);
 
   init (&f); /* a loss that we had not to answer for */
   f.rate.loss_foreign = f.input.now;
