@@ -114,6 +114,7 @@ typedef struct {
   /* At the lowest rate (mccratefloor.c). */
   MccTime lowest_since, try_since; /* MCC_TIME_NONE: is not there, does not try */
   MccTime try_not_before, try_wait;
+  double try_bps;        /* the rate that more than is tried of */
   double lowest_queue_s; /* highest queue there, before it tries */
   MccTime loss_foreign;  /* newest loss while all that we sent arrived; MCC_TIME_NONE: none */
   MccTime slower_at; /* the link seemed to become slower: what it carried before proves nothing */
@@ -174,7 +175,7 @@ bool mcc_rate_enhanced_foreign_losses (const MccRateEnhanced *self, const MccRat
 /* From now on the equation rules. FALSE: no, the queue is seen to serve us alone, and from now on
  * rivals have to be proven. */
 bool mcc_rate_enhanced_compete (MccRateEnhanced *self, const MccRateInput *input);
-/* At the lowest rate, in a queue that stands: true where trying more has decided the rate. */
+/* At a very low rate, in a queue that stands: true where trying more has decided the rate. */
 bool mcc_rate_enhanced_try_more (MccRateEnhanced *self, const MccRateInput *input, bool new_loss);
 /* What the equation allows; INFINITY when it says nothing yet. */
 double mcc_rate_enhanced_equation_bps (const MccRateInput *input);
