@@ -4,7 +4,7 @@
  *
  * Group 1 + i is layer i, group 1 + n + j is BCL_j of n layers. A media packet is packet_bytes IP
  * bytes: IP and UDP 28, the header 32, the rest media; a BCL's carries no media. A report is
- * TFMCC's 48 bytes, by unicast. Options: base_rate, B_0.
+ * TFMCC's 48 bytes, by unicast. Options: base_rate, B_0; rise, as tfmcc's.
  */
 #include <algorithm>
 #include <cstring>
@@ -53,7 +53,8 @@ public:
   void Start () override
   {
     m_sender.emplace (SmccSender::Config{ m_config.packet_bytes, BaseRate (m_config),
-                          HighestRate (m_config), static_cast<double> (m_config.start_bps) },
+                          HighestRate (m_config), static_cast<double> (m_config.start_bps),
+                          m_config.options.value ("rise", "rmax") == "report" },
         m_port.Now ());
     m_record.streams.resize (m_sender->Layers ());
     Pump ();

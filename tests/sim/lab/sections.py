@@ -138,7 +138,7 @@ OPTIONS = {
     "overhear": (Flag(), ("tfmcc",)),  # reports to the group, rounds of 4 R_max, RFC 4654 3.4 (off)
     "rise": (
         Word("rmax", "report"),
-        ("tfmcc",),
+        ("tfmcc", "smcc"),
     ),  # by a packet per R_max in each, RFC 4654 3.3 (rmax)
     "samples": (Word("report", "echo"), ("tfmcc",)),  # of the RTT, each echo's too, RFC 4654 4.3.2
     "rtt": (Word("timestamps", "packets"), ("pgmcc",)),  # the acker is elected by; draft 2.5

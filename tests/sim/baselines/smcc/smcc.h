@@ -50,10 +50,11 @@ class SmccSender
 {
 public:
   struct Config {
-    std::uint32_t packet_bytes; /* IP bytes */
-    double base_bps = 1e6;      /* B_0 */
-    double max_bps = 10e6;      /* of all layers together */
-    double start_bps = 0;       /* of the base layer; 0: one packet per R_max */
+    std::uint32_t packet_bytes;   /* IP bytes */
+    double base_bps = 1e6;        /* B_0 */
+    double max_bps = 10e6;        /* of all layers together */
+    double start_bps = 0;         /* of the base layer; 0: one packet per R_max */
+    bool rise_per_report = false; /* RFC 4654 3.3 (4) to the letter: baselines/README.md */
   };
 
   SmccSender (const Config &config, MccTime now);

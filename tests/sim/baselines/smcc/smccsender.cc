@@ -51,6 +51,7 @@ SmccSender::Begin (unsigned layer, MccTime max_rtt, MccTime now)
   config.min_bps = 8.0 * m_config.packet_bytes / IDLE_INTERVAL;
   config.max_bps = SmccCumulative (m_config.base_bps, layer);
   config.max_rtt = max_rtt;
+  config.rise_per_report = m_config.rise_per_report;
   if (layer == 0)
     config.start_bps = m_config.start_bps;
   m_layers[layer].tfmcc.emplace (config, now);
@@ -79,15 +80,17 @@ SmccSender::Clr (unsigned layer) const
   return clr == ABOVE ? TFMCC_NOBODY : clr;
 }
 
-/* X, up to B_i, less what the layers below send is what this one may. */
+/* X, up to B_i, less what the layers below send is what this one may. X_supp is of X itself, which
+ * receivers compare with theirs. */
 void
 SmccSender::Tell (unsigned layer, SmccReport report, MccTime now)
 {
+  std::uint32_t stated = report.rate_bps;
   double below = layer > 0 ? SumBps (layer - 1) : 0;
   double most = std::min (SmccCumulative (m_config.base_bps, layer), m_config.max_bps);
   double rate = std::min<double> (report.rate_bps, most) - below;
   report.rate_bps = static_cast<std::uint32_t> (std::max (rate, 1.0));
-  m_layers[layer].tfmcc->HandleReport (report, now);
+  m_layers[layer].tfmcc->HandleReport (report, stated, now);
   m_layers[layer].report = now;
 }
 

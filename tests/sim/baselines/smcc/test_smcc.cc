@@ -282,6 +282,44 @@ EachItsRate ()
   g_assert_cmpuint (session.receivers[1]->Layer (), >=, 1);
 }
 
+/* Whoever is worse than what was reported in a layer may say so: X_supp is of the whole X, of which
+ * a layer above the base has only a part. */
+void
+SilencesNobodyWhoIsWorse ()
+{
+  SmccSender sender ({ S, 1e6, 10e6 }, EPOCH);
+  MccTime now = EPOCH;
+  SmccData data = {};
+  auto layer1 = [&] {
+    for (unsigned i = 0; i < 100000; i++) {
+      while (sender.Poll (now, &data))
+        if (data.tfmcc.reserved == 1)
+          return;
+      now += MCC_MSECOND;
+      sender.HandleTimeout (now);
+    }
+    g_assert_not_reached ();
+  };
+  auto report = [&] (std::uint32_t receiver, std::uint32_t rate_bps) {
+    layer1 ();
+    SmccReport out = {};
+    out.receiver = receiver;
+    out.timestamp_us = 0;
+    out.echo_us = static_cast<std::uint32_t> ((now - 100 * MCC_MSECOND) / MCC_USECOND);
+    out.rate_bps = rate_bps;
+    out.round = data.tfmcc.round;
+    out.flags = TFMCC_HAVE_RTT | TFMCC_HAVE_LOSS;
+    out.reserved = 1;
+    sender.HandleReport (out, now);
+  };
+  report (1, 1200000); /* the CLR */
+  g_assert_cmpuint (sender.Clr (1), ==, 1);
+  report (2, 1500000);
+  layer1 ();
+  g_assert_cmpuint (sender.Clr (1), ==, 1);
+  g_assert_cmpuint (data.tfmcc.suppress_bps, ==, 1080000); /* 0.9 of the lowest (3.4) */
+}
+
 /* What falls below its layer's minimum leaves it; the others stay. */
 void
 LeavesWhenBelow ()
@@ -308,6 +346,7 @@ main (int argc, char **argv)
   g_test_add_func ("/smcc/failures-wait", FailuresWait);
   g_test_add_func ("/smcc/climbs-to-the-maximum", ClimbsToTheMaximum);
   g_test_add_func ("/smcc/each-its-rate", EachItsRate);
+  g_test_add_func ("/smcc/silences-nobody-who-is-worse", SilencesNobodyWhoIsWorse);
   g_test_add_func ("/smcc/leaves-when-below", LeavesWhenBelow);
   return g_test_run ();
 }

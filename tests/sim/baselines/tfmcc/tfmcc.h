@@ -76,7 +76,13 @@ public:
    * falls back for old. 3.6 would begin at half of X for each 10 RTT of the pause [ours]. */
   void Restart (MccTime now);
 
-  void HandleReport (const TfmccReport &report, MccTime now);
+  void HandleReport (const TfmccReport &report, MccTime now)
+  {
+    HandleReport (report, report.rate_bps, now);
+  }
+  /* @stated_bps: X_r as its receiver said it and compares it with X_supp (SMCC, where @report has a
+   * part of that). */
+  void HandleReport (const TfmccReport &report, std::uint32_t stated_bps, MccTime now);
   void HandleTimeout (MccTime now);
   /* The earliest time of a packet or a timer. */
   MccTime NextTimeout () const;

@@ -207,7 +207,7 @@ TfmccSender::LoseClr (MccTime now)
 }
 
 void
-TfmccSender::HandleReport (const TfmccReport &report, MccTime now)
+TfmccSender::HandleReport (const TfmccReport &report, std::uint32_t stated_bps, MccTime now)
 {
   m_now = now;
   MoveRate (now);
@@ -239,8 +239,8 @@ TfmccSender::HandleReport (const TfmccReport &report, MccTime now)
    * not corrected to the RTT: receivers without one compare theirs as they are, too. */
   if (!was_clr) {
     m_round_heard = true;
-    if (report.round == m_round && report.rate_bps < m_suppress)
-      m_suppress = (1 - SUPPRESSION) * report.rate_bps;
+    if (report.round == m_round && stated_bps < m_suppress)
+      m_suppress = (1 - SUPPRESSION) * stated_bps;
     CheckRound (now);
   }
 }
