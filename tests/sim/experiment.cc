@@ -140,7 +140,10 @@ Experiment::AddHosts (const json &flow)
   const json access = Optional (flow, "access");
   Ends ends = {};
   if (flow.at ("type") != "multicast") {
-    ends.from = AddHost (id + " from", flow.at ("from"), access);
+    json sender = access; /* of a flow's loss only what it sends is lost, as of a multicast one's */
+    if (sender.is_object ())
+      sender.erase ("loss");
+    ends.from = AddHost (id + " from", flow.at ("from"), sender);
     ends.to = AddHost (id + " to", flow.at ("to"), access);
     return ends;
   }
