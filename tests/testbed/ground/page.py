@@ -133,7 +133,7 @@ def differences(measured, reasons):
     lines = []
     for name, texts in rows.items():
         why = reasons.get(name) or reasons.get("all")
-        why = why or (UNEXPLAINED if name in clear else "by chance (t-test, 95 %)")
+        why = why or (UNEXPLAINED if name in clear else "not told apart (t-test, 95 %)")
         lines.append(f"- {name}: {'; '.join(texts)}: {why}")
     return lines
 
@@ -153,8 +153,8 @@ def agreement(cases, reasons):
     other = apart_all - chance
     return (
         f"Of {compared} figures {compared - apart_all} are within {100 * APART:.0f} % of the "
-        f"simulation, {chance} more differ by no more than chance explains (t-test, 95 %; one in "
-        f"twenty would differ by more by chance alone); of the other {other}, {told} have their "
+        f"simulation, {chance} more are not told apart from it by so few runs (t-test, 95 %; one "
+        f"in twenty would be by chance alone); of the other {other}, {told} have their "
         f"reason under the table and {other - told} none yet"
     )
 
@@ -184,9 +184,11 @@ def machine(rows):
     runs = [result["ground"] for _, _, _, result in rows if result["ground"]]
     builds = {run.get("asked", {}).get("build") for run in runs}
     lag = max(run["lag_over_1ms"] for run in runs)
+    longest = max(run.get("lag_max_ms", 0.0) for run in runs)
     busy = [run["machine_busy"] for run in runs]
     marked = [run for run in runs if run["marked"] or run["failed"]]
-    text = f"{len(runs)} runs; at most {100 * lag:.2f} % of packets over 1 ms late; machine "
+    text = f"{len(runs)} runs; at most {100 * lag:.2f} % of packets over 1 ms late, "
+    text += f"the latest {longest:.0f} ms; machine "
     text += f"{100 * min(busy):.0f}-{100 * max(busy):.0f} % busy"
     if marked:
         what = {item for run in marked for item in run["marked"] + run["failed"]}

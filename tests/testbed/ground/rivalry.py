@@ -6,7 +6,7 @@ import math
 import statistics
 from dataclasses import dataclass
 
-from lab import measure
+from lab import measure, stats
 from lab import page as labpage
 from lab.table import pick
 from lab.units import significant
@@ -33,7 +33,7 @@ BEST = {
 class Row:
     name: str
     means: dict  # kind -> {flow: mean over the scenario's measures of that kind}
-    apart: dict  # the same of what is best when least: of a share the distance from 1
+    runs: dict  # kind -> {flow: by repeat, what is best when least: of a share the distance from 1}
 
 
 def entries(measured, kind):
@@ -65,11 +65,18 @@ def row_of(measured, name, variants):
         if OURS not in found or len(found) < 2:
             continue
         row.means[kind] = {flow: statistics.fmean(values) for flow, values in found.items()}
-        row.apart[kind] = {
-            flow: statistics.fmean([abs(value - (kind == "share")) for value in values])
-            for flow, values in found.items()
-        }
+        row.runs[kind] = {flow: runs_of(measured, kind, variants[flow]) for flow in found}
     return row
+
+
+def runs_of(measured, kind, variant):
+    """By repeat the mean over the measures that have a value in it."""
+    columns = [measured.finite_values(entry, variant) for entry in entries(measured, kind)]
+    known = [
+        [abs(value - (kind == "share")) for value in values if value is not None]
+        for values in zip(*columns, strict=True)
+    ]
+    return [statistics.fmean(values) for values in known if values]
 
 
 def rows_of(cases):
@@ -90,9 +97,10 @@ def rows_of(cases):
 
 
 def best(row, kind):
-    """Who is; several where they are equal."""
-    least = min(row.apart[kind].values())
-    return {flow for flow, value in row.apart[kind].items() if value <= least * (1 + 1e-9)}
+    """Who is, and who is not told apart from him by their few runs (t-test, 95 %)."""
+    runs = row.runs[kind]
+    least = min(runs.values(), key=statistics.fmean)
+    return {flow for flow, values in runs.items() if not stats.apart(values, least)}
 
 
 def cell(row, kind):
@@ -115,7 +123,7 @@ def sentence(rows):
             first = [best(row, kind) for row in of_kind]
             ties = sum(OURS in flows and len(flows) > 1 for flows in first)
             text = f"{words} in {first.count({OURS})} of {len(of_kind)}"
-            parts.append(text + (f" ({ties} more beside others as good)" if ties else ""))
+            parts.append(text + (f" ({ties} more not told apart from another)" if ties else ""))
     return "asmpsink and asmpsrc are " + ", ".join(parts) + " rows."
 
 
@@ -128,8 +136,9 @@ def overview(cases):
     for row in sorted(rows, key=lambda row: row.name):
         lines.append(labpage.row([row.name, *(cell(row, kind) for kind in TITLES)]))
     note = "*Each cell is the mean of what the scenario's own table says of that kind of the "
-    note += "multicast flow; **bold**: the best. A rival that has nothing there was not run: it "
-    note += "cannot (UFTP admits nobody later), or did not end the run.*"
+    note += "multicast flow; **bold**: the best (of a share by each run's distance from it) and "
+    note += "who is not told apart from that (t-test of the runs, 95 %). A rival that has nothing "
+    note += "there was not run: it cannot (UFTP admits nobody later), or did not end the run.*"
     return "\n".join([sentence(rows), "", *lines, "", note])
 
 
