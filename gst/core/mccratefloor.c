@@ -19,6 +19,7 @@
 #define TRY_TIME_APART (8 * MCC_SECOND) /* reports of a rise are regular ones */
 #define TRY_RATE 1.3                    /* times the rate */
 #define ROSE 1.15                       /* ... what arrives, at least, else nothing was shown */
+#define RECEIVED_S 1.0                  /* of received_bps */
 #define GROWTH_S 0.05          /* and a packet: above the highest queue before, it is ours */
 #define WAIT (30 * MCC_SECOND) /* then nothing is tried, each time twice as long */
 #define WAIT_MAX (480 * MCC_SECOND)
@@ -87,14 +88,19 @@ mcc_rate_enhanced_try_more (MccRateEnhanced *self, const MccRateInput *input, bo
     if (!may_try (self, input))
       return false;
     self->try_since = input->now;
-    self->try_bps = at_lowest (self, input) ? (double)input->min_bps : self->base.rate_bps;
+    /* What arrived here once proves nothing when it arrives again. */
+    double carried = fmax (self->peak_bps, (double)input->received_bps);
+    self->try_bps
+        = at_lowest (self, input) ? (double)input->min_bps : fmax (self->base.rate_bps, carried);
   }
   if (queue_s > self->lowest_queue_s + GROWTH_S + packet_s) {
     give_up (self, input);
     return true;
   }
-  bool rose = (double)input->received_bps >= ROSE * self->try_bps;
   bool lowest = self->try_bps <= (double)input->min_bps;
+  /* Of few packets one more is a rise. */
+  double one_more = lowest ? 0.0 : 8.0 * input->packet_bytes / RECEIVED_S;
+  bool rose = (double)input->received_bps - one_more >= ROSE * self->try_bps;
   MccTime time = lowest ? TRY_TIME : TRY_TIME_APART;
   if (input->now - self->try_since < time && (lowest || !rose)) {
     self->base.rate_bps = fmax (self->base.rate_bps, TRY_RATE * self->try_bps);
