@@ -470,6 +470,20 @@ def test_what_chance_explains_is_not_what_differs():
     assert page.UNEXPLAINED in lines[0], lines
 
 
+def test_runs_of_unlike_length_are_refused():
+    """Measures are of the same times: of a shorter run they would count what is not there."""
+    own = placed()
+    text = SCENARIO + "measures:\n  - {id: x, what: throughput, flow: m, receiver: near}\n"
+    rows = [("asmp", "", 1, result_of(own, stream(own)) | {"ground": None})]
+    rows.append(("rtp=1M", "reno", 1, dict(rows[0][3], duration=rows[0][3]["duration"] / 2)))
+    try:
+        outcome.measured(load(text), rows)
+    except cli.Usage as why:
+        assert "rtp=1M-reno" in str(why) and "again" in str(why), why
+    else:
+        raise AssertionError("not refused")
+
+
 def test_partners():
     variants = ["asmp-reno", "simulated-reno", "assp", "elm", "simulated elm", "norm"]
     assert page.partner("asmp-reno", variants) == "simulated-reno"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The laboratory's measures of what was run here, and how the machine did."""
 
-from lab import measure, outcome
+from lab import cli, measure, outcome
 from lab.series import Run
 
 from .runner import variant_name
@@ -20,11 +20,22 @@ class Measured(outcome.Outcome):
             self.values[job.variant, job.seed] = values
 
 
+def length_of(name, rows):
+    """The seconds of a scenario's runs: measures are of the same times of all."""
+    flows = {}
+    for flow, tcp, _, result in rows:
+        flows.setdefault(result["duration"], set()).add(variant_name(flow, tcp))
+    if len(flows) > 1:
+        told = (f"{seconds:g} s ({', '.join(sorted(flows[seconds]))})" for seconds in sorted(flows))
+        raise cli.Usage(f"{name}: runs of {' and '.join(told)}; measure them again, alike")
+    return next(iter(flows))
+
+
 def measured(scenario, rows):
     """@rows: (flow, tcp, repeat, result) of this scenario."""
     variants = list(dict.fromkeys(variant_name(flow, tcp) for flow, tcp, _, _ in rows))
     repeats = sorted({repeat for _, _, repeat, _ in rows})
-    plan = outcome.Plan(scenario, variants, repeats, rows[0][3]["duration"])
+    plan = outcome.Plan(scenario, variants, repeats, length_of(scenario.id, rows))
     out = Measured(plan)
     for flow, tcp, repeat, result in rows:
         variant = variant_name(flow, tcp)
