@@ -12,7 +12,7 @@ const MccTcpModel mcc_tcp_model_default = {
 
 /* Of the time-outs that losses make: marks make none, but the equation has more of them than
  * today's TCP, which makes up for other things that it leaves out. Ours (docs/design/receiver.md,
- * marks). */
+ * ECN). */
 #define MARKED_TIMEOUTS 0.5
 
 MccTcpModel
