@@ -9,7 +9,7 @@
 
 #define STEP (100 * MCC_MSECOND)
 #define RATE 150000
-#define ASKED (RATE * 13 / 10)
+#define ASKED_BPS (RATE * 13 / 10)
 
 typedef struct {
   MccRateEnhanced rate;
@@ -58,7 +58,7 @@ begin (Fixture *f)
   init (f);
   stand (f);
   g_assert_true (step (f, FALSE));
-  g_assert_cmpfloat_with_epsilon (f->rate.base.rate_bps, ASKED, 1.0);
+  g_assert_cmpfloat_with_epsilon (f->rate.base.rate_bps, ASKED_BPS, 1.0);
   f->input.try_slot = false; /* it goes on when the slot is over */
 }
 
@@ -70,7 +70,7 @@ others (void)
   begin (&f);
   for (guint i = 0; i < 60; i++)
     g_assert_true (step (&f, FALSE));
-  f.input.received_bps = ASKED;
+  f.input.received_bps = ASKED_BPS;
   g_assert_true (step (&f, FALSE));
   g_assert_cmpint (f.rate.base.mode, ==, MCC_RATE_TCP);
 }
@@ -101,7 +101,7 @@ after_a_cut (void)
   f.rate.peak_bps = 1.25 * RATE;
   stand (&f);
   g_assert_true (step (&f, FALSE));
-  g_assert_cmpfloat_with_epsilon (f.rate.base.rate_bps, 1.25 * ASKED, 1.0);
+  g_assert_cmpfloat_with_epsilon (f.rate.base.rate_bps, 1.25 * ASKED_BPS, 1.0);
   f.input.received_bps = RATE * 13 / 10;
   for (guint i = 0; i < 100; i++)
     step (&f, FALSE);
