@@ -4,8 +4,8 @@
  * of ours is made of: on a link of what arrived while it stood, it falls by the time that we pause
  * and grows only while we send more than the link carries. TCP's sawtooth does neither. A link
  * whose rate swings looks the same, so a cycle counts once the queue has returned, and one that is
- * short or small is not enough. Of the queue that a link leaves which stood still (mccstandstill.h)
- * nothing is told.
+ * short or small is not enough. A fall that is over by the next decision is none: a program paused,
+ * and caught up. Of the queue that a link leaves which stood still (mccstandstill.h) nothing is told.
  *
  * Laws: a queue that one sender alone fills on a link of constant rate counts for nothing, however
  * its rate varies; one change of the link is not enough.
@@ -22,6 +22,7 @@
 #define SLOPE 0.02         /* s a second: what arrived is known no better */
 #define STANDS (150 * MCC_MSECOND)    /* before its fall says anything ... */
 #define STANDS_DECISIONS 2            /* ... and seen so often: no host that stood still */
+#define FALL_DECISIONS 2              /* running: nor one that pauses, and catches up */
 #define STANDS_LONG MCC_SECOND        /* ... or says all */
 #define SETTLED MCC_SECOND            /* after the link became slower */
 #define RETURN_TIME (30 * MCC_SECOND) /* after its fall */
@@ -60,7 +61,7 @@ note_fall (MccRateEnhanced *rate, double fallen_s, double least_s, bool stood_lo
   if (!self->fell || self->ridge_s > self->to_s + least_s) {
     self->fell = true;
     self->from_s = self->ridge_s;
-    self->received_bps = rate->received_bps;
+    self->received_bps = self->before_bps;
     self->proof = 0.0;
   }
   if (stood_long)
@@ -80,19 +81,28 @@ watch_fall (MccRateEnhanced *rate, const MccRateInput *input, double least_s, do
 {
   MccRateCycles *self = &rate->cycles;
   double queue_s = mcc_time_to_seconds (input->queue_delay);
-  double link_bps = fmax (rate->received_bps, stood_bps (self));
-  double sent_s = 8.0 * (double)input->sent_bytes / fmax (link_bps, 1.0);
+  if (self->falls == 0) {
+    self->before_bps = rate->received_bps;
+    self->link_bps = fmax (rate->received_bps, stood_bps (self));
+  }
+  double sent_s = 8.0 * (double)input->sent_bytes / fmax (self->link_bps, 1.0);
   double pause_s = fmax (mcc_time_to_seconds (input->sent_span) - sent_s, 0.0);
   double ours_s = self->ridge_s - pause_s - SLOPE * dt_s;
-  if (self->stood >= STANDS_DECISIONS && ours_s - queue_s > least_s) {
+  bool stood = self->stood >= STANDS_DECISIONS || self->falls > 0;
+  if (stood && ours_s - queue_s > least_s) {
     MccTime since = self->stands_since;
     if (rate->slower_at > 0)
       since = mcc_time_max (since, rate->slower_at + SETTLED);
-    if (input->now >= since + STANDS) {
+    if (input->now < since + STANDS) {
+      self->falls = 0;
+    } else if (++self->falls >= FALL_DECISIONS) {
       note_fall (rate, ours_s - queue_s, least_s, input->now >= since + STANDS_LONG);
       self->to_s = ours_s = queue_s;
       self->fell_at = input->now;
+      self->falls = 0;
     }
+  } else {
+    self->falls = 0;
   }
   self->ridge_s = fmax (queue_s, ours_s);
 }
@@ -109,7 +119,8 @@ watch_return (MccRateEnhanced *rate, const MccRateInput *input)
     self->fell = false; /* we sent less */
     return;
   }
-  self->to_s = fmin (self->to_s, queue_s);
+  if (self->falls == 0)
+    self->to_s = fmin (self->to_s, queue_s);
   if (self->stood == 0 || queue_s < (self->from_s + self->to_s) / 2.0
       || rate->received_bps >= (1.0 + SAME) * self->received_bps)
     return;

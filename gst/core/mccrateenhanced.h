@@ -25,7 +25,10 @@ typedef struct {
   bool emptied;              /* since the last capacity was noted ... */
   double noted_bps;          /* ... at the first note since it had emptied; 0: none */
   double ridge_s;            /* the queue, or what is left of it when only we send less */
-  bool fell;                 /* faster than that, and is not back ... */
+  unsigned falls;            /* decisions in which it is below that ... */
+  double before_bps;         /* ... what arrived of ours before them ... */
+  double link_bps;           /* ... and what the link carried */
+  bool fell;                 /* so for long enough, and is not back ... */
   MccTime fell_at;           /* ... at last ... */
   double from_s, to_s;       /* ... from where, to where ... */
   double received_bps;       /* ... what arrived of ours before ... */

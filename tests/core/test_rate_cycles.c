@@ -87,6 +87,8 @@ short_cycles (void)
     { "every 5 s", 20, 20, 47, MBPS, TRUE },
     { "too seldom", 20, 20, 200, MBPS, FALSE },
     { "we pause", 20, 20, 3, 800000, FALSE },
+    { "back at once, as where a host pauses and catches up", 20, 20, 1, MBPS, FALSE },
+    { "two decisions", 20, 20, 2, MBPS, TRUE },
   };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
     RateFixture f;
