@@ -166,6 +166,7 @@ mcc_rate_enhanced_watch_cycles (MccRateEnhanced *rate, const MccRateInput *input
 {
   MccRateCycles *self = &rate->cycles;
   self->seen *= 1.0 - dt_s / MEMORY_S;
+  self->less *= 1.0 - dt_s / MEMORY_S;
   if (input->sent_bytes == 0)
     return; /* nothing came: the queue is the last one */
   double least_s = fmax (fmax (FALL_LEAST_S, least_queue_s (input)), self->spread_s);
@@ -196,7 +197,9 @@ mcc_rate_enhanced_watch_capacity (MccRateEnhanced *rate, const MccRateInput *inp
   double ours_s = rate->own_queue_s + fmax (least_queue_s (input), self->spread_s);
   double most_bps = (double)(input->received_now_bps + input->grain_bps);
   if (most_bps < SLOWER * self->noted_bps && mcc_time_to_seconds (input->queue_delay) > ours_s)
-    self->seen += CYCLE_LEAST;
+    self->less += CYCLE_LEAST;
+  else if (self->noted_bps > 0.0 && SLOWER * (double)input->received_now_bps > self->noted_bps)
+    self->less = fmax (0.0, self->less - CYCLE_LEAST);
   /* Part of that came when it still carried more. */
   bool settling = rate->slower_at > 0 && input->now < rate->slower_at + SETTLED;
   self->noted_bps = settling ? 0.0 : (double)input->received_now_bps;
@@ -205,7 +208,7 @@ mcc_rate_enhanced_watch_capacity (MccRateEnhanced *rate, const MccRateInput *inp
 bool
 mcc_rate_enhanced_others_come_and_go (const MccRateEnhanced *rate)
 {
-  return rate->cycles.seen >= ENOUGH;
+  return rate->cycles.seen + rate->cycles.less >= ENOUGH;
 }
 
 void

@@ -17,7 +17,8 @@
 
 /* Queues that come and go (mccratecycles.c). */
 typedef struct {
-  double seen;          /* cycles that were not ours, fading */
+  double seen;          /* cycles that were not ours, fading ... */
+  double less;          /* ... and queues at less than the last but for those at more */
   double spread_s;      /* of the queue within a decision, at least: bursts; INFINITY: not known */
   unsigned stood;       /* decisions in which the queue stands; 0: none */
   MccTime stands_since; /* ... the first of them ... */

@@ -298,6 +298,38 @@ less_than_noted (void)
   }
 }
 
+/* What arrives is a little less at one queue and a little more at the next: another flow of ours
+ * that holds its queue, too. With rivals it becomes less and less. */
+static void
+more_than_noted (void)
+{
+  static const struct {
+    const char *name;
+    guint percent[6]; /* arrives, of 1 Mb/s */
+    gboolean others;
+  } table[] = {
+    { "to and fro", { 100, 96, 100, 96, 100, 96 }, FALSE },
+    { "slowly back", { 100, 96, 99, 95, 98, 94 }, FALSE },
+    { "one more in between", { 100, 97, 94, 97, 94, 91 }, TRUE },
+  };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    g_test_message ("%s", table[row].name);
+    begin (&f, FALSE);
+    for (guint i = 0; i < G_N_ELEMENTS (table[row].percent); i++) {
+      guint64 bps = MBPS * table[row].percent[i] / 100;
+      rate_receive (&f, bps);
+      rate_send (&f, bps);
+      rate_queue (&f, 0);
+      rate_steps (&f, 9);
+      rate_queue (&f, 40);
+      rate_step (&f);
+    }
+    g_assert_cmpint (rate_mode (&f), ==, table[row].others ? MCC_RATE_TCP : MCC_RATE_DELAY);
+    rate_clear (&f);
+  }
+}
+
 /* The link becomes slower, once: of what is noted then a part came before that. */
 static void
 slower_than_noted (void)
@@ -361,6 +393,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-cycles/bursts", bursts);
   g_test_add_func ("/rate-cycles/slow-start", slow_start);
   g_test_add_func ("/rate-cycles/less-than-the-capacity-noted", less_than_noted);
+  g_test_add_func ("/rate-cycles/more-than-the-capacity-noted", more_than_noted);
   g_test_add_func ("/rate-cycles/slower-than-the-capacity-noted", slower_than_noted);
   g_test_add_func ("/rate-cycles/beyond-the-capacity-noted", beyond_the_capacity);
   return g_test_run ();
