@@ -35,7 +35,7 @@ ENDED = re.compile(r"^\s*\d+/\d+ (.+?)\s+([A-Z]+)\s+([\d.]+)s")
 PLAIN_SECONDS = 15  # between two lines where there is no terminal
 CPUS = len(os.sched_getaffinity(0))
 # Suites that run together: name, suites, processes, nice. What stands nowhere computes.
-WAITING = ("waiting", ("elements",), 2 * CPUS, 0)
+WAITING = ("waiting", ("elements",), 3 * CPUS, 0)
 MEASURING = ("measuring", ("testbed", "bench"), CPUS, 0)
 STREAMING = ("streaming", ("e2e", "faults"), min(2, CPUS), 0)
 COMPUTING = ("computing", None, CPUS, 19)
