@@ -5,7 +5,8 @@
  * and grows only while we send more than the link carries. TCP's sawtooth does neither. A link
  * whose rate swings looks the same, so a cycle counts once the queue has returned, and one that is
  * short or small is not enough. A fall that is over by the next decision is none: a program paused,
- * and caught up. Of the queue that a link leaves which stood still (mccstandstill.h) nothing is told.
+ * and caught up. Of the queue that a link leaves which stood still (mccstandstill.h) nothing is
+ * told.
  *
  * Laws: a queue that one sender alone fills on a link of constant rate counts for nothing, however
  * its rate varies; one change of the link is not enough.
