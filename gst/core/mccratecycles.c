@@ -199,11 +199,11 @@ mcc_rate_enhanced_watch_capacity (MccRateEnhanced *rate, const MccRateInput *inp
   double most_bps = (double)(input->received_now_bps + input->grain_bps);
   if (most_bps < SLOWER * self->noted_bps && mcc_time_to_seconds (input->queue_delay) > ours_s)
     self->less += CYCLE_LEAST;
-  else if (self->noted_bps > 0.0 && SLOWER * (double)input->received_now_bps > self->noted_bps)
+  else if (SLOWER * (double)input->received_now_bps > self->noted_bps)
     self->less = fmax (0.0, self->less - CYCLE_LEAST);
-  /* Part of that came when it still carried more. */
-  bool settling = rate->slower_at > 0 && input->now < rate->slower_at + SETTLED;
-  self->noted_bps = settling ? 0.0 : (double)input->received_now_bps;
+  self->noted_bps = (double)input->received_now_bps;
+  if (rate->slower_at > 0 && input->now < rate->slower_at + SETTLED)
+    self->noted_bps = self->less = 0.0; /* another link; part of that came when it carried more */
 }
 
 bool
