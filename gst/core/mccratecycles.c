@@ -197,7 +197,8 @@ mcc_rate_enhanced_watch_capacity (MccRateEnhanced *rate, const MccRateInput *inp
   self->emptied = false;
   double ours_s = rate->own_queue_s + fmax (least_queue_s (input), self->spread_s);
   double most_bps = (double)(input->received_now_bps + input->grain_bps);
-  if (most_bps < SLOWER * self->noted_bps && mcc_time_to_seconds (input->queue_delay) > ours_s)
+  if (most_bps < SLOWER * self->noted_bps && mcc_time_to_seconds (input->queue_delay) > ours_s
+      && !mcc_rate_enhanced_fellows_lose_nothing (rate, input))
     self->less += CYCLE_LEAST;
   else if (SLOWER * (double)input->received_now_bps > self->noted_bps)
     self->less = fmax (0.0, self->less - CYCLE_LEAST);

@@ -88,6 +88,13 @@ mcc_rate_enhanced_target_queue (const MccRateEnhanced *self, const MccRateInput 
   return target_queue (self, input) + mcc_time_from_seconds (packet_s);
 }
 
+MccTime
+mcc_rate_enhanced_fellows_queue (const MccRateEnhanced *self, const MccRateInput *input)
+{
+  double packet_s = fmin (mcc_rate_packet_delay_s (input), APART_S);
+  return target_queue (self, input) + mcc_time_from_seconds (packet_s);
+}
+
 static double
 equation_bps (const MccTcpModel *model, const MccRateInput *input, double rtt_s, double loss_ratio)
 {
@@ -319,7 +326,8 @@ decide_delay (MccRateEnhanced *self, const MccRateInput *input, bool new_loss, M
   } else if (queue > target || (nearly_full && queue > target / 2)) {
     if (input->now < self->hold_until && queue <= self->queue_last + MCC_MSECOND)
       return;
-    if (mcc_rate_enhanced_others_fill (self, input))
+    if (mcc_rate_enhanced_others_fill (self, input)
+        && !mcc_rate_enhanced_fellows_may_fill (self, input))
       return;
     note_capacity (self, input);
     double excess_s = queue > target ? mcc_time_to_seconds (queue - target) : 0.0;
@@ -414,6 +422,7 @@ enhanced_init (MccRate *base, uint64_t start_bps)
   self->cycles.spread_s = INFINITY;
   mcc_rate_enhanced_forget_cycles (self);
   self->floor[0] = self->floor[1] = MCC_TIME_NONE;
+  self->fellows = (MccRateFellows){ .loss = MCC_TIME_NONE, .above_since = MCC_TIME_NONE };
   self->lowest_since = self->try_since = MCC_TIME_NONE;
 }
 

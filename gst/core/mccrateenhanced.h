@@ -12,6 +12,7 @@
 
 #define LOSS_CUT 0.85                  /* alone: the received rate is the capacity */
 #define SENDER_LAG (200 * MCC_MSECOND) /* encoder, pacer */
+#define APART_S 0.035                  /* between packets: few */
 #define ASKED 32                       /* decisions until a rate shows: up to 3 s */
 #define BELOW 0.5 /* of what the equation allows, after losses: the queue is not ours */
 
@@ -38,6 +39,12 @@ typedef struct {
   MccTime stopped_at;        /* ... since then */
   MccTime stops_from;        /* no stop is believed before */
 } MccRateCycles;
+
+/* Others like us (mccratefellows.c). */
+typedef struct {
+  MccTime loss;        /* the newest that no doubling rate of ours made; MCC_TIME_NONE: none */
+  MccTime above_since; /* others like us would not leave such a queue; MCC_TIME_NONE: it is less */
+} MccRateFellows;
 
 /* Among rivals that may be gone (mccratealone.c). */
 typedef struct {
@@ -106,6 +113,7 @@ typedef struct {
   MccTime floor[2], floor_since; /* smallest standing queue of this and the last FLOOR_TIME */
   double rival_s;                /* evidence that it is not ours */
   bool mistaken;                 /* there were none any more, once: now they have to be proven */
+  MccRateFellows fellows;
   MccRateCycles cycles;
   MccRateAlone alone;
   MccRateServed served;
@@ -128,6 +136,8 @@ typedef struct {
 MccTime mcc_rate_enhanced_slow_start_queue (const MccRateInput *input);
 /* The standing queue that it holds when alone. */
 MccTime mcc_rate_enhanced_target_queue (const MccRateEnhanced *self, const MccRateInput *input);
+/* That of others like us, whose packets may take less than ours. */
+MccTime mcc_rate_enhanced_fellows_queue (const MccRateEnhanced *self, const MccRateInput *input);
 /* Below this, nobody fills the queue. */
 MccTime mcc_rate_enhanced_empty_queue (const MccRateEnhanced *self, const MccRateInput *input);
 /* A queue above this is one, even if what is taken for propagation is out of date. */
@@ -144,6 +154,17 @@ bool mcc_rate_enhanced_owns_queue (const MccRateEnhanced *self, const MccRateInp
 MccTime mcc_rate_enhanced_loss_intervals (const MccRateInput *input, double intervals);
 /* Whether the queue cannot be of our making, even if it stands. */
 bool mcc_rate_enhanced_others_fill (const MccRateEnhanced *self, const MccRateInput *input);
+/* Others were here lately, we have not filled the link since, and there is more of a queue than we
+ * can have left. */
+bool mcc_rate_enhanced_others_return (const MccRateEnhanced *self, const MccRateInput *input);
+/* Before a decision; @lost: a new loss that no doubling rate of ours made. */
+void mcc_rate_enhanced_watch_fellows (MccRateEnhanced *self, const MccRateInput *input, bool lost);
+/* If others are there, they may be like us: nothing was lost lately ... */
+bool mcc_rate_enhanced_fellows_lose_nothing (
+    const MccRateEnhanced *self, const MccRateInput *input);
+/* ... nor has the queue been above its target for longer than their cuts take, nor do those come
+ * back who were here before. */
+bool mcc_rate_enhanced_fellows_may_fill (const MccRateEnhanced *self, const MccRateInput *input);
 /* Before a decision: whether the link stood still. */
 void mcc_rate_enhanced_watch_stop (MccRateEnhanced *self, const MccRateInput *input);
 /* After a decision: queues that came and went otherwise than ours would; @dt_s since the last. */

@@ -13,7 +13,6 @@
 
 /* All ours (docs/design/receiver.md). */
 #define NEAR 1.3                /* times the lowest rate */
-#define APART_S 0.035           /* between packets */
 #define STANDS (5 * MCC_SECOND) /* a queue, at that rate, before anything is tried */
 #define TRY_TIME (3 * MCC_SECOND)
 #define TRY_TIME_APART (8 * MCC_SECOND) /* reports of a rise are regular ones */

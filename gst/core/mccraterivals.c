@@ -120,8 +120,8 @@ note_own_queue (MccRateEnhanced *self, const MccRateInput *input)
 
 /* Others were here lately, we have not filled the link since, and now there is more of a queue than
  * we can have left: likelier than a link that became slower than what we send are others. */
-static bool
-others_return (const MccRateEnhanced *self, const MccRateInput *input)
+bool
+mcc_rate_enhanced_others_return (const MccRateEnhanced *self, const MccRateInput *input)
 {
   if (self->filled || self->competed == MCC_TIME_NONE
       || input->now - self->competed > OTHERS_MEMORY)
@@ -150,7 +150,7 @@ watch_queue (MccRateEnhanced *self, const MccRateInput *input, double visible)
   if (self->base.mode == MCC_RATE_TCP)
     self->competed = input->now;
   else if (input->queue_delay > mcc_rate_enhanced_target_queue (self, input)
-           && (slower || !others_return (self, input)))
+           && (slower || !mcc_rate_enhanced_others_return (self, input)))
     self->filled = true;
 }
 
@@ -161,7 +161,7 @@ bool
 mcc_rate_enhanced_others_fill (const MccRateEnhanced *self, const MccRateInput *input)
 {
   double received = (double)input->received_now_bps, sent = is_sent (input, self->base.rate_bps);
-  if (others_return (self, input))
+  if (mcc_rate_enhanced_others_return (self, input))
     return true;
   if (received + (double)input->grain_bps < ALL_ARRIVES * sent)
     return false;
@@ -258,6 +258,7 @@ mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, 
   if (doubled && input->queue_peak > mcc_rate_enhanced_slow_start_queue (input)
       && mcc_rate_enhanced_whole_link (self, input))
     ours = true;
+  mcc_rate_enhanced_watch_fellows (self, input, new_loss && !(doubled && ours));
   if (new_loss && !ours && received >= ALL_ARRIVES * visible && input->now >= self->hold_until)
     self->loss_foreign = input->now;
 }
@@ -335,6 +336,7 @@ seek_rivals (
   } else if (drains (self, input, more)) {
     self->rival_s = fmax (0.0, self->rival_s - dt_s);
   } else if (input->queue_delay > mcc_rate_enhanced_sure_queue (self, target)
+             && !mcc_rate_enhanced_fellows_may_fill (self, input)
              && (mcc_rate_enhanced_others_fill (self, input)
                  || (!falling && input->queue_delay >= target / 2
                      && fmax (received, sent) < RIVAL_SHARE * self->peak_bps))) {

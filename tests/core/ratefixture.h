@@ -129,6 +129,16 @@ rate_lose (RateFixture *f, double loss_ratio)
   rate_step (f);
 }
 
+/* Something was lost here lately, as nothing is beside others like us: a mark, which is no sign of
+ * others by itself. */
+static inline void
+rate_lost_lately (RateFixture *f)
+{
+  f->input.marked_alone = true;
+  rate_lose (f, 1e-7);
+  f->input.marked_alone = false;
+}
+
 /* What is sent arrives. */
 static inline void
 rate_follow (RateFixture *f, guint n)
@@ -139,7 +149,7 @@ rate_follow (RateFixture *f, guint n)
   }
 }
 
-/* Alone: 1 Mb/s and no more is sent and arrives, no queue, for some seconds. */
+/* Alone: 1 Mb/s and no more is sent and arrives, no queue, for some seconds; something was lost. */
 static inline void
 rate_alone (RateFixture *f, gboolean unheard)
 {
@@ -154,6 +164,7 @@ rate_alone (RateFixture *f, gboolean unheard)
   g_assert_cmpint (rate_mode (f), ==, MCC_RATE_DELAY);
   rate_queue (f, 0);
   f->input.max_bps = MBPS;
+  rate_lost_lately (f);
   rate_steps (f, 80);
   g_assert_cmpint (rate_mode (f), ==, MCC_RATE_DELAY);
   g_assert_cmpuint (rate_bps (f), ==, MBPS);

@@ -188,6 +188,7 @@ static void
 rate_at_floor (RateFixture *f)
 {
   rate_alone (f, FALSE);
+  f->input.loss_ratio = 0.0; /* forgotten: no equation asks for more */
   f->input.min_bps = MBPS;
   f->input.max_bps = 100 * MBPS;
   f->input.capacity = NULL;

@@ -42,6 +42,8 @@ old_announcement (void)
     }
     g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
     f.input.max_bps = MBPS;
+    rate_queue (&f, 0);
+    rate_lost_lately (&f);
     f.proven_bps = 2 * MBPS;
     f.input.sent_span = table[row].sent_ms * MCC_MSECOND;
     f.input.came_span = table[row].came_ms * MCC_MSECOND;

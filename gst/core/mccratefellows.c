@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * mccratefellows: whether it may be others like us who share the queue. They hold it at its target
+ * as we do, and their parts of the link change as they come, go and draw level: less arrives than
+ * did, and a queue stands, as where TCP takes its share. But they lose nothing, and what is above
+ * the target goes once the cuts of all of them show.
+ *
+ * Law: who shares a link with others like him only does not begin to compete with them. TCP loses,
+ * and is found as without this; or, where it has not yet, when our cuts have shown nothing.
+ */
+#include "mccrateenhanced.h"
+
+/* All ours (docs/design/receiver.md, others like us). */
+#define LOST_LATELY (10 * MCC_SECOND)
+#define LOST_INTERVALS 3.0          /* ... or so many mean loss intervals ago */
+#define DRAIN_TIME (2 * MCC_SECOND) /* a doubling rate's queue, from when a cut of ours shows */
+
+static bool
+lost_lately (const MccRateEnhanced *rate, const MccRateInput *input)
+{
+  if (rate->fellows.loss == MCC_TIME_NONE || !(input->loss_ratio > 0.0))
+    return false;
+  MccTime lately
+      = mcc_time_max (LOST_LATELY, mcc_rate_enhanced_loss_intervals (input, LOST_INTERVALS));
+  return input->now - rate->fellows.loss < lately;
+}
+
+void
+mcc_rate_enhanced_watch_fellows (MccRateEnhanced *rate, const MccRateInput *input, bool lost)
+{
+  MccRateFellows *self = &rate->fellows;
+  if (lost)
+    self->loss = input->now;
+  if (input->queue_delay <= mcc_rate_enhanced_fellows_queue (rate, input))
+    self->above_since = MCC_TIME_NONE;
+  else if (self->above_since == MCC_TIME_NONE)
+    self->above_since = input->now;
+}
+
+bool
+mcc_rate_enhanced_fellows_lose_nothing (const MccRateEnhanced *rate, const MccRateInput *input)
+{
+  /* Of few packets none may be lost where TCP loses. */
+  return mcc_rate_packet_s (input) < APART_S && !lost_lately (rate, input);
+}
+
+bool
+mcc_rate_enhanced_fellows_may_fill (const MccRateEnhanced *rate, const MccRateInput *input)
+{
+  MccTime since = rate->fellows.above_since;
+  return !mcc_rate_enhanced_others_return (rate, input)
+         && mcc_rate_enhanced_fellows_lose_nothing (rate, input)
+         && (since == MCC_TIME_NONE || input->now - since < input->rtt + SENDER_LAG + DRAIN_TIME);
+}

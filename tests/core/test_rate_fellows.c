@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Others like us share the queue: what arrives is a part of what the link carries, and a queue is
+ * there. They lose nothing, and hold the queue at its target, 27 ms here. A decision each 100 ms.
+ */
+#include "ratefixture.h"
+
+#define EVIDENCE 7
+#define DRAIN 22 /* RTT 40 ms + sender 200 ms + 2 s */
+#define LONG 600
+
+static void
+begin (RateFixture *f, gboolean lost)
+{
+  rate_alone (f, FALSE);
+  f->input.loss_ratio = lost ? f->input.loss_ratio : 0.0;
+}
+
+/* A quarter of what the link carries arrives. */
+static void
+part_of_the_link (void)
+{
+  static const struct {
+    const char *name;
+    guint high_ms, high, low; /* a queue of so long in so many decisions, 22 ms in so many */
+    gboolean lost;
+    double packet_bytes;
+    guint least, most; /* decisions until it competes; 0: it does not */
+  } table[] = {
+    { "lost lately", 80, LONG, 0, TRUE, 1200.0, EVIDENCE, EVIDENCE },
+    { "nothing lost, but their cuts show nothing", 80, LONG, 0, FALSE, 1200.0, DRAIN + 1,
+        DRAIN + 3 * EVIDENCE },
+    { "nothing lost, and it drains", 34, 15, 5, FALSE, 1200.0, 0, 0 },
+    { "nothing lost, at the target", 26, LONG, 0, FALSE, 1200.0, 0, 0 },
+    { "packets so far apart that none need be lost", 80, LONG, 0, FALSE, 4500.0, EVIDENCE,
+        EVIDENCE },
+  };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    guint steps = 0;
+    begin (&f, table[row].lost);
+    f.input.packet_bytes = table[row].packet_bytes;
+    f.proven_bps = 4 * MBPS;
+    rate_steps (&f, 20);
+    for (guint i = 1; i <= LONG && steps == 0; i++) {
+      guint at = (i - 1) % (table[row].high + table[row].low);
+      rate_queue (&f, at < table[row].high ? table[row].high_ms : 22);
+      rate_follow (&f, 1); /* of a link that others share */
+      steps = rate_mode (&f) == MCC_RATE_TCP ? i : 0;
+    }
+    g_test_message ("%s: %u", table[row].name, steps);
+    g_assert_cmpuint (steps, >=, table[row].least);
+    g_assert_cmpuint (steps, <=, table[row].most);
+    rate_clear (&f);
+  }
+}
+
+/* They draw level with us: for a minute less and less arrives, at a queue about its target. */
+static void
+draw_level (void)
+{
+  for (guint lost = 0; lost < 2; lost++) {
+    RateFixture f;
+    guint64 bps = MBPS;
+    begin (&f, lost == 1);
+    f.input.capacity = NULL; /* dispersion says nothing */
+    for (guint i = 0; i < LONG && rate_mode (&f) == MCC_RATE_DELAY; i++) {
+      bps = MAX (bps - bps / 200, MBPS / 2);
+      rate_receive (&f, bps);
+      rate_send (&f, bps);
+      rate_queue (&f, i % 10 == 0 ? 34 : 22); /* we cut for it, as they do */
+      rate_step (&f);
+    }
+    g_assert_cmpint (rate_mode (&f), ==, lost == 1 ? MCC_RATE_TCP : MCC_RATE_DELAY);
+    rate_clear (&f);
+  }
+}
+
+/* What stands above the target is cut for, whoever may have filled it. */
+static void
+cuts_as_they_do (void)
+{
+  RateFixture f;
+  begin (&f, FALSE);
+  f.proven_bps = 4 * MBPS;
+  rate_steps (&f, 20);
+  f.least_bps = MBPS;
+  rate_queue (&f, 80);
+  rate_step (&f);
+  g_assert_cmpuint (rate_bps (&f), <, 900000);
+  rate_clear (&f);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/rate-fellows/part-of-the-link", part_of_the_link);
+  g_test_add_func ("/rate-fellows/draw-level", draw_level);
+  g_test_add_func ("/rate-fellows/cuts-as-they-do", cuts_as_they_do);
+  return g_test_run ();
+}
