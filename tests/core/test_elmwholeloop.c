@@ -10,7 +10,7 @@
 #define MAX_BPS 10000000
 #define RTT (40 * MCC_MSECOND)
 #define LENGTH_S 600u
-#define SEEDS 3
+#define SEEDS 4 /* half of them with frames */
 
 typedef struct {
   const char *name;
@@ -151,23 +151,23 @@ static void
 test_population (gconstpointer data)
 {
   const Test *test = data;
-  for (guint64 seed = 1; seed <= SEEDS; seed++)
-    for (unsigned frames = 0; frames < 2; frames++) {
-      Result fixed = run (test, false, frames ? 30.0 : 0.0, seed);
-      Result moving = run (test, true, frames ? 30.0 : 0.0, seed);
-      g_test_message ("seed %u, %s: %.3f -> %.3f Mb/s, loss %.4f -> %.4f, %u moves, at last %.2f; "
-                      "flows %.2f -> %.2f",
-          (unsigned)seed, frames ? "frames" : "packets", fixed.mean_bps / 1e6,
-          moving.mean_bps / 1e6, fixed.loss, moving.loss, moving.moves,
-          (double)moving.last_bps / 1e6, fixed.flow_bps / 1e6, moving.flow_bps / 1e6);
-      g_assert_cmpfloat (moving.mean_bps, >=, test->gain * fixed.mean_bps);
-      g_assert_cmpfloat (moving.loss, <=, fixed.loss + test->loss);
-      g_assert_cmpuint (moving.moves, <=, test->moves);
-      if (test->flows > 0) /* they keep theirs */
-        g_assert_cmpfloat (moving.flow_bps, >=, 0.8 * test->bps[0] / (test->flows + 1));
-      if (test->later_bps > 0.0)
-        g_assert_cmpuint (moving.last_bps, ==, HOME_BPS);
-    }
+  for (guint64 seed = 1; seed <= SEEDS; seed++) {
+    bool frames = seed % 2 == 0;
+    Result fixed = run (test, false, frames ? 30.0 : 0.0, seed);
+    Result moving = run (test, true, frames ? 30.0 : 0.0, seed);
+    g_test_message ("seed %u, %s: %.3f -> %.3f Mb/s, loss %.4f -> %.4f, %u moves, at last %.2f; "
+                    "flows %.2f -> %.2f",
+        (unsigned)seed, frames ? "frames" : "packets", fixed.mean_bps / 1e6, moving.mean_bps / 1e6,
+        fixed.loss, moving.loss, moving.moves, (double)moving.last_bps / 1e6, fixed.flow_bps / 1e6,
+        moving.flow_bps / 1e6);
+    g_assert_cmpfloat (moving.mean_bps, >=, test->gain * fixed.mean_bps);
+    g_assert_cmpfloat (moving.loss, <=, fixed.loss + test->loss);
+    g_assert_cmpuint (moving.moves, <=, test->moves);
+    if (test->flows > 0) /* they keep theirs */
+      g_assert_cmpfloat (moving.flow_bps, >=, 0.8 * test->bps[0] / (test->flows + 1));
+    if (test->later_bps > 0.0)
+      g_assert_cmpuint (moving.last_bps, ==, HOME_BPS);
+  }
 }
 
 int
