@@ -21,6 +21,7 @@ LEAST_QUEUE = 4  # packets
 TOOTH_MAX = 8.0  # s, so that twenty are some minutes
 SETTLE = 20.0  # s after a change, before it counts
 CHANGES = (None, None, None, "flows", "capacity", "loss")
+HOST = 0.0625  # of the RTT: an end's access link, one way, where both ends are alike
 LADDER = (100e3, 8e6)  # of streams and layers
 BOUNDS = {"reno": [0.8, 1.25], "never": [0.5, 2], "cubic": [0.35, 1.5]}
 
@@ -164,9 +165,26 @@ def ms(seconds):
     return f"{1e3 * seconds:.3f} ms"
 
 
+def access(place, middle):
+    """Drawn around @middle s, as the grid's: by a fifth of what each end of TCP has."""
+    spread = 0.0125 * place.rtt
+    return {"rate": "1 Gb/s", "delay": [ms(middle - spread), ms(middle + spread)]}
+
+
 def access_of(place):
-    """A quarter of the RTT is the hosts', drawn within a fifth, as the grid's."""
-    return {"rate": "1 Gb/s", "delay": [ms(0.05 * place.rtt), ms(0.075 * place.rtt)]}
+    """Of TCP's two ends, each: together a quarter of the RTT."""
+    return access(place, HOST * place.rtt)
+
+
+def sender_delay(found):
+    """One sender for all links, so as near as where the RTT is shortest; not drawn, for it would
+    be every receiver's."""
+    return HOST * min(place.rtt for place in found)
+
+
+def receiver_access(place, found):
+    """As far as makes the RTT that of TCP beside it: nobody is favoured for being near."""
+    return access(place, 2 * HOST * place.rtt - sender_delay(found))
 
 
 def links(found):
@@ -218,10 +236,11 @@ def multicast(found, **more):
             "join": "0 s",
             "join_spread": "2 s",
         }
-        | {"access": access_of(place)}
+        | {"access": receiver_access(place, found)}
         for k, place in enumerate(found, 1)
     ]
     head = {"id": "m", "type": "multicast", "from": "g", "start": "0 s"}
+    head["access"] = {"rate": "1 Gb/s", "delay": ms(sender_delay(found))}
     return head | more | {"receivers": receivers}
 
 
