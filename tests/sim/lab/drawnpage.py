@@ -6,11 +6,13 @@ import re
 import statistics
 
 from . import drawn
-from .gridpage import percent, table
+from .gridpage import table
 from .plots import VARIANTS, plt, save
+from .stats import wilson
 from .units import show
 
 WORST = 15  # rows
+OURS = ("enhanced", "published")  # send a video where there is one; the rivals' have data always
 
 
 def spread(values, dimension="number", digits=2):
@@ -23,6 +25,14 @@ def spread(values, dimension="number", digits=2):
     return f"{texts[0]} ({texts[1]} to {texts[2]})"
 
 
+def counted(part, whole):
+    """'73 of 100 (64 to 81 %)': with the 95 % interval of the proportion."""
+    if not whole:
+        return "-"
+    low, high = wilson(part, whole)
+    return f"{part} of {whole} ({100 * low:.0f} to {100 * high:.0f} %)"
+
+
 class Value:
     """What one run gave, by link."""
 
@@ -33,6 +43,10 @@ class Value:
         self.measures = {
             entry["id"]: outcome.summary(entry, variant).mean for entry in outcome.measures
         }
+
+    @property
+    def video(self):
+        return self.title.endswith("; video")
 
     def of(self, name):
         return self.measures.get(name, math.nan)
@@ -117,11 +131,15 @@ def is_one(outcome):
     return outcome.plan.scenario.id.startswith("drawn-one-")
 
 
+def within(found):
+    return counted(sum(value.within for value in found), len(found))
+
+
 def told_one(found):
     beside = [value.loss / value.loss_tcp for value in found if value.loss_tcp > 0]
     return [
-        percent(sum(value.within for value in found), len(found)),
-        percent(sum(value.beyond for value in found), len(found)),
+        within(found),
+        counted(sum(value.beyond for value in found), len(found)),
         spread([value.ratio for value in found]),
         spread([value.of("cov") for value in found]),
         spread(beside),
@@ -136,7 +154,7 @@ KINDS = (
     ("TCP", lambda v: v.found[v.tightest - 1].congestion),
     ("random loss", lambda v: (v.found[v.tightest - 1].loss or {"type": "none"})["type"]),
     ("midway", lambda v: "a change" if "; then " in v.title else "none"),
-    ("source", lambda v: "video" if v.title.endswith("; video") else "ideal"),
+    ("source", lambda v: "video" if v.video else "ideal"),
 )
 
 
@@ -227,14 +245,28 @@ def figure(by_variant_one, by_variant_many, path):
     save(drawing, path)
 
 
-def nearest(by_variant):
-    """variant -> in how many scenarios it is nearest to TCP's rate."""
-    ids = {}
+def nearest(by_variant, own):
+    """In how many of @own's scenarios that variant is nearest to TCP's rate."""
+    ids = {value.id: {} for value in own}
     for variant, found in by_variant.items():
         for value in found:
-            ids.setdefault(value.id, {})[variant] = value.far
+            if value.id in ids:
+                ids[value.id][variant] = value.far
     best = [min(far, key=far.get) for far in ids.values() if len(far) == len(by_variant)]
-    return {variant: percent(best.count(variant), len(best)) for variant in by_variant}
+    return counted(best.count(own[0].variant), len(best))
+
+
+def rows_one(by_variant):
+    """A row for each variant; of ours one more without videos: then all have data always."""
+    rows = []
+    for name, found in by_variant.items():
+        parts = {name: found}
+        even = [value for value in found if not value.video]
+        if name in OURS and 0 < len(even) < len(found):
+            parts[f"{name}, without those that send a video"] = even
+        for text, own in parts.items():
+            rows.append([text, len(own), *told_one(own), nearest(by_variant, own)])
+    return rows
 
 
 def fill(template, outcomes, places, path, slots):
@@ -247,13 +279,12 @@ def fill(template, outcomes, places, path, slots):
         by[family] = {name: found for name, found in by[family].items() if found}
     figure(by[True], by[False], path)
     main = by[True].get("enhanced", [])
-    near = nearest(by[True])
-    one = [[name, len(found), *told_one(found), near[name]] for name, found in by[True].items()]
     several = [[name, len(found), *told_many(found)] for name, found in by[False].items()]
     all_slots = slots | {
-        "ONE": table(["variant", "runs", *TOLD, "nearest to TCP"], one),
-        "WITHIN": percent(sum(value.within for value in main), len(main)),
-        "BEYOND": percent(sum(value.beyond for value in main), len(main)),
+        "ONE": table(["variant", "runs", *TOLD, "nearest to TCP"], rows_one(by[True])),
+        "WITHIN": within(main),
+        "WITHIN_EVEN": within([value for value in main if not value.video]),
+        "BEYOND": counted(sum(value.beyond for value in main), len(main)),
         "KINDS": kinds(main),
         "WORST": worst_one(main),
         "MANY": table(["variant", "runs", *MANY], several),
@@ -261,8 +292,7 @@ def fill(template, outcomes, places, path, slots):
         "WORST_ELM": worst_many(by[False].get("elm", [])),
     }
     for name in ("tfmcc", "pgmcc", "published"):
-        found = by[True].get(name, [])
-        all_slots[f"WITHIN_{name.upper()}"] = percent(sum(v.within for v in found), len(found))
+        all_slots[f"WITHIN_{name.upper()}"] = within(by[True].get(name, []))
     for name in ("asmp", "assp", "elm", "tfmcc", "smcc", "rlc"):
         found = by[False].get(name)
         got = statistics.median(value.got for value in found) if found else math.nan

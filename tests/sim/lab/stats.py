@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Means over seeds with their 95 % confidence intervals (Student's t)."""
+"""Means over seeds with their 95 % confidence intervals (Student's t), and proportions with theirs
+(Wilson)."""
 
 import math
 import statistics
@@ -66,3 +67,12 @@ def paired(own, other):
 def is_certain(difference):
     """Whether the interval of the difference leaves out zero; not without an interval."""
     return abs(difference.mean) > difference.half
+
+
+def wilson(part, whole):
+    """(low, high), 95 %, of the probability of what came in @part of @whole independent tries: from
+    which p @part is within z. Of none or all of them, too, it says how much is left open."""
+    share, square = part / whole, Z975**2 / whole
+    middle = (share + square / 2) / (1 + square)
+    half = math.sqrt(share * (1 - share) * square + square**2 / 4) / (1 + square)
+    return max(0.0, middle - half), min(1.0, middle + half)

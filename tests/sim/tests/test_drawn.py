@@ -133,6 +133,31 @@ def test_one_rate_is_judged_where_tcp_has_least():
     )
 
 
+def test_ours_is_counted_without_videos_too():
+    """Rivals' sources always have data: beside them ours is told where its own has, too."""
+
+    def values(variant, *ratios):
+        titles = ("x", "x; video")
+        tolds = [
+            Told(f"drawn-one-{i}", {"rate-1": 1e6, "by-tcp-1": ratio}, titles[i])
+            for i, ratio in enumerate(ratios)
+        ]
+        return [drawnpage.Value(told, [place()], variant) for told in tolds]
+
+    found = {"enhanced": values("enhanced", 1.0, 0.4), "tfmcc": values("tfmcc", 1.2, 1.2)}
+    rows = [(row[0], *row[1:3], row[-1]) for row in drawnpage.rows_one(found)]
+    assert rows == [
+        ("enhanced", 2, "1 of 2 (9 to 91 %)", "1 of 2 (9 to 91 %)"),
+        (
+            "enhanced, without those that send a video",
+            1,
+            "1 of 1 (21 to 100 %)",
+            "1 of 1 (21 to 100 %)",
+        ),
+        ("tfmcc", 2, "2 of 2 (34 to 100 %)", "1 of 2 (9 to 91 %)"),
+    ], rows
+
+
 def test_what_receivers_have_is_at_most_their_fair_rate():
     """Nobody's surplus makes up for what another one lacks."""
     figures = {"rate-1": 4e6, "rate-2": 0.5e6}

@@ -388,6 +388,19 @@ def test_what_is_apart_beyond_chance():
     assert not stats.apart([0.0], [0.0])
 
 
+def test_intervals_of_proportions():
+    # Wilson: the bounds are those p from which what was seen is z standard deviations away.
+    for part, whole in ((73, 100), (1, 7), (0, 46), (46, 46), (5, 10)):
+        low, high = stats.wilson(part, whole)
+        assert 0 <= low <= part / whole <= high <= 1, (part, whole, low, high)
+        for p in {low, high} - {0.0, 1.0}:
+            near((part / whole - p) ** 2, stats.Z975**2 * p * (1 - p) / whole, 1e-12)
+        near(stats.wilson(whole - part, whole)[0], 1 - high)
+    near(stats.wilson(0, 46)[1], stats.Z975**2 / (46 + stats.Z975**2))
+    near(stats.wilson(81, 263)[0], 0.2553, 1e-4)  # Newcombe 1998, table I
+    near(stats.wilson(81, 263)[1], 0.3662, 1e-4)
+
+
 FILE = """
 id: x
 title: A test
