@@ -12,7 +12,7 @@ from .stats import wilson
 from .units import show
 
 WORST = 15  # rows
-OURS = ("enhanced", "published")  # send a video where there is one; the rivals' have data always
+OURS = ("enhanced",)  # sends a video where there is one; the rivals' have data always
 
 
 def spread(values, dimension="number", digits=2):
@@ -257,7 +257,7 @@ def nearest(by_variant, own):
 
 
 def rows_one(by_variant):
-    """A row for each variant; of ours one more without videos: then all have data always."""
+    """A row for each variant; of ours one more without videos: then both have data always."""
     rows = []
     for name, found in by_variant.items():
         parts = {name: found}
