@@ -3,7 +3,7 @@
  * rlc: RLC (baselines/rlc) on hosts, with an ideal source that always has data for every layer.
  *
  * Group 1 + k is layer k; there is no feedback. A packet is packet_bytes IP bytes: IP and UDP 28,
- * the header 8, the rest media. Options: t0, deaf: s; burst: packets; probe_forbids.
+ * the header 8, the rest media. Options: t0, deaf: s; burst: packets; probe_leaves.
  */
 #include <cstring>
 #include <optional>
@@ -91,7 +91,7 @@ public:
     RlcReceiver::Config config;
     config.layers = static_cast<unsigned> (m_config.layers.size ());
     config.deaf = m_config.options.value ("deaf", RLC_DEAF);
-    config.probe_forbids = m_config.options.value ("probe_forbids", false);
+    config.probe_leaves = m_config.options.value ("probe_leaves", false);
     m_receiver.emplace (config);
     m_arrivals.BeginAll ();
     m_record.member.Set (1);

@@ -132,7 +132,7 @@ OPTIONS = {
     "t0": (SPAN, ("rlc",)),  # between SPs of the base layer (0.2 s)
     "deaf": (SPAN, ("rlc",)),  # t_D (0.75 s)
     "burst": (Whole(0, 64), ("rlc",)),  # packets (8); 0: none
-    "probe_forbids": (Flag(), ("rlc",)),  # a loss in a burst only forbids the join (off)
+    "probe_leaves": (Flag(), ("rlc",)),  # a loss in a burst, too, not only forbids the join (off)
     "base_rate": (RATE, ("smcc",)),  # B_0 (1 Mb/s)
     "discounting": (Flag(), ("tfmcc", "tfrc")),  # RFC 4654 5.5 (default: off), RFC 5348 5.5 (on)
     "overhear": (Flag(), ("tfmcc",)),  # reports to the group, rounds of 4 R_max, RFC 4654 3.4 (off)

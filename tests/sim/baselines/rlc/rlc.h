@@ -10,8 +10,9 @@
  *    then for w_i nothing: the mean rate stays.
  *  - At an SP of its highest layer a receiver that has lost nothing since the SP before joins the
  *    next layer; one that has not seen two SPs at this level does not.
- *  - A loss in any of its layers: it leaves the highest, and for t_D losses mean nothing. With
- *    `probe_forbids` a loss within a burst only forbids the join.
+ *  - A loss in a burst of its highest layer forbids the join at the SP behind it. Any other, in any
+ *    of its layers: it leaves the highest, and for t_D losses mean nothing. With `probe_leaves` one
+ *    in a burst is like any other.
  *  - No feedback, no RTT.
  */
 #pragma once
@@ -76,7 +77,7 @@ public:
   struct Config {
     unsigned layers;
     double deaf = RLC_DEAF; /* t_D, s */
-    bool probe_forbids = false;
+    bool probe_leaves = false;
   };
   enum class Action { NONE, JOIN, LEAVE };
 

@@ -51,14 +51,14 @@ RlcReceiver::HandleData (const RlcData &data, MccTime now)
     return true; /* late or double */
   if (layer.next)
     gap = data.seq - *layer.next;
-  bool probe = layer.in_burst || (data.flags & RLC_BURST) != 0;
   bool top = data.layer == m_level;
+  bool probe = top && (layer.in_burst || (data.flags & RLC_BURST) != 0);
   layer.next = data.seq + 1;
   layer.in_burst = (data.flags & RLC_BURST) != 0 && (data.flags & RLC_SP) == 0;
   m_lost += gap;
   if (gap > 0 && now >= m_deaf_until) {
     m_clean = false;
-    if (!probe || !m_config.probe_forbids)
+    if (!probe || m_config.probe_leaves)
       Leave (now);
   }
   if (top && data.layer == m_level && (data.flags & RLC_SP) != 0) {

@@ -122,8 +122,8 @@ DoublingBurst ()
 class Fed
 {
 public:
-  explicit Fed (unsigned layers = 4, bool probe_forbids = false)
-      : m_receiver ({ layers, 0.5, probe_forbids }), m_seq (layers)
+  explicit Fed (unsigned layers = 4, bool probe_leaves = false)
+      : m_receiver ({ layers, 0.5, probe_leaves }), m_seq (layers)
   {
     g_assert_cmpint (Poll (), ==, 0);
   }
@@ -214,26 +214,51 @@ AgainIsNoLoss ()
   g_assert_cmpuint (fed.Packet (1.5, 1), ==, 1);
 }
 
+/* That of the highest layer: no join at the SP behind it; nothing is left, nobody is deaf. */
 void
-LossInABurst ()
+LossInABurstForbids ()
 {
-  Fed leaves;
-  leaves.Packet (0.2, 0, RLC_SP);
-  leaves.Packet (0.4, 0, RLC_SP);
-  leaves.Packet (0.6, 1, RLC_BURST);
-  g_assert_cmpuint (leaves.Packet (0.7, 1, RLC_BURST, 1), ==, 0);
-
-  Fed fed (4, true);
+  Fed fed;
   fed.Packet (0.2, 0, RLC_SP);
   fed.Packet (0.35, 0, RLC_BURST);
   g_assert_cmpuint (fed.Packet (0.4, 0, RLC_BURST | RLC_SP, 1), ==, 0);
   g_assert_cmpuint (fed.Packet (0.6, 0, RLC_SP), ==, 1);
-  /* The SP itself is lost: the packet behind it says so. */
   fed.Packet (0.7, 1, RLC_SP);
-  fed.Packet (1.1, 1, RLC_BURST);
-  g_assert_cmpuint (fed.Packet (1.3, 1, 0, 1), ==, 1);
-  g_assert_cmpuint (fed.Packet (1.5, 1, RLC_SP), ==, 1);
-  g_assert_cmpuint (fed.Packet (1.9, 1, RLC_SP), ==, 2);
+  g_assert_cmpuint (fed.Packet (1.1, 1, RLC_BURST, 1), ==, 1);
+  g_assert_cmpuint (fed.Packet (1.15, 1, RLC_BURST | RLC_SP), ==, 1);
+  /* The SP itself is lost: the packet behind it says so. */
+  fed.Packet (1.5, 1, RLC_BURST);
+  g_assert_cmpuint (fed.Packet (1.7, 1, 0, 1), ==, 1);
+  g_assert_cmpuint (fed.Packet (1.9, 1, RLC_SP), ==, 1);
+  g_assert_cmpuint (fed.Packet (2.3, 1, RLC_SP), ==, 2);
+  fed.Packet (2.4, 2, RLC_BURST);
+  g_assert_cmpuint (fed.Packet (2.5, 2, RLC_BURST, 1), ==, 2);
+  /* Behind the burst, at once: leave. */
+  fed.Packet (2.6, 2, RLC_BURST | RLC_SP);
+  fed.Packet (2.7, 2);
+  g_assert_cmpuint (fed.Packet (2.8, 2, 0, 1), ==, 1);
+}
+
+/* It is not before an SP at which this receiver may join. */
+void
+LossInABurstOfALowerLayerLeaves ()
+{
+  Fed fed;
+  fed.Packet (0.2, 0, RLC_SP);
+  fed.Packet (0.4, 0, RLC_SP);
+  fed.Packet (0.5, 1);
+  fed.Packet (0.58, 0, RLC_BURST);
+  g_assert_cmpuint (fed.Packet (0.6, 0, RLC_BURST | RLC_SP, 1), ==, 0);
+}
+
+void
+ProbeLeaves ()
+{
+  Fed fed (4, true);
+  fed.Packet (0.2, 0, RLC_SP);
+  fed.Packet (0.4, 0, RLC_SP);
+  fed.Packet (0.6, 1, RLC_BURST);
+  g_assert_cmpuint (fed.Packet (0.7, 1, RLC_BURST, 1), ==, 0);
 }
 
 struct Figures {
@@ -316,7 +341,9 @@ main (int argc, char **argv)
   g_test_add_func ("/rlc/joins-at-the-second-clean-point", JoinsAtTheSecondCleanPoint);
   g_test_add_func ("/rlc/loss-leaves-then-deaf", LossLeavesThenDeaf);
   g_test_add_func ("/rlc/again-is-no-loss", AgainIsNoLoss);
-  g_test_add_func ("/rlc/loss-in-a-burst", LossInABurst);
+  g_test_add_func ("/rlc/loss-in-a-burst/forbids", LossInABurstForbids);
+  g_test_add_func ("/rlc/loss-in-a-burst/of-a-lower-layer", LossInABurstOfALowerLayerLeaves);
+  g_test_add_func ("/rlc/loss-in-a-burst/probe-leaves", ProbeLeaves);
   g_test_add_func ("/rlc/bernoulli-figures", BernoulliFigures);
   g_test_add_func ("/rlc/without-loss-to-the-top", WithoutLossToTheTop);
   return g_test_run ();
