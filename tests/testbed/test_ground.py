@@ -363,7 +363,7 @@ def test_the_matrix_is_what_can_be_run():
     for each, flow, _, _ in rows:
         assert place.obstacle(each.data, flow) is None, (each.id, flow)
     own = {each.id for each, flow, _, _ in rows if flow == "asmp"}
-    own |= {"ours-newcomer", "ours-two-links"}  # the hour is full
+    own |= {"ours-ecn-many", "ours-newcomer", "ours-two-links"}  # the hour is full
     for each in cli.load([]):
         asmp = each.id.startswith(("asmp-", "ours-", "rfc"))
         assert not asmp or each.id in own or place.obstacle(each.data, "asmp"), each.id
