@@ -88,13 +88,6 @@ mcc_rate_enhanced_target_queue (const MccRateEnhanced *self, const MccRateInput 
   return target_queue (self, input) + mcc_time_from_seconds (packet_s);
 }
 
-MccTime
-mcc_rate_enhanced_fellows_queue (const MccRateEnhanced *self, const MccRateInput *input)
-{
-  double packet_s = fmin (mcc_rate_packet_delay_s (input), APART_S);
-  return target_queue (self, input) + mcc_time_from_seconds (packet_s);
-}
-
 static double
 equation_bps (const MccTcpModel *model, const MccRateInput *input, double rtt_s, double loss_ratio)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * mccrateenhanced: what the controller (mccrateenhanced.c), its search for rivals (mccraterivals.c,
- * mccratecycles.c, mccratealone.c, mccrateserved.c, mccrateprobe.c) and its tries at the lowest
- * rate (mccratefloor.c) share. For these only.
+ * mccratecycles.c, mccratefellows.c, mccratealone.c, mccrateserved.c, mccrateprobe.c) and its tries
+ * at the lowest rate (mccratefloor.c) share. For these only.
  */
 #pragma once
 
@@ -43,7 +43,7 @@ typedef struct {
 /* Others like us (mccratefellows.c). */
 typedef struct {
   MccTime loss;        /* the newest that no doubling rate of ours made; MCC_TIME_NONE: none */
-  MccTime above_since; /* others like us would not leave such a queue; MCC_TIME_NONE: it is less */
+  MccTime above_since; /* the queue is above its target; MCC_TIME_NONE: is not */
 } MccRateFellows;
 
 /* Among rivals that may be gone (mccratealone.c). */
@@ -136,8 +136,6 @@ typedef struct {
 MccTime mcc_rate_enhanced_slow_start_queue (const MccRateInput *input);
 /* The standing queue that it holds when alone. */
 MccTime mcc_rate_enhanced_target_queue (const MccRateEnhanced *self, const MccRateInput *input);
-/* That of others like us, whose packets may take less than ours. */
-MccTime mcc_rate_enhanced_fellows_queue (const MccRateEnhanced *self, const MccRateInput *input);
 /* Below this, nobody fills the queue. */
 MccTime mcc_rate_enhanced_empty_queue (const MccRateEnhanced *self, const MccRateInput *input);
 /* A queue above this is one, even if what is taken for propagation is out of date. */
@@ -150,6 +148,8 @@ bool mcc_rate_enhanced_whole_link (const MccRateEnhanced *self, const MccRateInp
 /* Whether an overflow is of our making: the rate doubles, or the queue stands while we receive
  * about all that the link was lately seen to carry. */
 bool mcc_rate_enhanced_owns_queue (const MccRateEnhanced *self, const MccRateInput *input);
+/* Whether the loss event @loss was less than @least, or three mean loss intervals, ago. */
+bool mcc_rate_enhanced_is_recent (const MccRateInput *input, MccTime loss, MccTime least);
 /* How long so many mean loss intervals are, with a loss ratio above 0. */
 MccTime mcc_rate_enhanced_loss_intervals (const MccRateInput *input, double intervals);
 /* Whether the queue cannot be of our making, even if it stands. */

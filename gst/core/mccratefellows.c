@@ -12,18 +12,7 @@
 
 /* All ours (docs/design/receiver.md, others like us). */
 #define LOST_LATELY (10 * MCC_SECOND)
-#define LOST_INTERVALS 3.0          /* ... or so many mean loss intervals ago */
 #define DRAIN_TIME (2 * MCC_SECOND) /* a doubling rate's queue, from when a cut of ours shows */
-
-static bool
-lost_lately (const MccRateEnhanced *rate, const MccRateInput *input)
-{
-  if (rate->fellows.loss == MCC_TIME_NONE || !(input->loss_ratio > 0.0))
-    return false;
-  MccTime lately
-      = mcc_time_max (LOST_LATELY, mcc_rate_enhanced_loss_intervals (input, LOST_INTERVALS));
-  return input->now - rate->fellows.loss < lately;
-}
 
 void
 mcc_rate_enhanced_watch_fellows (MccRateEnhanced *rate, const MccRateInput *input, bool lost)
@@ -31,7 +20,7 @@ mcc_rate_enhanced_watch_fellows (MccRateEnhanced *rate, const MccRateInput *inpu
   MccRateFellows *self = &rate->fellows;
   if (lost)
     self->loss = input->now;
-  if (input->queue_delay <= mcc_rate_enhanced_fellows_queue (rate, input))
+  if (input->queue_delay <= mcc_rate_enhanced_target_queue (rate, input))
     self->above_since = MCC_TIME_NONE;
   else if (self->above_since == MCC_TIME_NONE)
     self->above_since = input->now;
@@ -41,7 +30,8 @@ bool
 mcc_rate_enhanced_fellows_lose_nothing (const MccRateEnhanced *rate, const MccRateInput *input)
 {
   /* Of few packets none may be lost where TCP loses. */
-  return mcc_rate_packet_s (input) < APART_S && !lost_lately (rate, input);
+  return mcc_rate_packet_s (input) < APART_S
+         && !mcc_rate_enhanced_is_recent (input, rate->fellows.loss, LOST_LATELY);
 }
 
 bool

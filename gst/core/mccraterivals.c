@@ -34,7 +34,7 @@
 #define OTHERS_MEMORY (MCC_CARRIED_SLOTS * MCC_CARRIED_SLOT) /* who was here may come back */
 #define RETURN_TIME (600 * MCC_MSECOND) /* less arrives than was sent: no longer theirs alone */
 #define LOSS_RECENT (5 * MCC_SECOND)
-#define FOREIGN_INTERVALS 3.0 /* ... or so many mean loss intervals */
+#define RECENT_INTERVALS 3.0 /* ... or so many mean loss intervals */
 
 /* What will be sent when we ask for @rate_bps: others may limit, and the stream has a floor. */
 static double
@@ -94,15 +94,20 @@ mcc_rate_enhanced_loss_intervals (const MccRateInput *input, double intervals)
 }
 
 bool
+mcc_rate_enhanced_is_recent (const MccRateInput *input, MccTime loss, MccTime least)
+{
+  if (loss == MCC_TIME_NONE || !(input->loss_ratio > 0.0))
+    return false;
+  return input->now - loss
+         < mcc_time_max (least, mcc_rate_enhanced_loss_intervals (input, RECENT_INTERVALS));
+}
+
+bool
 mcc_rate_enhanced_foreign_losses (const MccRateEnhanced *self, const MccRateInput *input)
 {
-  if (self->loss_foreign == MCC_TIME_NONE || !(input->loss_ratio > 0.0))
-    return false;
   if (input->loss_ratio < input->remembered_ratio)
     return false; /* what is forgotten is over */
-  MccTime recent
-      = mcc_time_max (LOSS_RECENT, mcc_rate_enhanced_loss_intervals (input, FOREIGN_INTERVALS));
-  return input->now - self->loss_foreign < recent;
+  return mcc_rate_enhanced_is_recent (input, self->loss_foreign, LOSS_RECENT);
 }
 
 /* What we alone can have left in the queue, were the link no faster than what it carried of ours:
