@@ -55,6 +55,54 @@ part_of_the_link (void)
   }
 }
 
+/* Something was lost lately: for 10 s and three mean intervals, of 1200 bytes 9.6 ms apart. What a
+ * doubling rate lost does not count, it was ours. */
+static void
+how_lately (void)
+{
+  static const struct {
+    gdouble loss_ratio;
+    guint wait;
+    gboolean lately;
+  } table[]
+      = { { 0.01, 90, TRUE }, { 0.01, 105, FALSE }, { 0.001, 280, TRUE }, { 0.001, 295, FALSE } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    begin (&f, FALSE);
+    f.input.marked_alone = true;
+    rate_lose (&f, table[row].loss_ratio);
+    f.input.marked_alone = false;
+    f.proven_bps = 4 * MBPS;
+    rate_steps (&f, table[row].wait - EVIDENCE);
+    rate_queue (&f, 80);
+    guint steps = rate_steps_to_tcp (&f, EVIDENCE);
+    g_assert_cmpuint (steps, ==, table[row].lately ? EVIDENCE : 0);
+    rate_clear (&f);
+  }
+  for (guint doubles = 0; doubles < 2; doubles++) {
+    RateFixture f;
+    rate_init (&f);
+    rate_steps (&f, 4);
+    for (guint i = 1; i <= 2; i++) {
+      rate_queue (&f, i * 15);
+      if (i == 2 && doubles == 1)
+        rate_lose (&f, 1e-7);
+      else
+        rate_step (&f);
+    }
+    g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
+    rate_queue (&f, 0);
+    f.input.max_bps = MBPS;
+    if (doubles == 0)
+      rate_lose (&f, 1e-7);
+    f.proven_bps = 4 * MBPS;
+    rate_steps (&f, 80);
+    rate_queue (&f, 80);
+    g_assert_cmpuint (rate_steps_to_tcp (&f, EVIDENCE), ==, doubles == 1 ? 0 : EVIDENCE);
+    rate_clear (&f);
+  }
+}
+
 /* They draw level with us: for a minute less and less arrives, at a queue about its target. */
 static void
 draw_level (void)
@@ -96,6 +144,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/rate-fellows/part-of-the-link", part_of_the_link);
+  g_test_add_func ("/rate-fellows/how-lately", how_lately);
   g_test_add_func ("/rate-fellows/draw-level", draw_level);
   g_test_add_func ("/rate-fellows/cuts-as-they-do", cuts_as_they_do);
   return g_test_run ();
