@@ -29,7 +29,7 @@ part_of_the_link (void)
   } table[] = {
     { "lost lately", 80, LONG, 0, TRUE, 1200.0, EVIDENCE, EVIDENCE },
     { "nothing lost, but their cuts show nothing", 80, LONG, 0, FALSE, 1200.0, DRAIN + 1,
-        DRAIN + 3 * EVIDENCE },
+        DRAIN + EVIDENCE + 3 },
     { "nothing lost, and it drains", 34, 15, 5, FALSE, 1200.0, 0, 0 },
     { "nothing lost, at the target", 26, LONG, 0, FALSE, 1200.0, 0, 0 },
     { "packets so far apart that none need be lost", 80, LONG, 0, FALSE, 4500.0, EVIDENCE,
