@@ -35,6 +35,9 @@ typedef struct {
   double from_s, to_s;       /* ... from where, to where ... */
   double received_bps;       /* ... what arrived of ours before ... */
   double proof;              /* ... and from 1 on how many cycles its return counts for */
+  MccTime rises_from;        /* last without a queue ... */
+  double rise_ours_s;        /* ... and what we can have left in it since */
+  bool risen;                /* by more */
   bool stopped;              /* the link stood still, and the queue of that has not gone yet ... */
   MccTime stopped_at;        /* ... since then */
   MccTime stops_from;        /* no stop is believed before */
@@ -129,6 +132,7 @@ typedef struct {
   double try_bps;        /* the rate that more than is tried of */
   double lowest_queue_s; /* highest queue there, before it tries */
   MccTime loss_foreign;  /* newest loss while all that we sent arrived; MCC_TIME_NONE: none */
+  MccTime marked;        /* newest where nothing was lost; MCC_TIME_NONE: none */
   MccTime slower_at; /* the link seemed to become slower: what it carried before proves nothing */
 } MccRateEnhanced;
 

@@ -388,6 +388,93 @@ beyond_the_capacity (void)
   }
 }
 
+/* Where a queue marks, it takes three that rise from none and go, by more than a packet and than we
+ * can have left in it; their falls are within what bursts make of a queue. */
+static void
+rises (void)
+{
+  static const struct {
+    const char *name;
+    guint queue_ms;
+    guint rises;       /* steps */
+    guint marked;      /* steps before the first, or 1: before each; 0: never */
+    double loss_ratio; /* what the equation has of it */
+    double packet_bytes;
+    guint64 sent_bps, came_bps; /* as it rises */
+    guint64 then_bps;           /* what comes as it goes */
+    gboolean others;
+  } table[] = {
+    { "others", 25, 1, 1, 1e-7, 1200, MBPS, MBPS, MBPS, TRUE },
+    { "others, more slowly", 26, 2, 1, 1e-7, 1200, MBPS, MBPS, MBPS, TRUE },
+    { "too slowly", 25, 60, 1, 1e-7, 1200, 900000, MBPS, MBPS, FALSE },
+    { "by less than 20 ms", 19, 1, 1, 1e-7, 1200, 900000, MBPS, MBPS, FALSE },
+    { "by less than a packet", 25, 1, 1, 1e-7, 4000, MBPS, MBPS, MBPS, FALSE },
+    { "not marked", 25, 1, 0, 1e-7, 1200, MBPS, MBPS, MBPS, FALSE },
+    { "marked long ago", 25, 1, 90, 1e-7, 1200, MBPS, MBPS, MBPS, FALSE },
+    { "the equation allows no more", 25, 1, 1, 0.1, 1200, MBPS, MBPS, MBPS, FALSE },
+    { "we sent more", 25, 1, 1, 1e-7, 1200, 1300000, MBPS, MBPS, FALSE },
+    { "not all comes", 25, 1, 1, 1e-7, 1200, 800000, 800000, MBPS, FALSE },
+    { "the link became slower", 25, 1, 1, 1e-7, 1200, MBPS, MBPS, 600000, FALSE },
+  };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    g_test_message ("%s", table[row].name);
+    begin (&f, TRUE);
+    f.input.queue_peak = 40 * MCC_MSECOND;
+    rate_steps (&f, 50);
+    if (table[row].marked > 1)
+      rate_lost_lately (&f);
+    rate_steps (&f, table[row].marked);
+    f.input.packet_bytes = table[row].packet_bytes;
+    guint cycles = 0;
+    for (; cycles < 5 && rate_mode (&f) == MCC_RATE_DELAY; cycles++) {
+      if (table[row].marked == 1)
+        rate_lost_lately (&f);
+      f.input.loss_ratio = table[row].loss_ratio;
+      rate_send (&f, table[row].sent_bps);
+      rate_receive (&f, table[row].came_bps);
+      for (guint i = 1; i <= table[row].rises; i++) {
+        rate_queue (&f, table[row].queue_ms * i / table[row].rises);
+        f.input.queue_peak += 40 * MCC_MSECOND;
+        rate_step (&f);
+      }
+      rate_send (&f, MBPS);
+      rate_receive (&f, table[row].then_bps);
+      rate_queue (&f, 0);
+      f.input.queue_peak = 40 * MCC_MSECOND;
+      rate_step (&f);
+      rate_receive (&f, MBPS);
+      rate_steps (&f, 3);
+    }
+    g_assert_cmpuint (cycles, ==, table[row].others ? 3 : 5);
+    rate_clear (&f);
+  }
+}
+
+/* A queue that is seen to serve us alone is ours: what comes is the same, whatever is sent. */
+static void
+rises_of_ours (void)
+{
+  RateFixture f;
+  begin (&f, TRUE);
+  rate_lost_lately (&f);
+  for (guint cycles = 0; cycles < 8; cycles++) {
+    for (guint i = 0; i < 6; i++) {
+      rate_queue (&f, i == 0 ? 0 : 25);
+      f.input.queue_peak = 65 * MCC_MSECOND;
+      rate_send (&f, i % 2 == 1 ? 900000 : 1100000);
+      f.input.came_span = f.input.sent_bytes * RATE_STEP * 80 / MBPS;
+      rate_step (&f);
+    }
+    g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
+  }
+  rate_queue (&f, 0);
+  rate_send (&f, MBPS);
+  rate_steps (&f, 70); /* that is forgotten before cycles are */
+  g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
+  rate_clear (&f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -404,5 +491,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-cycles/more-than-the-capacity-noted", more_than_noted);
   g_test_add_func ("/rate-cycles/slower-than-the-capacity-noted", slower_than_noted);
   g_test_add_func ("/rate-cycles/beyond-the-capacity-noted", beyond_the_capacity);
+  g_test_add_func ("/rate-cycles/rises", rises);
+  g_test_add_func ("/rate-cycles/rises-of-ours", rises_of_ours);
   return g_test_run ();
 }
