@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A scenario as mccsim reads it: one variant, one seed, SI units, nothing left to choose."""
 
-import copy
 import math
 
 from . import measure, sections
@@ -58,7 +57,7 @@ def expand(entry):
     """One entry for each of its count, with `group`."""
     count = entry.pop("count", 1)
     ids = [entry["id"]] if count == 1 else [f"{entry['id']}-{i + 1}" for i in range(count)]
-    return [dict(copy.deepcopy(entry), id=name, group=entry["id"]) for name in ids]
+    return [dict(plain_types(entry), id=name, group=entry["id"]) for name in ids]
 
 
 def receiver(entry, data):
@@ -214,14 +213,14 @@ def normalise(scenario, variant_name, seed, duration=None):
     }
     if scenario.packets:
         out["packets"] = scenario.packets
-    out = copy.deepcopy(out)
+    out = plain_types(out)
     if duration is not None and duration < data["duration"]:
         shorten(out, duration)
-    return plain_types(out)
+    return out
 
 
 def plain_types(value):
-    """Records and Items as dicts and lists."""
+    """A copy, with Records and Items as dicts and lists."""
     if isinstance(value, dict):
         return {key: plain_types(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

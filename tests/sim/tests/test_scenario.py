@@ -220,7 +220,9 @@ def test_unreadable_files():
     assert "is empty" in load("# nothing\n")[0][1]
     assert "a mapping of" in load("- a\n- b\n")[0][1]
     assert "not YAML" in load("id: a\n---\nid: b\n")[0][1]
+    assert "not YAML" in load('id: "\\UFFFFFFFF"\n')[0][1]
     assert "nested" in load("a: " + "[" * 3000)[0][1]
+    assert "nested" in load("a:\n" + "- " * 40_000)[0][1]  # libyaml would run out of its stack
     bombs = "a: &a [x, x, x, x, x, x, x, x, x]\n"
     for name, old in zip("bcdefgh", "abcdefg", strict=True):
         bombs += f"{name}: &{name} [{', '.join(['*' + old] * 9)}]\n"
