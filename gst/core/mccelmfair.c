@@ -118,11 +118,13 @@ weigh (MccElmFair *self, const MccElmFairInput *input, double packets, double lo
 {
   double events = losses / mean_losses (self);
   double power = (self->losses + SEEN_ONCE) / (self->squares + SEEN_ONCE) * mean_losses (self);
-  double n = losses_of_burst (self, input->sent_bps), log_chance[VALUES], top = -INFINITY;
+  double n = losses_of_burst (self, input->sent_bps), hit_n = hit (n);
+  double log_chance[VALUES], top = -INFINITY;
   for (unsigned i = 0; i < VALUES; i++) {
     double times = fair_bps (self, self->ratio[i]) / input->sent_bps;
-    double q = fmin (self->ratio[i] * hit (n) / hit (n * times), 1.0);
-    log_chance[i] = log (self->chance[i]) + fmin (power, 1.0) * (events * log (q) - packets * q);
+    double q = fmin (self->ratio[i] * hit_n / hit (n * times), 1.0);
+    double met = events > 0.0 ? events * log (q) : 0.0;
+    log_chance[i] = log (self->chance[i]) + fmin (power, 1.0) * (met - packets * q);
     top = fmax (top, log_chance[i]);
   }
   for (unsigned i = 0; i < VALUES; i++)

@@ -31,10 +31,8 @@
 #define STANDS_LONG MCC_SECOND        /* ... or says all */
 #define SETTLED MCC_SECOND            /* after the link became slower */
 #define RETURN_TIME (30 * MCC_SECOND) /* after its fall */
-#define RISE_TIME                                                                                  \
-  (3 * MCC_SECOND)        /* since there was none: what a link carries is known so well            \
-                           */
-#define RISE_LEAST_S 0.02 /* or a packet */
+#define RISE_TIME (3 * MCC_SECOND)    /* so long it is known what of a queue can be ours */
+#define RISE_LEAST_S 0.02             /* or a packet */
 #define RISE_MARKED (10 * MCC_SECOND) /* since the last mark */
 #define RISE_BELOW 0.8                /* of what the equation allows */
 #define STOP_OVER (2 * MCC_SECOND)    /* the queue of a stop is gone by then, or was none */
