@@ -416,7 +416,7 @@ enhanced_init (MccRate *base, uint64_t start_bps)
   mcc_rate_enhanced_forget_cycles (self);
   self->floor[0] = self->floor[1] = MCC_TIME_NONE;
   self->fellows = (MccRateFellows){ .loss = MCC_TIME_NONE, .above_since = MCC_TIME_NONE };
-  self->lowest_since = self->try_since = self->marked = MCC_TIME_NONE;
+  self->lowest_since = self->try_since = MCC_TIME_NONE;
 }
 
 static void

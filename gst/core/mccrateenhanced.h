@@ -132,7 +132,6 @@ typedef struct {
   double try_bps;        /* the rate that more than is tried of */
   double lowest_queue_s; /* highest queue there, before it tries */
   MccTime loss_foreign;  /* newest loss while all that we sent arrived; MCC_TIME_NONE: none */
-  MccTime marked;        /* newest where nothing was lost; MCC_TIME_NONE: none */
   MccTime slower_at; /* the link seemed to become slower: what it carried before proves nothing */
 } MccRateEnhanced;
 

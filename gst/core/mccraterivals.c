@@ -264,8 +264,6 @@ mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, 
       && mcc_rate_enhanced_whole_link (self, input))
     ours = true;
   mcc_rate_enhanced_watch_fellows (self, input, new_loss && !(doubled && ours));
-  if (new_loss && input->marked_alone)
-    self->marked = input->now;
   if (new_loss && !ours && received >= ALL_ARRIVES * visible && input->now >= self->hold_until)
     self->loss_foreign = input->now;
 }

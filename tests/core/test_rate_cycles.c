@@ -388,8 +388,8 @@ beyond_the_capacity (void)
   }
 }
 
-/* Where a queue marks, it takes three that rise from none and go, by more than a packet and than we
- * can have left in it; their falls are within what bursts make of a queue. */
+/* Where something was marked lately, it takes three that rise from none and go, by more than a
+ * packet and than we can have left in it; their falls are within what bursts make of a queue. */
 static void
 rises (void)
 {
@@ -409,7 +409,7 @@ rises (void)
     { "too slowly", 25, 60, 1, 1e-7, 1200, 900000, MBPS, MBPS, FALSE },
     { "by less than 20 ms", 19, 1, 1, 1e-7, 1200, 900000, MBPS, MBPS, FALSE },
     { "by less than a packet", 25, 1, 1, 1e-7, 4000, MBPS, MBPS, MBPS, FALSE },
-    { "not marked", 25, 1, 0, 1e-7, 1200, MBPS, MBPS, MBPS, FALSE },
+    { "nothing lost or marked", 25, 1, 0, 1e-7, 1200, MBPS, MBPS, MBPS, FALSE },
     { "marked long ago", 25, 1, 90, 1e-7, 1200, MBPS, MBPS, MBPS, FALSE },
     { "the equation allows no more", 25, 1, 1, 0.1, 1200, MBPS, MBPS, MBPS, FALSE },
     { "we sent more", 25, 1, 1, 1e-7, 1200, 1300000, MBPS, MBPS, FALSE },
