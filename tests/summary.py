@@ -7,7 +7,7 @@
 
 Tests that compute run at lower priority beside those that wait, of which more run at once than
 there are CPUs. What measures in real time follows, alone where meson is told so, and then what
-streams in real time, two at once but for the dearest, which meson is told to run alone.
+streams in real time, three at once but for the dearest, which meson is told to run alone.
 
 TAP tests count their cases, others count one; a test that was killed, ran out of time or never ran
 counts one failed. Failed tests are named with the end of their output, skipped ones with the
@@ -37,7 +37,7 @@ CPUS = len(os.sched_getaffinity(0))
 # Suites that run together: name, suites, processes, nice. What stands nowhere computes.
 WAITING = ("waiting", ("elements",), 3 * CPUS, 0)
 MEASURING = ("measuring", ("testbed", "bench"), CPUS, 0)
-STREAMING = ("streaming", ("e2e", "faults"), min(2, CPUS), 0)
+STREAMING = ("streaming", ("e2e", "faults"), min(3, CPUS + 1), 0)
 COMPUTING = ("computing", None, CPUS, 19)
 # Meson starts each test in a session of its own. Where the kernel shares the CPUs out among
 # sessions (autogroup), nice counts within one only: the session has its own.
