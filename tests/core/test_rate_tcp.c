@@ -128,7 +128,7 @@ in_tcp_mode (RateFixture *f, MccTime rtt, double loss_ratio)
 }
 
 /* From above and from below. Where a full queue drops TCP meets a quarter more losses than we do,
- * and at marks it waits for no time-out, of which half count. */
+ * and at marks it waits for no time-out; they count as a fifth more of b. */
 static void
 the_equation_for_what_tcp_meets (void)
 {
@@ -151,7 +151,8 @@ the_equation_for_what_tcp_meets (void)
     f.input.overflow_share = table[row].overflow_share;
     f.input.marked_share = table[row].marked_share;
     rate_follow (&f, 1500);
-    MccTcpModel model = { .packets_per_ack = 1.0, .rto_rtts = 4.0 - 2.0 * table[row].marked_share };
+    MccTcpModel model = { .packets_per_ack = 1.0 + 0.2 * table[row].marked_share,
+      .rto_rtts = 4.0 - 4.0 * table[row].marked_share };
     double allowed_bps = mcc_tcp_rate_bps (
         &model, f.input.packet_bytes, mcc_time_to_seconds (f.input.rtt), table[row].meets);
     g_assert_cmpfloat_with_epsilon ((double)rate_bps (&f), allowed_bps, 1.0);
