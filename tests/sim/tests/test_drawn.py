@@ -12,7 +12,7 @@ import tap
 import yaml
 from lab import drawn, drawnpage, normal, scenario
 
-NUMBERS = range(1, 201)
+NUMBERS = range(1, 301)
 
 
 def read(data):
