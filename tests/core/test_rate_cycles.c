@@ -402,19 +402,21 @@ rises (void)
     double packet_bytes;
     guint64 sent_bps, came_bps; /* as it rises */
     guint64 then_bps;           /* what comes as it goes */
+    gboolean stops;             /* the link, before that */
     gboolean others;
   } table[] = {
-    { "others", 25, 1, 1, 1e-7, 1200, MBPS, MBPS, MBPS, TRUE },
-    { "others, more slowly", 26, 2, 1, 1e-7, 1200, MBPS, MBPS, MBPS, TRUE },
-    { "too slowly", 25, 60, 1, 1e-7, 1200, 900000, MBPS, MBPS, FALSE },
-    { "by less than 20 ms", 19, 1, 1, 1e-7, 1200, 900000, MBPS, MBPS, FALSE },
-    { "by less than a packet", 25, 1, 1, 1e-7, 4000, MBPS, MBPS, MBPS, FALSE },
-    { "nothing lost or marked", 25, 1, 0, 1e-7, 1200, MBPS, MBPS, MBPS, FALSE },
-    { "marked long ago", 25, 1, 90, 1e-7, 1200, MBPS, MBPS, MBPS, FALSE },
-    { "the equation allows no more", 25, 1, 1, 0.1, 1200, MBPS, MBPS, MBPS, FALSE },
-    { "we sent more", 25, 1, 1, 1e-7, 1200, 1300000, MBPS, MBPS, FALSE },
-    { "not all comes", 25, 1, 1, 1e-7, 1200, 800000, 800000, MBPS, FALSE },
-    { "the link became slower", 25, 1, 1, 1e-7, 1200, MBPS, MBPS, 600000, FALSE },
+    { "others", 25, 1, 1, 1e-7, 1200, MBPS, MBPS, MBPS, FALSE, TRUE },
+    { "others, more slowly", 26, 2, 1, 1e-7, 1200, MBPS, MBPS, MBPS, FALSE, TRUE },
+    { "too slowly", 25, 60, 1, 1e-7, 1200, 900000, MBPS, MBPS, FALSE, FALSE },
+    { "by less than 20 ms", 19, 1, 1, 1e-7, 1200, 900000, MBPS, MBPS, FALSE, FALSE },
+    { "by less than a packet", 25, 1, 1, 1e-7, 4000, MBPS, MBPS, MBPS, FALSE, FALSE },
+    { "nothing lost or marked", 25, 1, 0, 1e-7, 1200, MBPS, MBPS, MBPS, FALSE, FALSE },
+    { "marked long ago", 25, 1, 90, 1e-7, 1200, MBPS, MBPS, MBPS, FALSE, FALSE },
+    { "the equation allows no more", 25, 1, 1, 0.1, 1200, MBPS, MBPS, MBPS, FALSE, FALSE },
+    { "we sent more", 25, 1, 1, 1e-7, 1200, 1300000, MBPS, MBPS, FALSE, FALSE },
+    { "not all comes", 25, 1, 1, 1e-7, 1200, 800000, 800000, MBPS, FALSE, FALSE },
+    { "the link became slower", 25, 1, 1, 1e-7, 1200, MBPS, MBPS, 600000, FALSE, FALSE },
+    { "the link stood still", 25, 1, 1, 1e-7, 1200, MBPS, MBPS, MBPS, TRUE, FALSE },
   };
   for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
     RateFixture f;
@@ -438,6 +440,11 @@ rises (void)
         f.input.queue_peak += 40 * MCC_MSECOND;
         rate_step (&f);
       }
+      if (table[row].stops) {
+        f.input.stood_still = 500 * MCC_MSECOND;
+        rate_step (&f);
+        f.input.stood_still = 0;
+      }
       rate_send (&f, MBPS);
       rate_receive (&f, table[row].then_bps);
       rate_queue (&f, 0);
@@ -449,6 +456,36 @@ rises (void)
     g_assert_cmpuint (cycles, ==, table[row].others ? 3 : 5);
     rate_clear (&f);
   }
+}
+
+/* We send more than a link carries that has become slower, by less than it carried before. */
+static void
+rises_of_a_slower_link (void)
+{
+  RateFixture f;
+  MccCarried carried = { 0 };
+  begin (&f, TRUE);
+  f.input.carried = &carried;
+  for (guint i = 0; i < 40; i++) {
+    mcc_carried_add (&carried, 2 * MBPS / 80, f.input.now);
+    rate_step (&f);
+  }
+  rate_receive (&f, 600000);
+  rate_step (&f);
+  rate_receive (&f, MBPS);
+  rate_steps (&f, 40);
+  rate_lost_lately (&f);
+  for (guint cycles = 0; cycles < 8; cycles++) {
+    rate_send (&f, 1300000);
+    rate_queue (&f, 25);
+    f.input.queue_peak = 65 * MCC_MSECOND;
+    rate_step (&f);
+    rate_send (&f, MBPS);
+    rate_queue (&f, 0);
+    rate_steps (&f, 4);
+    g_assert_cmpint (rate_mode (&f), ==, MCC_RATE_DELAY);
+  }
+  rate_clear (&f);
 }
 
 /* A queue that is seen to serve us alone is ours: what comes is the same, whatever is sent. */
@@ -492,6 +529,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-cycles/slower-than-the-capacity-noted", slower_than_noted);
   g_test_add_func ("/rate-cycles/beyond-the-capacity-noted", beyond_the_capacity);
   g_test_add_func ("/rate-cycles/rises", rises);
+  g_test_add_func ("/rate-cycles/rises-of-a-slower-link", rises_of_a_slower_link);
   g_test_add_func ("/rate-cycles/rises-of-ours", rises_of_ours);
   return g_test_run ();
 }
