@@ -6,7 +6,7 @@ import difflib
 import yaml
 
 MAX_NODES = 50_000  # aliases may multiply a small file without end
-FAST_DEPTH = 3000
+FAST_DEPTH = 3000  # libyaml runs out of its stack at some 30 000
 
 
 class Errors(Exception):
@@ -81,12 +81,12 @@ def _depth(text):
 def _compose(text):
     """By libyaml, which is ten times as fast, but no deeper than the stack bears; what is wrong the
     other one says better."""
-    try:
-        if _depth(text) > FAST_DEPTH:
-            return yaml.compose(text, Loader=yaml.SafeLoader)
-        return yaml.compose(text, Loader=yaml.CSafeLoader)
-    except (AttributeError, RecursionError, ValueError, yaml.YAMLError):
-        return yaml.compose(text, Loader=yaml.SafeLoader)
+    if hasattr(yaml, "CSafeLoader") and _depth(text) <= FAST_DEPTH:
+        try:
+            return yaml.compose(text, Loader=yaml.CSafeLoader)
+        except (ValueError, yaml.YAMLError):
+            pass
+    return yaml.compose(text, Loader=yaml.SafeLoader)
 
 
 def read(path, errors):
