@@ -17,7 +17,7 @@ typedef struct {
 extern const MccTcpModel mcc_tcp_model_default;
 
 /* Of losses of which @marked_share (0..1) are marks (ECN): TCP halves at them as at any, but
- * nothing is missing, and it waits for no time-out (RFC 3168 6.1.2).
+ * nothing is missing, and it waits for no time-out (RFC 3168 6.1.2); b is 1.2 for them (ours).
  * 0: the default. */
 MccTcpModel mcc_tcp_model_of (double marked_share);
 
