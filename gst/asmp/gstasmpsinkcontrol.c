@@ -186,6 +186,9 @@ gst_asmp_sink_act (GstMccSender *sender, GstMccSenderTodo *todo)
     case MCC_SENDER_KEY_UNIT:
       gst_mcc_send_stream_request_key_unit (self->stream);
       break;
+    case MCC_SENDER_PAIRS:
+      gst_mcc_send_stream_set_pairs (self->stream, action->pairs);
+      break;
   }
 }
 

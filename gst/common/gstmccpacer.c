@@ -699,14 +699,30 @@ gst_mcc_pacer_new (const GstMccPacerHandler *handler, gpointer owner)
   return GST_ELEMENT (self);
 }
 
+/* Called with the lock held. */
+static void
+configure_lanes (GstMccPacer *self)
+{
+  for (guint i = 0; i < self->n_lanes; i++)
+    mcc_pacer_set_config (self->lanes[i].pacer, &self->config);
+}
+
 void
 gst_mcc_pacer_set_config (GstMccPacer *self, gdouble factor, MccTime max_delay)
 {
   g_mutex_lock (&self->lock);
   self->config.factor = factor;
   self->config.max_delay = max_delay;
-  for (guint i = 0; i < self->n_lanes; i++)
-    mcc_pacer_set_config (self->lanes[i].pacer, &self->config);
+  configure_lanes (self);
+  g_mutex_unlock (&self->lock);
+}
+
+void
+gst_mcc_pacer_set_pairs (GstMccPacer *self, gboolean pairs)
+{
+  g_mutex_lock (&self->lock);
+  self->config.pairs = pairs;
+  configure_lanes (self);
   g_mutex_unlock (&self->lock);
 }
 

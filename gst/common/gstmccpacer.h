@@ -47,6 +47,8 @@ typedef struct {
 GstElement *gst_mcc_pacer_new (const GstMccPacerHandler *handler, gpointer owner);
 
 void gst_mcc_pacer_set_config (GstMccPacer *self, gdouble factor, MccTime max_delay);
+/* Packets leave together now and then (mccpairs.h). */
+void gst_mcc_pacer_set_pairs (GstMccPacer *self, gboolean pairs);
 /* Header bytes of IP and UDP. */
 void gst_mcc_pacer_set_overhead (GstMccPacer *self, guint bytes);
 /* Of each lane. */

@@ -238,6 +238,12 @@ gst_mcc_send_stream_configure (GstMccSendStream *self, const GstMccSenderSetting
       self->pacer, settings->pacing_factor, settings->pacing_max_delay_ms * MCC_MSECOND);
 }
 
+void
+gst_mcc_send_stream_set_pairs (GstMccSendStream *self, gboolean pairs)
+{
+  gst_mcc_pacer_set_pairs (self->pacer, pairs);
+}
+
 /* ---- upstream ---- */
 
 gboolean

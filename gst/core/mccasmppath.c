@@ -15,7 +15,6 @@
 #define FAST_MIN (200 * MCC_MSECOND)
 #define FAST_PACKETS 20 /* ours; fewer: steady loss on slow links doubles */
 #define FAST_SPAN (1 * MCC_SECOND)
-#define HOLD_MAX (2 * MCC_SECOND) /* the packet that a report echoes is still known */
 #define MANY 6   /* receivers; the lowest of them is 1.3 standard deviations below their mean */
 #define OTHERS 2 /* receivers: somebody was there before us */
 #define QUEUES_FEW 0.25 /* part of the loss events */
@@ -48,10 +47,12 @@ mcc_asmp_path_reset (MccAsmpPath *self)
 {
   MccVariant variant = self->variant;
   MccLoss *loss = self->loss;
+  bool paired = self->paired;
   memset (self, 0, sizeof *self);
   self->event_before = MCC_TIME_NONE;
   self->variant = variant;
   self->loss = loss;
+  self->paired = paired;
   mcc_loss_reset (loss);
   mcc_jitter_init (&self->jitter);
   mcc_queue_init (&self->queue, 0);
@@ -63,6 +64,7 @@ mcc_asmp_path_reset (MccAsmpPath *self)
   mcc_meter_init (&self->fast, FAST_SPAN);
   mcc_meter_init (&self->slow, SLOW_SPAN);
   mcc_capacity_init (&self->capacity);
+  mcc_pairs_init (&self->pairs);
   mcc_ecn_init (&self->ecn);
   mcc_standstill_init (&self->standstill);
   mcc_numbering_init (&self->numbering);
@@ -106,8 +108,8 @@ notice_standstill (MccAsmpPath *self, MccTime arrival)
   mcc_meter_add (&self->fast, 0, arrival);
 }
 
-static void
-begin_interval (MccAsmpPath *self, uint32_t send_time, MccTime arrival)
+void
+mcc_asmp_path_begin_interval (MccAsmpPath *self, uint32_t send_time, MccTime arrival)
 {
   self->decided_send = send_time;
   self->decided_arrival = arrival;
@@ -151,12 +153,16 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
     return true;
 
   if (!self->jitter.started)
-    begin_interval (self, packet->send_time, arrival);
+    mcc_asmp_path_begin_interval (self, packet->send_time, arrival);
   self->decided_bytes += packet->bytes;
+  MccTimeDelta apart = mcc_abs_send_time_diff (packet->send_time, self->jitter.last_send);
   mcc_jitter_handle_packet (&self->jitter, packet->send_time, arrival);
   MccTimeDelta transit = self->jitter.cumulative;
   if (self->jitter.jumped)
     mcc_rtt_lose_anchor (&self->rtt, transit);
+  if (self->paired)
+    mcc_pairs_handle_packet (
+        &self->pairs, number, packet->bytes, apart, self->queue_newest, arrival);
   if (self->variant == MCC_VARIANT_PUBLISHED)
     mcc_rtt_handle_packet (
         &self->rtt, mcc_abs_send_time_diff (mcc_abs_send_time (arrival), packet->send_time), now);
@@ -193,6 +199,7 @@ mcc_asmp_path_excuse (MccAsmpPath *self, MccTime now)
   mcc_meter_init (&self->fast, FAST_SPAN);
   mcc_meter_init (&self->slow, SLOW_SPAN);
   mcc_capacity_init (&self->capacity); /* what waited in our socket proves nothing */
+  mcc_pairs_init (&self->pairs);
   mcc_slump_clear (&self->slump);
   self->queue_max = 0;
   self->queue_min = MCC_TIME_NONE;
@@ -229,34 +236,6 @@ mcc_asmp_path_excuse_losses (MccAsmpPath *self, MccTime until)
   self->excuse_until = until;
 }
 
-/* The transit of what was stamped @send_time, had it come at @arrival. */
-static MccTimeDelta
-transit_of (const MccAsmpPath *self, uint32_t send_time, MccTime arrival)
-{
-  MccTimeDelta sent = mcc_abs_send_time_diff (send_time, self->jitter.last_send);
-  MccTimeDelta came = (MccTimeDelta)(arrival - self->jitter.last_arrival);
-  return self->jitter.cumulative + (came - sent);
-}
-
-void
-mcc_asmp_path_hear_report (
-    MccAsmpPath *self, uint32_t ssrc, const MccAppReport *report, MccTime now)
-{
-  if (self->jitter.started && (report->flags & MCC_REPORT_ECHO) && report->hold < HOLD_MAX)
-    mcc_neighbours_handle_report (&self->neighbours, ssrc, report->number, report->echo,
-        transit_of (self, report->echo, now - report->hold), report->queue_delay, self->standing);
-}
-
-void
-mcc_asmp_path_hear_rtt (MccAsmpPath *self, const MccAppRtt *entry, MccTime now)
-{
-  MccTime rtt;
-  MccTimeDelta transit;
-  if (mcc_neighbours_handle_rtt (
-          &self->neighbours, entry->ssrc, entry->number, entry->rtt, &rtt, &transit))
-    mcc_rtt_borrow (&self->rtt, rtt, transit, now);
-}
-
 void
 mcc_asmp_path_handle_ect (MccAsmpPath *self, bool ect)
 {
@@ -273,29 +252,6 @@ double
 mcc_asmp_path_lost_ratio (const MccAsmpPath *self)
 {
   return mcc_loss_ratio (self->loss) * (1.0 - mcc_loss_marked_share (self->loss));
-}
-
-void
-mcc_asmp_path_handle_announcement (MccAsmpPath *self, uint32_t send_time, MccTime now)
-{
-  if (now < self->absent_until)
-    return;
-  if (!self->jitter.started) { /* an announcement may come long before the stream */
-    self->arrival = now;
-    begin_interval (self, send_time, now);
-    mcc_jitter_handle_packet (&self->jitter, send_time, now);
-  }
-  self->has_echo = true;
-  self->echo = send_time;
-  self->echo_time = now;
-  self->echo_transit = transit_of (self, send_time, now);
-}
-
-void
-mcc_asmp_path_handle_report (MccAsmpPath *self, uint32_t number)
-{
-  if (self->has_echo)
-    mcc_rtt_add_reference (&self->rtt, number, self->echo_transit);
 }
 
 /* The one with which the equation gives @bps. */
@@ -437,7 +393,7 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
   input->sent_span = span > 0 ? (MccTime)span : 0;
   input->sent_bytes = self->decided_bytes;
   input->came_span = self->jitter.last_arrival - self->decided_arrival;
-  begin_interval (self, self->jitter.last_send, self->jitter.last_arrival);
+  mcc_asmp_path_begin_interval (self, self->jitter.last_send, self->jitter.last_arrival);
   input->queue_delay = self->standing;
   input->queue_peak = mcc_time_max (self->queue_max, self->standing);
   self->met_queue |= input->queue_peak > SEED_QUEUE;
@@ -471,6 +427,7 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
   input->marked_share = mcc_loss_marked_share (self->loss);
   input->overflow_share = mcc_asmp_path_overflow_share (self);
   input->capacity = &self->capacity;
+  input->pairs = self->paired ? &self->pairs : NULL;
   input->carried = &self->carried;
   uint32_t sender_s = self->echo >> 18; /* 6.18: wraps after 64 s, four periods */
   input->try_slot = self->has_echo && sender_s % TRY_PERIOD_S < TRY_SLOT_S;

@@ -20,6 +20,7 @@
 #include "mccneighbours.h"
 #include "mccnumbering.h"
 #include "mccoverflow.h"
+#include "mccpairs.h"
 #include "mccqueue.h"
 #include "mccrate.h"
 #include "mccrtt.h"
@@ -29,6 +30,7 @@
 
 typedef struct {
   MccVariant variant;
+  bool paired; /* the sender pairs packets (mccpairs.h); the host's to set */
   MccLoss *loss;
   MccNumbering numbering;
   MccTime event_before; /* last loss event of the stream before; MCC_TIME_NONE: none */
@@ -42,6 +44,7 @@ typedef struct {
   MccNeighbours neighbours;
   MccMeter fast, slow;
   MccCapacity capacity;
+  MccPairs pairs;
   MccCarried carried;
   MccSlump slump;
   MccOverflow overflow;
@@ -85,6 +88,8 @@ void mcc_asmp_path_reset (MccAsmpPath *self);
 /* Another stream of the same sender follows, over the same path: its numbers go on where the old
  * ones ended, what arrived before is no rate of it; RTT, queue and losses stay. */
 void mcc_asmp_path_splice (MccAsmpPath *self);
+/* Of what the next decision is made: from that packet on. */
+void mcc_asmp_path_begin_interval (MccAsmpPath *self, uint32_t send_time, MccTime arrival);
 /* No loss is known any more. */
 void mcc_asmp_path_forget_losses (MccAsmpPath *self);
 /* Packets that arrived since then. */

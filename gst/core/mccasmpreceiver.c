@@ -293,6 +293,7 @@ mcc_asmp_receiver_new (const MccAsmpReceiverConfig *config, MccTime now)
     mcc_asmp_receiver_free (self);
     return NULL;
   }
+  self->path.paired = enhanced;
   mcc_asmp_source_init (&self->source, config->source_ssrc, MCC_ASMP_SOURCE_TIMEOUT);
   mcc_asmp_schedule_init (&self->schedule, config->variant, config->hears_group,
       config->report_interval, self->config.compound_bytes, config->seed);

@@ -140,6 +140,8 @@ fill_report (MccAsmpReceiver *self, MccAppReport *out)
     out->flags |= MCC_REPORT_NO_LIMIT;
   if (is_congested (self))
     out->flags |= MCC_REPORT_CONGESTED;
+  if (mcc_rate_asks_pairs (self->rate))
+    out->flags |= MCC_REPORT_PAIRS;
   if (lost > self->lost_reported)
     out->flags |= MCC_REPORT_LOSS;
   if (self->key_unit)

@@ -305,8 +305,20 @@ mcc_asmp_sender_push_receiver (MccAsmpSender *self, const MccReceiver *receiver)
 }
 
 static bool
+wants_pairs (const MccAsmpSender *self)
+{
+  const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
+  return mcc_asmp_sender_enhanced (self) && limiting != NULL && limiting->pairs;
+}
+
+static bool
 poll_state (MccAsmpSender *self, MccSenderAction *out)
 {
+  if (wants_pairs (self) != self->pairs) {
+    out->pairs = self->pairs = !self->pairs;
+    out->type = MCC_SENDER_PAIRS;
+    return true;
+  }
   if (self->lost != self->told_lost || (self->heard && !self->lost && !self->told_heard)) {
     self->told_lost = self->lost;
     self->told_heard = true;

@@ -120,7 +120,9 @@ typedef enum {
   MCC_SENDER_FEEDBACK_FOUND, /* first or again */
   MCC_SENDER_STOP,           /* no-feedback=stop: stop media, keep announcing */
   MCC_SENDER_RESUME,
-  MCC_SENDER_KEY_UNIT /* ask the encoder for a key unit now */
+  MCC_SENDER_KEY_UNIT, /* ask the encoder for a key unit now */
+  MCC_SENDER_PAIRS     /* pairs: whether packets leave together now and then (mccpairs.h); not
+                          before the first one */
 } MccSenderActionType;
 
 typedef struct {
@@ -131,6 +133,7 @@ typedef struct {
   MccQuarantine quarantine;
   uint64_t target_bps, previous_bps;
   MccTargetReason reason;
+  bool pairs;
   const MccAppSession *session; /* valid until the next call */
   const MccAppRttList *rtt;
 } MccSenderAction;

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "mccpairs.h"
+
 const MccPacerConfig mcc_pacer_config_default
     = { .factor = 1.5, .max_delay = 150 * MCC_MSECOND, .burst = 5 * MCC_MSECOND };
 
@@ -45,6 +47,8 @@ struct MccPacer {
   double pressure;      /* at pressure_time */
   MccTime pressure_time;
 
+  MccTime paired; /* when two left together, or one waited in vain; MCC_TIME_NONE: never */
+
   double delay_sum, delay_count; /* decaying, s */
   MccTime delay_time;
 };
@@ -63,6 +67,7 @@ mcc_pacer_new (const MccPacerConfig *config)
     return NULL;
   }
   self->time = self->overrun_time = MCC_TIME_NONE;
+  self->paired = MCC_TIME_NONE;
   self->pressure = 1.0;
   mcc_pacer_set_config (self, config ? config : &mcc_pacer_config_default);
   return self;
@@ -296,9 +301,25 @@ count_delay (MccPacer *self, uint32_t packets, MccTime entry_time, MccTime now)
   self->delay_count += packets;
 }
 
-/* Packets of the oldest entry that may leave; takes them. */
+/* Whether a packet of @bits that may leave now shall leave with the next one. */
+static bool
+pair_due (const MccPacer *self, double bits, MccTime now)
+{
+  return self->config.pairs
+         && mcc_pairs_due (self->paired, (uint32_t)(bits / 8.0), (uint64_t)self->target_bps, now);
+}
+
+/* Until then the only packet, of @entry, waits for the one that shall leave with it. */
+static MccTime
+hold_end (const MccPacer *self, const Entry *entry)
+{
+  return mcc_time_min (entry->time + MCC_PACER_HOLD, deadline (self, entry));
+}
+
+/* Packets of the oldest entry that may leave; takes them. @others: that wait behind it. @along: the
+ * next one leaves with the one before it. */
 static uint32_t
-release_entry (MccPacer *self, Entry *entry, MccTime now)
+release_entry (MccPacer *self, Entry *entry, uint32_t others, bool *along, MccTime now)
 {
   bool overdue = deadline (self, entry) <= now;
   uint32_t packets = 0;
@@ -306,9 +327,18 @@ release_entry (MccPacer *self, Entry *entry, MccTime now)
   while (entry->packets > 0) {
     double bits = packet_bits (entry);
 
-    if (self->credit >= needed_credit (self, bits) - CREDIT_EPSILON)
+    if (*along) {
+      *along = false;
       self->credit -= bits;
-    else if (overdue)
+    } else if (self->credit >= needed_credit (self, bits) - CREDIT_EPSILON) {
+      if (pair_due (self, bits, now)) {
+        *along = entry->packets + others > 1;
+        if (!*along && now < hold_end (self, entry))
+          break;
+        self->paired = now;
+      }
+      self->credit -= bits;
+    } else if (overdue)
       /* A debt would make the next ones late as well. */
       self->credit = fmin (self->credit, 0.0);
     else
@@ -324,12 +354,13 @@ uint32_t
 mcc_pacer_release (MccPacer *self, MccTime now)
 {
   uint32_t released = 0;
+  bool along = false;
 
   refill (self, now);
   while (self->head != self->tail) {
     Entry *entry = entry_at (self, self->head);
     uint32_t bytes = entry->bytes;
-    uint32_t packets = release_entry (self, entry, now);
+    uint32_t packets = release_entry (self, entry, self->packets - entry->packets, &along, now);
 
     if (packets > 0)
       count_delay (self, packets, entry->time, now);
@@ -371,6 +402,8 @@ mcc_pacer_next_timeout (const MccPacer *self)
     return latest;
   if (missing > 0.0)
     at += mcc_time_from_seconds (missing / release_bps (self)) + 1;
+  if (self->packets == 1 && pair_due (self, packet_bits (entry), at))
+    at = mcc_time_max (at, hold_end (self, entry));
   return mcc_time_min (at, latest);
 }
 

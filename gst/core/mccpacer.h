@@ -14,6 +14,9 @@
  * its ring grows; where it cannot grow, packets count as queued with the ones before them. It plans
  * 1 ms early, so that a timer that is late by less keeps the bound.
  *
+ * With pairs: where packets are far apart two leave together now and then (mccpairs.h), of what is
+ * queued; a single one waits for the next for MCC_PACER_HOLD, and no longer than its bound.
+ *
  * Each of several layers has a pacer of its own, at its own rate, so that its packets leave between
  * those of others. With haste: who waits for all layers shall not wait for the slowest one, so what
  * is queued leaves within MCC_PACER_LAYER_DELAY where factor x the rate of all is enough for that.
@@ -29,10 +32,12 @@ typedef struct {
   double factor;     /* pacing-factor, >= 1 */
   MccTime max_delay; /* pacing-max-delay, > 0 */
   MccTime burst;     /* 5 ms */
+  bool pairs;        /* below */
 } MccPacerConfig;
 
-extern const MccPacerConfig mcc_pacer_config_default; /* 1.5, 150 ms, 5 ms */
+extern const MccPacerConfig mcc_pacer_config_default; /* 1.5, 150 ms, 5 ms, no pairs */
 
+#define MCC_PACER_HOLD (100 * MCC_MSECOND)       /* ours: two pictures are hardly further apart */
 #define MCC_PACER_LAYER_DELAY (40 * MCC_MSECOND) /* ours */
 
 typedef struct MccPacer MccPacer;

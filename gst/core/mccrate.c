@@ -73,6 +73,12 @@ mcc_rate_owns_queue (const MccRate *self)
   return self->owns_queue;
 }
 
+bool
+mcc_rate_asks_pairs (const MccRate *self)
+{
+  return self->asks_pairs;
+}
+
 uint64_t
 mcc_rate_share_bps (const MccRate *self)
 {

@@ -9,6 +9,7 @@
 
 #include "mcccapacity.h"
 #include "mcccarried.h"
+#include "mccpairs.h"
 #include "mcctypes.h"
 
 /* What is known when a controller decides. */
@@ -36,6 +37,7 @@ typedef struct {
   uint64_t received_now_bps;   /* short: 200 ms or 1 RTT */
   uint64_t grain_bps;          /* of it: a packet more or less; 0: not known */
   const MccCapacity *capacity; /* NULL: not measured */
+  const MccPairs *pairs;       /* NULL: none are sent */
   const MccCarried *carried;   /* what arrived lately; NULL: not measured */
   uint64_t announced_bps;      /* the sender's target; 0 = none heard */
   uint64_t start_bps, min_bps, max_bps;
@@ -78,6 +80,9 @@ uint64_t mcc_rate_get_bps (const MccRate *self);
 MccRateMode mcc_rate_mode (const MccRate *self);
 /* As of the last decision, an overflow is of our making. The enhanced controller's; else false. */
 bool mcc_rate_owns_queue (const MccRate *self);
+/* As of the last decision, packets that leave together would show whose queue it is (mccpairs.h).
+ */
+bool mcc_rate_asks_pairs (const MccRate *self);
 /* With this decision rivals were met on a link that was alone ours: half of what it was seen to
  * carry, which is the most that a fair share can be; else 0. The enhanced controller's. */
 uint64_t mcc_rate_share_bps (const MccRate *self);

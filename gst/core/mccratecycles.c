@@ -8,11 +8,6 @@
  * and caught up. Of the queue that a link leaves which stood still (mccstandstill.h) nothing is
  * told.
  *
- * Others' queue may come and go by little more than our packets are apart, and fall no faster than
- * we could explain. Where something was lost or marked lately a rise counts, too, once that queue
- * has gone again: from none, by more than what we sent can have left, while less arrives than the
- * equation allows.
- *
  * Laws: a queue that one sender alone fills on a link of constant rate counts for nothing, however
  * its rate varies; one change of the link is not enough.
  */
@@ -32,10 +27,6 @@
 #define STANDS_LONG MCC_SECOND        /* ... or says all */
 #define SETTLED MCC_SECOND            /* after the link became slower */
 #define RETURN_TIME (30 * MCC_SECOND) /* after its fall */
-#define RISE_TIME (3 * MCC_SECOND)    /* so long it is known what of a queue can be ours */
-#define RISE_LEAST_S 0.02             /* or a packet */
-#define RISE_LOST (10 * MCC_SECOND)   /* or marked, since */
-#define RISE_BELOW 0.8                /* of what the equation allows */
 #define STOP_OVER (2 * MCC_SECOND)    /* the queue of a stop is gone by then, or was none */
 #define STOP_DOUBT (10 * MCC_SECOND)
 #define SAME 0.15 /* received before and after, within this */
@@ -155,41 +146,6 @@ watch_stand (MccRateEnhanced *rate, const MccRateInput *input, double dt_s)
   self->came_s = self->came_s * keeps + mcc_time_to_seconds (input->came_span);
 }
 
-/* What serves us alone is our own, whatever the link was seen to carry before. */
-static void
-watch_rise (MccRateEnhanced *rate, const MccRateInput *input)
-{
-  MccRateCycles *self = &rate->cycles;
-  double queue_s = mcc_time_to_seconds (input->queue_delay);
-  if (input->queue_delay < mcc_rate_enhanced_empty_queue (rate, input) / 2) {
-    if (self->risen && !mcc_rate_enhanced_serves_us_alone (rate))
-      self->seen += CYCLE_LEAST;
-    self->risen = false;
-    self->rises_from = input->now;
-    self->rise_ours_s = queue_s;
-    return;
-  }
-  double link_bps = (double)input->received_bps;
-  if (input->carried != NULL) /* since it is as fast as now */
-    link_bps
-        = fmax (link_bps, (double)mcc_carried_bps (input->carried, rate->slower_at, input->now));
-  double sent_s = 8.0 * (double)input->sent_bytes / link_bps;
-  double ours_s
-      = self->rise_ours_s + sent_s - (1.0 - SLOPE) * mcc_time_to_seconds (input->sent_span);
-  self->rise_ours_s = fmin (fmax (ours_s, 0.0), queue_s);
-  bool slower = rate->slower_at > 0 && input->now < rate->slower_at + RISE_TIME;
-  MccTime loss = rate->fellows.loss;
-  bool lost = loss != MCC_TIME_NONE && input->now - loss < RISE_LOST;
-  double least_s = fmax (RISE_LEAST_S, mcc_rate_packet_s (input));
-  double worth_bps = RISE_BELOW * mcc_rate_enhanced_equation_bps (input);
-  if (slower)
-    self->risen = false;
-  else if (queue_s > self->rise_ours_s + least_s && input->now - self->rises_from < RISE_TIME
-           && lost && mcc_rate_enhanced_arrives (rate, input)
-           && (double)input->received_now_bps < worth_bps)
-    self->risen = true;
-}
-
 void
 mcc_rate_enhanced_watch_stop (MccRateEnhanced *rate, const MccRateInput *input)
 {
@@ -222,12 +178,11 @@ mcc_rate_enhanced_watch_cycles (MccRateEnhanced *rate, const MccRateInput *input
   }
   if (self->stopped) {
     self->ridge_s = mcc_time_to_seconds (input->queue_delay);
-    self->fell = self->risen = false;
+    self->fell = false;
     self->stood = 0;
     self->came_bytes = self->came_s = 0.0;
     return;
   }
-  watch_rise (rate, input);
   watch_fall (rate, input, least_s, dt_s);
   watch_stand (rate, input, dt_s);
   watch_return (rate, input);

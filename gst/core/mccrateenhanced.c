@@ -411,6 +411,7 @@ enhanced_init (MccRate *base, uint64_t start_bps)
   self->target_limit_s = self->buffer_s = INFINITY;
   self->first = self->last = self->loss_seen = self->loss_foreign = MCC_TIME_NONE;
   self->competed = self->less_since = self->stands_since = MCC_TIME_NONE;
+  self->doubted = self->known_ours = MCC_TIME_NONE;
   self->empty_since = MCC_TIME_NONE;
   self->cycles.spread_s = INFINITY;
   mcc_rate_enhanced_forget_cycles (self);
@@ -464,6 +465,7 @@ enhanced_decide (MccRate *base, const MccRateInput *input)
     bound (self, input, previous_bps);
   }
   base->owns_queue = mcc_rate_enhanced_owns_queue (self, input);
+  mcc_rate_enhanced_ask_pairs (self, input);
   self->queue_before = self->queue_last;
   self->queue_last = input->queue_delay;
 }

@@ -35,9 +35,6 @@ typedef struct {
   double from_s, to_s;       /* ... from where, to where ... */
   double received_bps;       /* ... what arrived of ours before ... */
   double proof;              /* ... and from 1 on how many cycles its return counts for */
-  MccTime rises_from;        /* last without a queue ... */
-  double rise_ours_s;        /* ... and what we can have left in it since */
-  bool risen;                /* by more */
   bool stopped;              /* the link stood still, and the queue of that has not gone yet ... */
   MccTime stopped_at;        /* ... since then */
   MccTime stops_from;        /* no stop is believed before */
@@ -122,10 +119,11 @@ typedef struct {
   MccRateServed served;
   MccRateProbe probe;
   MccTime empty_since;
-  double own_queue_s; /* what we alone can have left in the queue */
-  MccTime competed;   /* newest decision in TCP mode; MCC_TIME_NONE: none */
-  bool filled;        /* a queue of our own stood above its target since the mode began */
-  MccTime less_since; /* clearly less arrives than was sent; MCC_TIME_NONE: it does not */
+  double own_queue_s;          /* what we alone can have left in the queue */
+  MccTime competed;            /* newest decision in TCP mode; MCC_TIME_NONE: none */
+  MccTime doubted, known_ours; /* mccratepairs.c; MCC_TIME_NONE: not yet */
+  bool filled;                 /* a queue of our own stood above its target since the mode began */
+  MccTime less_since;          /* clearly less arrives than was sent; MCC_TIME_NONE: it does not */
   /* At the lowest rate (mccratefloor.c). */
   MccTime lowest_since, try_since; /* MCC_TIME_NONE: is not there, does not try */
   MccTime try_not_before, try_wait;
@@ -196,6 +194,12 @@ void mcc_rate_enhanced_begin_probe (MccRateEnhanced *self, const MccRateInput *i
 bool mcc_rate_enhanced_is_probing (const MccRateEnhanced *self);
 /* ... each decision: true where the queue was seen to be others'. */
 bool mcc_rate_enhanced_probe (MccRateEnhanced *self, const MccRateInput *input);
+/* Bit/s, what pairs show of the link as it is now; 0: not known. */
+double mcc_rate_enhanced_pairs_bps (const MccRateEnhanced *self, const MccRateInput *input);
+/* They showed lately that the link carries no more than what arrives of ours. */
+bool mcc_rate_enhanced_knows_ours (const MccRateEnhanced *self, const MccRateInput *input);
+/* After a decision: are they asked for? */
+void mcc_rate_enhanced_ask_pairs (MccRateEnhanced *self, const MccRateInput *input);
 /* Before a decision: is the link still the one it was? */
 void mcc_rate_enhanced_watch_link (MccRateEnhanced *self, const MccRateInput *input, bool new_loss);
 /* Something was lost that we had not to answer for, not much longer ago than such losses come. */

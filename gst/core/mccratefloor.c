@@ -56,7 +56,7 @@ static bool
 may_try (const MccRateEnhanced *self, const MccRateInput *input)
 {
   return input->try_slot && input->now - self->lowest_since >= STANDS
-         && !mcc_rate_enhanced_is_probing (self);
+         && !mcc_rate_enhanced_is_probing (self) && !mcc_rate_enhanced_knows_ours (self, input);
 }
 
 bool

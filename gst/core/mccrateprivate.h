@@ -10,6 +10,6 @@ struct MccRate {
   const MccRateController *controller;
   double rate_bps; /* finite, >= 0 */
   MccRateMode mode;
-  bool owns_queue;
+  bool owns_queue, asks_pairs;
   uint64_t share_bps;
 };

@@ -74,7 +74,7 @@ mcc_rate_enhanced_wants_probe (
   self->stood += dt;
   /* In one queue who limits asks for all. */
   if (self->stood < wait || input->others_limit || !is_worth (rate, input)
-      || is_about_to_fall (rate, input))
+      || is_about_to_fall (rate, input) || mcc_rate_enhanced_knows_ours (rate, input))
     return false;
   self->vain = self->vain < LONGER_TIMES ? self->vain + 1 : LONGER_TIMES;
   self->stood = 0;

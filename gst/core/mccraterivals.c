@@ -53,7 +53,8 @@ proven_capacity_bps (const MccRateEnhanced *self, const MccRateInput *input)
   MccTime window = mcc_time_max (
       PROOF_TIME, mcc_time_from_seconds (PROOF_PACKETS * mcc_rate_packet_s (input)));
   MccTime since = mcc_time_max (self->slower_at, input->now > window ? input->now - window : 0);
-  return (double)mcc_capacity_proven_bps (input->capacity, since, input->now);
+  return fmax ((double)mcc_capacity_proven_bps (input->capacity, since, input->now),
+      mcc_rate_enhanced_pairs_bps (self, input));
 }
 
 /* With fewer than a packet in the queue nothing is proven. */

@@ -82,6 +82,7 @@ typedef struct {
   bool hears : 1;     /* has named our media's SSRC, or counts in another stream of ours */
   bool stranger : 1;  /* unproven, and came without a word about our media */
   bool queueless : 1; /* reports no queue and no congestion */
+  bool pairs : 1;     /* asks for packets that leave together */
 } MccReceiver;
 
 typedef struct {

@@ -25,6 +25,7 @@ typedef struct {
   uint32_t target_ssrc;
   uint64_t sum_change;
   unsigned targets, sessions, lost, found, stops, resumes, key_units;
+  bool pairs;
   unsigned active, left, timed_out, quarantined;
   MccTime last_session, session_gap_min, session_gap_max;
   double session_bytes; /* IP bytes of all announcements, RTT lists included */
@@ -133,6 +134,9 @@ drain (Fixture *self)
           self->key_unit_gap_min = MIN (self->key_unit_gap_min, self->now - self->last_key_unit);
         self->last_key_unit = self->now;
         self->key_units++;
+        break;
+      case MCC_SENDER_PAIRS:
+        self->pairs = action.pairs;
         break;
     }
   }

@@ -260,7 +260,7 @@ test_encode_refuses (void)
   REFUSED (sample_report, subtype, 0);
   REFUSED (sample_report, subtype, 4);
   REFUSED (sample_report, subtype, 33);
-  REFUSED (sample_report, report.flags, 0x100);
+  REFUSED (sample_report, report.flags, 0x10000);
   REFUSED (sample_report, report.echo, 0x1000000);
   REFUSED (sample_report, report.loss_ratio, -1e-9);
   REFUSED (sample_report, report.loss_ratio, 1.0000001);
@@ -442,7 +442,8 @@ static const Field fields[] = {
   { sample_report, 36, 4, 0, MCC_DROP_BAD_VALUE },           /* RTT */
   { sample_report, 36, 4, 10000000, MCC_DROP_NONE },         /* 10 s */
   { sample_report, 36, 4, 10000001, MCC_DROP_BAD_VALUE },    /* more */
-  { sample_report, 24, 2, 0xffff, MCC_DROP_NONE },           /* reserved: ignored */
+  { sample_report, 24, 1, 0xff, MCC_DROP_NONE },             /* reserved: ignored */
+  { sample_report, 25, 1, 0xff, MCC_DROP_NONE },             /* flags that are not known */
   { sample_report, 56, 1, 0xff, MCC_DROP_NONE },             /* broken, marked 1 */
   { sample_rtt, 14, 2, 2, MCC_DROP_NONE },                   /* fewer than there are */
   { sample_rtt, 14, 2, 4, MCC_DROP_MALFORMED },              /* one more than there is */

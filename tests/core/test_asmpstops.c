@@ -5,7 +5,7 @@
  */
 #include "vnetasmp.h"
 
-#define SEEDS 3
+#define SEEDS 6
 #define STOP (100 * MCC_MSECOND)
 #define STEP (50 * MCC_MSECOND)
 #define BEGIN (30 * MCC_SECOND)

@@ -374,6 +374,103 @@ test_clear (void)
   mcc_pacer_free (NULL);
 }
 
+/* What left together at each moment, of pictures of @packets packets of @bytes, 25 a second. */
+static void
+pictures (
+    uint64_t bps, unsigned packets, uint32_t bytes, bool pairs, GArray *bursts, double *longest)
+{
+  MccPacerConfig config = mcc_pacer_config_default;
+  Host host;
+
+  config.pairs = pairs;
+  host_init (&host, &config, bps);
+  MccTime end = host.now + 20 * MCC_SECOND;
+  *longest = 0.0;
+  for (MccTime frame = host.now; frame < end; frame += 40 * MCC_MSECOND) {
+    for (MccTime next; (next = mcc_pacer_next_timeout (host.pacer)) < frame;) {
+      guint before = host.next;
+      host.now = MAX (host.now, next);
+      host_release (&host);
+      guint burst = host.next - before;
+      g_assert_cmpuint (burst, >, 0);
+      g_array_append_val (bursts, burst);
+    }
+    host.now = frame;
+    for (unsigned i = 0; i < packets; i++) {
+      Packet packet = { host.now, bytes };
+      g_array_append_val (host.queued, packet);
+      mcc_pacer_enqueue (host.pacer, 1, bytes, host.now);
+    }
+  }
+  *longest = host.delay_max;
+  host_clear (&host);
+}
+
+static unsigned
+count_of (const GArray *bursts, guint packets)
+{
+  unsigned count = 0;
+  for (guint i = 0; i < bursts->len; i++)
+    count += g_array_index (bursts, guint, i) == packets;
+  return count;
+}
+
+/* Once a second two packets leave together where they are far apart: of one picture at once, of two
+ * as the first one waits for the second. Closer packets never do, and none where it is not wanted.
+ */
+static void
+test_pairs (void)
+{
+  static const struct {
+    uint64_t bps;
+    unsigned packets;
+    uint32_t bytes;
+    bool wanted, pairs;
+  } table[] = { { 30000, 1, 150, true, true }, { 30000, 1, 150, false, false },
+    { 400000, 2, 1000, true, true }, { 400000, 2, 1000, false, false },
+    { 2000000, 8, 1250, true, false } };
+
+  for (unsigned i = 0; i < G_N_ELEMENTS (table); i++) {
+    GArray *bursts = g_array_new (FALSE, FALSE, sizeof (guint));
+    double longest;
+    pictures (table[i].bps, table[i].packets, table[i].bytes, table[i].wanted, bursts, &longest);
+    unsigned two = count_of (bursts, 2);
+    g_test_message ("%u kb/s: %u of two, longest wait %.1f ms", (unsigned)(table[i].bps / 1000),
+        two, longest * 1e3);
+    if (table[i].pairs) {
+      g_assert_cmpuint (two, >=, 18);
+      g_assert_cmpuint (two, <=, 21);
+    } else if (!table[i].wanted) {
+      g_assert_cmpuint (two, ==, 0);
+    }
+    g_assert_cmpfloat (longest, <=, 0.15);
+    g_array_free (bursts, TRUE);
+  }
+}
+
+/* One that waits for the next waits in vain where none comes, but no longer than it may; flushed,
+ * it is forgotten. */
+static void
+test_pair_of_one (void)
+{
+  MccPacerConfig config = mcc_pacer_config_default;
+  Host host;
+
+  config.pairs = true;
+  host_init (&host, &config, 100000);
+  host_frame (&host, 500, true);
+  g_assert_cmpuint (mcc_pacer_queued_packets (host.pacer), ==, 1);
+  host_run (&host, host.now + MCC_PACER_HOLD + 1);
+  g_assert_cmpuint (mcc_pacer_queued_packets (host.pacer), ==, 0);
+  g_assert_cmpfloat (host.delay_max, <=, 1e-9 * (double)MCC_PACER_HOLD + 1e-6);
+  host_run (&host, host.now + 2 * MCC_SECOND);
+  host_frame (&host, 500, true);
+  mcc_pacer_clear (host.pacer);
+  host.next = host.queued->len;
+  g_assert_cmpuint (mcc_pacer_next_timeout (host.pacer), ==, MCC_TIME_NONE);
+  host_clear (&host);
+}
+
 /* When the newest packet has left, after a picture of @packets full ones in a lane of 100 kb/s. */
 static MccTime
 hasty_picture (unsigned packets, uint64_t most_bps)
@@ -462,6 +559,8 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/pacer/pairs", test_pairs);
+  g_test_add_func ("/pacer/pair-of-one", test_pair_of_one);
   g_test_add_func ("/pacer/mean-30-ms-max-150-ms-bursts-5-ms", test_trace);
   g_test_add_func ("/pacer/a-layer-hurries-as-far-as-the-rate-of-all-allows", test_haste);
   g_test_add_func ("/pacer/haste-ends-with-the-queue", test_haste_ends);

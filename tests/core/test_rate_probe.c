@@ -24,6 +24,8 @@ init (Fixture *f)
 {
   *f = (Fixture){ .rate = { .target_limit_s = INFINITY,
                       .loss_foreign = MCC_TIME_NONE,
+                      .doubted = MCC_TIME_NONE,
+                      .known_ours = MCC_TIME_NONE,
                       .floor = { MCC_TIME_NONE, MCC_TIME_NONE },
                       .base = { .mode = MCC_RATE_DELAY, .rate_bps = CARRIED } } };
   f->input = (MccRateInput){ .now = 77 * MCC_SECOND,
@@ -201,6 +203,14 @@ waits (void)
     break;
   }
   g_assert_cmpuint (f.rate.probe.vain, ==, 1);
+
+  init (&f); /* pairs showed that the queue is ours, and the link is the same */
+  f.rate.known_ours = f.input.now;
+  g_assert_cmpuint (steps_to_probe (&f), >=, 600);
+  init (&f);
+  f.rate.known_ours = f.input.now;
+  f.rate.slower_at = f.input.now + 1;
+  g_assert_cmpuint (steps_to_probe (&f), <, 600);
 
   init (&f); /* a loss that we had not to answer for */
   f.rate.loss_foreign = f.input.now;

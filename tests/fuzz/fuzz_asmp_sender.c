@@ -25,7 +25,7 @@ typedef struct {
   uint64_t min_bps, max_bps, told_bps;
   MccTime key_unit; /* last */
   uint32_t session_number;
-  bool has_session, feedback_lost, told_feedback, stopped;
+  bool has_session, feedback_lost, told_feedback, stopped, pairs;
   uint32_t number[SSRCS];
   uint32_t sent_seq;
   uint64_t accepted;
@@ -130,6 +130,10 @@ check_action (Host *self, const MccSenderAction *action)
       CHECK (
           self->key_unit == MCC_TIME_NONE || self->now - self->key_unit >= MCC_KEY_UNIT_INTERVAL);
       self->key_unit = self->now;
+      break;
+    case MCC_SENDER_PAIRS:
+      CHECK (action->pairs != self->pairs);
+      self->pairs = action->pairs;
       break;
     default:
       CHECK (false);

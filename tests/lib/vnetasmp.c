@@ -49,6 +49,7 @@ struct VnetSender {
   } lag[LAG_SLOTS];
   guint lag_head, lag_count;
   GQueue paced; /* sizes */
+  MccPacerConfig pacing;
   MccPacer *pacer;
   MccTime next_frame;
   guint64 sent_bytes, rtcp_bytes, reports;
@@ -79,6 +80,9 @@ sender_drain (VnetSender *self, MccTime now)
         slot = (slot + LAG_SLOTS - 1) % LAG_SLOTS;
       self->lag[slot].time = now + self->config.lag;
       self->lag[slot].bps = action.target_bps;
+    } else if (action.type == MCC_SENDER_PAIRS) {
+      self->pacing.pairs = action.pairs;
+      mcc_pacer_set_config (self->pacer, &self->pacing);
     } else if (action.type == MCC_SENDER_SEND_SESSION) {
       MccApp app = { .ssrc = self->ssrc, .subtype = MCC_APP_SESSION, .session = *action.session };
       app.session.send_time = mcc_abs_send_time (now);
@@ -211,9 +215,9 @@ vnet_sender_new (Vnet *vnet, const VnetSenderConfig *config, MccTime up_delay)
   self->seq = (guint16)mcc_rng_next (vnet_rng (vnet));
   self->target_bps = self->encoder_bps = config->start_bps;
   g_queue_init (&self->paced);
-  MccPacerConfig pacer = mcc_pacer_config_default;
-  pacer.factor = config->pacing;
-  self->pacer = mcc_pacer_new (&pacer);
+  self->pacing = mcc_pacer_config_default;
+  self->pacing.factor = config->pacing;
+  self->pacer = mcc_pacer_new (&self->pacing);
   mcc_pacer_set_target (self->pacer, config->start_bps);
   MccTime now = config->epoch + vnet_now (vnet);
   MccAsmpSenderConfig core = { .variant = config->variant,

@@ -286,6 +286,9 @@ AsmpSender::Act (const MccSenderAction &action)
     case MCC_SENDER_KEY_UNIT:
       m_source->KeyUnit ();
       break;
+    case MCC_SENDER_PAIRS:
+      m_source->SetPairs (action.pairs);
+      break;
     case MCC_SENDER_RECEIVER:
     case MCC_SENDER_FEEDBACK_LOST:
     case MCC_SENDER_FEEDBACK_FOUND:

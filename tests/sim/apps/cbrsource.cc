@@ -3,6 +3,10 @@
 
 #include <algorithm>
 
+extern "C" {
+#include "mccpairs.h"
+}
+
 namespace sim
 {
 namespace
@@ -41,16 +45,25 @@ public:
       Plan ();
   }
 
+  void SetPairs (bool pairs) override
+  {
+    m_pairs = pairs;
+  }
+
   void KeyUnit () override
   {
   }
 
 private:
+  MccTime Spacing () const
+  {
+    return MCC_SECOND * 8 * m_bytes / std::max<std::uint64_t> (m_target_bps, 1);
+  }
+
   void Plan ()
   {
     m_timer.Cancel ();
-    MccTime spacing = MCC_SECOND * 8 * m_bytes / std::max<std::uint64_t> (m_target_bps, 1);
-    m_next = std::max (m_last + spacing, m_port.Now ());
+    m_next = std::max (m_last + Spacing (), m_port.Now ());
     m_timer = m_port.At (m_next, [this] {
       m_last = m_next;
       Send ();
@@ -61,6 +74,11 @@ private:
   {
     m_sending = true;
     m_sink (m_bytes);
+    if (m_running && m_pairs && mcc_pairs_due (m_paired, m_bytes, m_target_bps, m_last)) {
+      m_paired = m_last;
+      m_last += Spacing ();
+      m_sink (m_bytes);
+    }
     m_sending = false;
     if (m_running)
       Plan ();
@@ -70,8 +88,8 @@ private:
   std::uint32_t m_bytes;
   Sink m_sink;
   std::uint64_t m_target_bps = 0;
-  bool m_running = false, m_sending = false;
-  MccTime m_last = 0, m_next = 0;
+  bool m_running = false, m_sending = false, m_pairs = false;
+  MccTime m_last = 0, m_next = 0, m_paired = MCC_TIME_NONE;
   ns3::EventId m_timer;
 };
 

@@ -25,6 +25,8 @@ public:
   virtual void Start () = 0;
   virtual void Stop () = 0;
   virtual void SetTarget (std::uint64_t target_bps) = 0;
+  /* From now on packets leave together now and then (mccpairs.h), or do not. */
+  virtual void SetPairs (bool pairs) = 0;
   /* A picture that can be decoded by itself is wanted. */
   virtual void KeyUnit () = 0;
 };
@@ -35,7 +37,7 @@ struct MediaSourceConfig {
   nlohmann::json source;      /* {"type": "cbr"} or {"type": "video", ...} */
 };
 
-/* The papers' ideal source: full packets, evenly spaced at the target rate. */
+/* The papers' ideal source: full packets, evenly spaced at the target rate, but for pairs. */
 std::unique_ptr<MediaSource> NewCbrSource (
     Port &port, const MediaSourceConfig &config, MediaSource::Sink sink);
 /* Frames of a real encoder: videosource.cc. */

@@ -31,6 +31,13 @@ public:
   {
   }
 
+  void SetPairs (bool pairs)
+  {
+    MccPacerConfig config = mcc_pacer_config_default;
+    config.pairs = pairs;
+    mcc_pacer_set_config (m_pacer.get (), &config);
+  }
+
   /* Of a layer of several, which make @all_bps together. */
   void SetHaste (std::uint64_t all_bps)
   {

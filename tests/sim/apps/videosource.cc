@@ -132,6 +132,11 @@ public:
     Ask ();
   }
 
+  void SetPairs (bool pairs) override
+  {
+    m_paced.SetPairs (pairs);
+  }
+
   void KeyUnit () override
   {
     m_encoder.RequestKey ();
