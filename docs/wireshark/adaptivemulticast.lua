@@ -38,6 +38,8 @@ flag ("report.has_loss", "Loss since the last report", 0x10)
 flag ("report.leaving", "Leaving", 0x20)
 flag ("report.key_unit", "Needs a key unit", 0x40)
 flag ("report.no_caps", "Has no caps yet", 0x80)
+field ("uint8", "report.more_flags", "More flags", base.HEX)
+flag ("report.pairs", "Asks for packets that leave together", 0x01)
 field ("uint64", "report.rate", "Rate (bit/s)")
 field ("uint8", "report.level", "Level: highest layer received")
 field ("uint8", "report.wanted", "Layer that the layer flags are about")
@@ -150,6 +152,9 @@ local function report (buffer, tree, name)
   end
   flags (tree, buffer, "flags", 13, report_flags)
   add (tree, buffer, { { "report.rate", 14, 6 }, { "number", 20, 4 } })
+  if name ~= "ELM " then
+    flags (tree, buffer, "report.more_flags", 25, { "report.pairs" })
+  end
   if name == "ASSP" then
     tree:add (f["stream"], buffer (24, 1))
   elseif name == "ELM " then

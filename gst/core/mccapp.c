@@ -198,7 +198,8 @@ decode_report (const uint8_t *data, size_t size, MccAppReport *out)
     return MCC_DROP_MALFORMED;
   *out = (MccAppReport){
     .number = mcc_app_get32 (data + REPORT_NUMBER),
-    .flags = (uint32_t)data[REPORT_MORE_FLAGS] << 8 | data[MCC_APP_OFFSET_FLAGS],
+    .flags = data[MCC_APP_OFFSET_FLAGS],
+    .more_flags = data[REPORT_MORE_FLAGS],
     .rate_bps = mcc_app_get (data + REPORT_RATE, 6),
     .received_bps = mcc_app_get (data + REPORT_RECEIVED, 6),
     .ecn = data[REPORT_ECN] >> 6,
@@ -378,7 +379,7 @@ mcc_app_size (const MccApp *app)
 static bool
 encode_report (const MccAppReport *report, uint8_t *data)
 {
-  if (report->flags > UINT16_MAX || report->echo > UINT24_MAX
+  if (report->flags > UINT8_MAX || report->more_flags > UINT8_MAX || report->echo > UINT24_MAX
       || !(report->loss_ratio >= 0.0 && report->loss_ratio <= 1.0)
       || !(report->marked_share >= 0.0 && report->marked_share <= 1.0)
       || report->ecn > MCC_REPORT_ECN_BROKEN)
@@ -386,7 +387,7 @@ encode_report (const MccAppReport *report, uint8_t *data)
   data[REPORT_ECN]
       = (uint8_t)(report->ecn << 6 | (unsigned)(report->marked_share * REPORT_MARKED_MAX + 0.5));
   data[MCC_APP_OFFSET_FLAGS] = (uint8_t)report->flags;
-  data[REPORT_MORE_FLAGS] = (uint8_t)(report->flags >> 8);
+  data[REPORT_MORE_FLAGS] = (uint8_t)report->more_flags;
   mcc_app_put (data + REPORT_RATE, 6, min_u64 (report->rate_bps, MCC_APP_RATE_MAX));
   mcc_app_put (data + REPORT_NUMBER, 4, report->number);
   mcc_app_put (data + REPORT_RECEIVED, 6, min_u64 (report->received_bps, MCC_APP_RATE_MAX));

@@ -34,7 +34,8 @@
 #define MCC_REPORT_LEAVING 0x20u      /* last report before BYE */
 #define MCC_REPORT_KEY_UNIT 0x40u     /* first report: has no decodable picture yet */
 #define MCC_REPORT_NO_CAPS 0x80u      /* has not heard the strings of an announcement yet */
-#define MCC_REPORT_PAIRS 0x100u       /* asks for packets that leave together (mccpairs.h) */
+/* MccAppReport.more_flags */
+#define MCC_REPORT_PAIRS 0x01u /* asks for packets that leave together (mccpairs.h) */
 
 /* MccAppReport.ecn: what the receiver makes of ECN marks. */
 typedef enum {
@@ -47,7 +48,8 @@ typedef enum {
 /* Receiver's report (subtype 1). */
 typedef struct {
   uint32_t number;        /* report number, +1 each report, wraps */
-  uint32_t flags;         /* 16 bits on the wire */
+  uint32_t flags;         /* 8 bits on the wire */
+  uint32_t more_flags;    /* 8 bits on the wire; not ELM's */
   uint64_t rate_bps;      /* TCP-friendly rate */
   uint64_t received_bps;  /* rate received lately */
   double loss_ratio;      /* 0..1, in steps of 1 / (2^32 - 1); marks (ECN) included */

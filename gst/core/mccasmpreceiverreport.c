@@ -141,7 +141,7 @@ fill_report (MccAsmpReceiver *self, MccAppReport *out)
   if (is_congested (self))
     out->flags |= MCC_REPORT_CONGESTED;
   if (mcc_rate_asks_pairs (self->rate))
-    out->flags |= MCC_REPORT_PAIRS;
+    out->more_flags |= MCC_REPORT_PAIRS;
   if (lost > self->lost_reported)
     out->flags |= MCC_REPORT_LOSS;
   if (self->key_unit)

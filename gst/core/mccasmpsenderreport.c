@@ -65,7 +65,7 @@ take_report (MccAsmpSender *self, MccReceiver *receiver, const MccAppReport *rep
   }
   receiver->number = report->number;
   receiver->no_limit = (report->flags & MCC_REPORT_NO_LIMIT) != 0;
-  receiver->pairs = (report->flags & MCC_REPORT_PAIRS) != 0;
+  receiver->pairs = (report->more_flags & MCC_REPORT_PAIRS) != 0;
   receiver->rate_bps = report->rate_bps;
   receiver->received_bps = report->received_bps;
   receiver->potential_bps = report->potential_bps;

@@ -103,7 +103,7 @@ mcc_elm_app_decode (const uint8_t *data, size_t size, MccElmApp *out)
     app.level = data[REPORT_LEVELS] >> 4;
     app.wanted = data[REPORT_LEVELS] & 0x0fu;
     app.flags = data[REPORT_FLAGS];
-    app.asmp.report.flags &= UINT8_MAX; /* the others are where these are */
+    app.asmp.report.more_flags = 0; /* where ELM's are */
     app.asmp.report.level = (uint8_t)app.level;
     if (app.level >= MCC_ELM_LAYERS_MAX || app.wanted >= MCC_ELM_LAYERS_MAX)
       drop = MCC_DROP_BAD_VALUE;

@@ -122,6 +122,7 @@ typedef struct {
   double own_queue_s;          /* what we alone can have left in the queue */
   MccTime competed;            /* newest decision in TCP mode; MCC_TIME_NONE: none */
   MccTime doubted, known_ours; /* mccratepairs.c; MCC_TIME_NONE: not yet */
+  double known_bps;            /* what arrived then */
   bool filled;                 /* a queue of our own stood above its target since the mode began */
   MccTime less_since;          /* clearly less arrives than was sent; MCC_TIME_NONE: it does not */
   /* At the lowest rate (mccratefloor.c). */

@@ -8,6 +8,7 @@
 #define ASK_TIME (8 * MCC_SECOND)    /* after a queue that may be others' */
 #define KNOWN_TIME (60 * MCC_SECOND) /* that it is ours */
 #define OURS 0.85                    /* received, of what the link is seen to carry */
+#define LESS 0.7                     /* ... of what was then: others may have come */
 
 /* Of the link as it is now. 0: not known. */
 double
@@ -22,7 +23,8 @@ bool
 mcc_rate_enhanced_knows_ours (const MccRateEnhanced *self, const MccRateInput *input)
 {
   return self->known_ours != MCC_TIME_NONE && self->known_ours >= self->slower_at
-         && input->now - self->known_ours < KNOWN_TIME;
+         && input->now - self->known_ours < KNOWN_TIME
+         && (double)input->received_bps >= LESS * self->known_bps;
 }
 
 /* Whoever holds a queue for its own asks whether it is. Pairs cost a packet of queue, and who
@@ -39,8 +41,10 @@ mcc_rate_enhanced_ask_pairs (MccRateEnhanced *self, const MccRateInput *input)
   if (input->queue_peak > mcc_rate_enhanced_target_queue (self, input))
     self->doubted = input->now;
   double link_bps = mcc_rate_enhanced_pairs_bps (self, input);
-  if (link_bps > 0.0 && (double)(input->received_now_bps + input->grain_bps) >= OURS * link_bps)
+  if (link_bps > 0.0 && (double)(input->received_now_bps + input->grain_bps) >= OURS * link_bps) {
     self->known_ours = input->now;
+    self->known_bps = (double)input->received_bps;
+  }
   bool doubts = self->doubted != MCC_TIME_NONE && input->now - self->doubted < ASK_TIME;
   self->base.asks_pairs = doubts && !mcc_rate_enhanced_knows_ours (self, input);
 }

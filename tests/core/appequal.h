@@ -16,6 +16,7 @@ assert_equal (const MccApp *a, const MccApp *b)
   if (a->subtype == MCC_APP_REPORT) {
     g_assert_cmpuint (a->report.number, ==, b->report.number);
     g_assert_cmpuint (a->report.flags, ==, b->report.flags);
+    g_assert_cmpuint (a->report.more_flags, ==, b->report.more_flags);
     g_assert_cmpuint (a->report.rate_bps, ==, b->report.rate_bps);
     g_assert_cmpuint (a->report.received_bps, ==, b->report.received_bps);
     g_assert_cmpfloat (a->report.loss_ratio, ==, b->report.loss_ratio);

@@ -212,7 +212,7 @@ typedef struct {
   uint32_t ssrc;
   unsigned host;
   uint32_t number;
-  uint32_t flags;
+  uint32_t flags, more_flags;
   uint64_t rate_bps;
   MccTime rtt;
   double loss_ratio;
@@ -227,6 +227,7 @@ peer_report (Fixture *self, Peer *peer)
   MccAddress from = address_of (peer->host);
   MccAppReport report = { .number = peer->number++,
     .flags = peer->flags | (peer->rtt > 0 ? MCC_REPORT_RTT_MEASURED | MCC_REPORT_ECHO : 0),
+    .more_flags = peer->more_flags,
     .rate_bps = peer->rate_bps,
     .received_bps = self->target,
     .loss_ratio = peer->loss_ratio,

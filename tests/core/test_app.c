@@ -260,7 +260,8 @@ test_encode_refuses (void)
   REFUSED (sample_report, subtype, 0);
   REFUSED (sample_report, subtype, 4);
   REFUSED (sample_report, subtype, 33);
-  REFUSED (sample_report, report.flags, 0x10000);
+  REFUSED (sample_report, report.flags, 0x100);
+  REFUSED (sample_report, report.more_flags, 0x100);
   REFUSED (sample_report, report.echo, 0x1000000);
   REFUSED (sample_report, report.loss_ratio, -1e-9);
   REFUSED (sample_report, report.loss_ratio, 1.0000001);

@@ -16,17 +16,17 @@ who_limits_asks (void)
     Peer slow = { .ssrc = 1, .host = 1, .rate_bps = 300000, .rtt = 100 * MCC_MSECOND };
     Peer fast = { .ssrc = 2, .host = 2, .rate_bps = 900000, .rtt = 100 * MCC_MSECOND };
     fixture_init (&f, &config);
-    fast.flags = MCC_REPORT_PAIRS;
+    fast.more_flags = MCC_REPORT_PAIRS;
     for (guint k = 0; k < 20; k++) {
       peer_report (&f, &slow);
       peer_report (&f, &fast);
       run_for (&f, MCC_SECOND);
       g_assert_false (f.pairs && k > 2);
     }
-    slow.flags = MCC_REPORT_PAIRS;
+    slow.more_flags = MCC_REPORT_PAIRS;
     peer_report (&f, &slow);
     g_assert_true (f.pairs == enhanced);
-    slow.flags = 0;
+    slow.more_flags = 0;
     peer_report (&f, &slow);
     g_assert_false (f.pairs);
     fixture_clear (&f);

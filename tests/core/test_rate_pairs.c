@@ -78,6 +78,30 @@ knows (void)
   }
 }
 
+/* Who then receives much less, though the link is the same, has to ask again. */
+static void
+knows_no_longer (void)
+{
+  Fixture self;
+  init (&self);
+  rate_queue (&self.f, 80);
+  run (&self, 0.2, RATE);
+  rate_queue (&self.f, 0);
+  run (&self, 4, RATE);
+  run (&self, 8, 0);
+  for (guint percent = 95; percent >= 60; percent -= 5) {
+    self.f.input.max_bps = RATE * percent / 100;
+    run (&self, 0.5, 0);
+    rate_receive (&self.f, RATE * percent / 100);
+    rate_queue (&self.f, 80);
+    rate_step (&self.f);
+    g_assert_cmpint (rate_mode (&self.f), ==, MCC_RATE_DELAY);
+    g_assert_true (mcc_rate_asks_pairs (self.f.rate) == (percent < 70));
+    rate_queue (&self.f, 0);
+  }
+  rate_clear (&self.f);
+}
+
 /* A queue on a link that is seen to carry much more is others', and is competed for: without an
  * asking any more. One on a link that carries no more is ours. */
 static void
@@ -104,6 +128,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/rate-pairs/asks", asks);
   g_test_add_func ("/rate-pairs/knows", knows);
+  g_test_add_func ("/rate-pairs/knows-no-longer", knows_no_longer);
   g_test_add_func ("/rate-pairs/shows-others", shows_others);
   return g_test_run ();
 }

@@ -85,6 +85,8 @@ dump_report (GString *out, const MccAppReport *report)
   if (report->ecn != MCC_REPORT_ECN_NONE || report->marked_share > 0.0)
     g_string_append_printf (out, "ecn %u\nmarked %s\n", report->ecn,
         g_ascii_formatd (loss, sizeof loss, "%.6f", report->marked_share));
+  if (report->more_flags != 0)
+    g_string_append_printf (out, "more_flags 0x%02x\n", report->more_flags);
 }
 
 static void

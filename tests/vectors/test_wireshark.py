@@ -42,6 +42,7 @@ FIELDS = {
     "level": "report.level",
     "wanted": "report.wanted",
     "layer_flags": "report.layer_flags",
+    "more_flags": "report.more_flags",
     "entry": "rtt.ssrc rtt.number rtt.rtt",
     "send_time": "session.send_time",
     "target_bps": "session.target",
