@@ -210,6 +210,7 @@ void
 mcc_asmp_path_splice (MccAsmpPath *self)
 {
   mcc_numbering_splice (&self->numbering);
+  mcc_pairs_init (&self->pairs);
   self->event_before = mcc_loss_last_event (self->loss);
   self->carried = (MccCarried){ 0 };
   mcc_meter_init (&self->fast, FAST_SPAN);

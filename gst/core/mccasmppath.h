@@ -30,7 +30,7 @@
 
 typedef struct {
   MccVariant variant;
-  bool paired; /* the sender pairs packets (mccpairs.h); the host's to set */
+  bool paired; /* the sender pairs packets (mccpairs.h); its owner's to set */
   MccLoss *loss;
   MccNumbering numbering;
   MccTime event_before; /* last loss event of the stream before; MCC_TIME_NONE: none */

@@ -150,9 +150,27 @@ packet_bits (const Entry *entry)
   return 8.0 * ceil ((double)entry->bytes / entry->packets);
 }
 
+/* Whether a packet of @bits that may leave now shall leave with the next one. */
+static bool
+pair_due (const MccPacer *self, double bits, MccTime now)
+{
+  return self->config.pairs
+         && mcc_pairs_due (self->paired, (uint32_t)(bits / 8.0), (uint64_t)self->target_bps, now);
+}
+
+/* Until then the only packet, of @entry, waits for the one that shall leave with it: not where that
+ * is not expected by then, and so that what comes then need not hurry. */
+static MccTime
+hold_end (const MccPacer *self, const Entry *entry)
+{
+  MccTime hold = mcc_time_min (MCC_PACER_HOLD, planned_delay (self) * 2 / 3);
+  bool comes = packet_bits (entry) < self->target_bps * mcc_time_to_seconds (hold);
+  return entry->time + (comes ? hold : 0);
+}
+
 /* What must be in the bucket for it to leave; what it lacks is a debt afterwards. Half a burst at
  * most, so that a late timer finds room to save the other half, and still never two packets that
- * are more than a burst together. */
+ * are more than a burst together, but for pairs. */
 static double
 needed_credit (const MccPacer *self, double bits)
 {
@@ -263,18 +281,30 @@ count_overrun (MccPacer *self, double bps, MccTime now)
   self->pressure_time = now;
 }
 
+/* Of a packet that could have left, and leaves now that its fellow has come. */
+static double
+held_bits (const MccPacer *self, MccTime now)
+{
+  if (self->packets != 1)
+    return 0.0;
+  double bits = packet_bits (entry_at (self, self->head));
+  bool may_leave = self->credit >= needed_credit (self, bits) - CREDIT_EPSILON;
+  return may_leave && pair_due (self, bits, now) ? bits : 0.0;
+}
+
 void
 mcc_pacer_enqueue (MccPacer *self, uint32_t packets, uint32_t bytes, MccTime now)
 {
   if (packets == 0)
     return;
   bool full = refill (self, now);
+  double held = held_bits (self, now);
 
   append (self, packets, bytes, now);
   hurry (self);
 
   /* As long as packets leave at the old rate the older ones require no more than before. */
-  double bits = 8.0 * (double)self->bytes + fmax (-self->credit, 0.0);
+  double bits = 8.0 * (double)self->bytes + fmax (-self->credit, 0.0) - held;
   double bps = bits / mcc_time_to_seconds (planned_delay (self));
   if (bps > self->required_bps) {
     self->required_bps = bps;
@@ -299,21 +329,6 @@ count_delay (MccPacer *self, uint32_t packets, MccTime entry_time, MccTime now)
   }
   self->delay_sum += packets * mcc_time_to_seconds (now > entry_time ? now - entry_time : 0);
   self->delay_count += packets;
-}
-
-/* Whether a packet of @bits that may leave now shall leave with the next one. */
-static bool
-pair_due (const MccPacer *self, double bits, MccTime now)
-{
-  return self->config.pairs
-         && mcc_pairs_due (self->paired, (uint32_t)(bits / 8.0), (uint64_t)self->target_bps, now);
-}
-
-/* Until then the only packet, of @entry, waits for the one that shall leave with it. */
-static MccTime
-hold_end (const MccPacer *self, const Entry *entry)
-{
-  return mcc_time_min (entry->time + MCC_PACER_HOLD, deadline (self, entry));
 }
 
 /* Packets of the oldest entry that may leave; takes them. @others: that wait behind it. @along: the

@@ -15,7 +15,8 @@
  * 1 ms early, so that a timer that is late by less keeps the bound.
  *
  * With pairs: where packets are far apart two leave together now and then (mccpairs.h), of what is
- * queued; a single one waits for the next for MCC_PACER_HOLD, and no longer than its bound.
+ * queued; a single one waits for the next, which is expected by then, for MCC_PACER_HOLD and two
+ * thirds of max_delay at most.
  *
  * Each of several layers has a pacer of its own, at its own rate, so that its packets leave between
  * those of others. With haste: who waits for all layers shall not wait for the slowest one, so what

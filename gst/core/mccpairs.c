@@ -24,9 +24,12 @@ static void
 note_proof (MccPairs *self, uint32_t bytes, MccTime arrival)
 {
   unsigned newest = self->proofs++ % MCC_PAIRS_KEPT;
+  uint64_t bits = 8 * (uint64_t)bytes;
+  MccTime apart = arrival - self->first;
+  MccTime least = apart > MCC_PAIRS_JITTER ? apart - MCC_PAIRS_JITTER : 1;
   self->proof[newest].time = arrival;
-  self->proof[newest].bps
-      = 8 * (uint64_t)bytes * MCC_SECOND / (arrival - self->first + MCC_PAIRS_JITTER);
+  self->proof[newest].bps = bits * MCC_SECOND / (apart + MCC_PAIRS_JITTER);
+  self->proof[newest].most_bps = bits * MCC_SECOND / least;
 }
 
 void
@@ -47,8 +50,9 @@ mcc_pairs_handle_packet (MccPairs *self, uint64_t number, uint32_t bytes, MccTim
   self->started = true;
 }
 
-uint64_t
-mcc_pairs_proven_bps (const MccPairs *self, MccTime since, MccTime now)
+/* 0: too few. */
+static uint64_t
+median (const MccPairs *self, bool most, MccTime since, MccTime now)
 {
   uint64_t seen[MCC_PAIRS_KEPT];
   unsigned count = 0;
@@ -57,10 +61,24 @@ mcc_pairs_proven_bps (const MccPairs *self, MccTime since, MccTime now)
     MccTime time = self->proof[i].time;
     if (time <= since || now >= time + MCC_PAIRS_SPAN)
       continue;
+    uint64_t bps = most ? self->proof[i].most_bps : self->proof[i].bps;
     unsigned at = count++;
-    for (; at > 0 && seen[at - 1] < self->proof[i].bps; at--)
+    for (; at > 0 && seen[at - 1] < bps; at--)
       seen[at] = seen[at - 1];
-    seen[at] = self->proof[i].bps;
+    seen[at] = bps;
   }
   return count >= MCC_PAIRS_LEAST ? seen[count / 2] : 0;
+}
+
+uint64_t
+mcc_pairs_proven_bps (const MccPairs *self, MccTime since, MccTime now)
+{
+  return median (self, false, since, now);
+}
+
+uint64_t
+mcc_pairs_most_bps (const MccPairs *self, MccTime since, MccTime now)
+{
+  uint64_t bps = median (self, true, since, now);
+  return bps > 0 ? bps : UINT64_MAX;
 }

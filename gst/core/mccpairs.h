@@ -41,7 +41,7 @@ typedef struct {
   MccTime first;     /* the newest packet came, and may be a pair's first; MCC_TIME_NONE: is none */
   struct {
     MccTime time;
-    uint64_t bps;
+    uint64_t bps, most_bps; /* with the jitter on either side */
   } proof[MCC_PAIRS_KEPT];
   uint64_t proofs; /* ever */
 } MccPairs;
@@ -51,5 +51,7 @@ void mcc_pairs_init (MccPairs *self);
  * waited @queue. */
 void mcc_pairs_handle_packet (MccPairs *self, uint64_t number, uint32_t bytes, MccTimeDelta apart,
     MccTime queue, MccTime arrival);
-/* Bit/s, of pairs that came after @since; 0: too few. */
+/* Bit/s, of pairs that came after @since: what the link carries at least; 0: too few. */
 uint64_t mcc_pairs_proven_bps (const MccPairs *self, MccTime since, MccTime now);
+/* ... and at most, but for others' packets between the two; UINT64_MAX: too few. */
+uint64_t mcc_pairs_most_bps (const MccPairs *self, MccTime since, MccTime now);

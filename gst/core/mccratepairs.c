@@ -27,6 +27,16 @@ mcc_rate_enhanced_knows_ours (const MccRateEnhanced *self, const MccRateInput *i
          && (double)input->received_bps >= LESS * self->known_bps;
 }
 
+/* By what it carries at most: a short packet is over within the jitter, and says little. */
+static bool
+shows_ours (const MccRateEnhanced *self, const MccRateInput *input)
+{
+  if (input->pairs == NULL)
+    return false;
+  uint64_t most_bps = mcc_pairs_most_bps (input->pairs, self->slower_at, input->now);
+  return (double)(input->received_now_bps + input->grain_bps) >= OURS * (double)most_bps;
+}
+
 /* Whoever holds a queue for its own asks whether it is. Pairs cost a packet of queue, and who
  * competes needs no proof: packets that leave together would meet fewer of the losses there than
  * paced ones. */
@@ -40,8 +50,7 @@ mcc_rate_enhanced_ask_pairs (MccRateEnhanced *self, const MccRateInput *input)
   }
   if (input->queue_peak > mcc_rate_enhanced_target_queue (self, input))
     self->doubted = input->now;
-  double link_bps = mcc_rate_enhanced_pairs_bps (self, input);
-  if (link_bps > 0.0 && (double)(input->received_now_bps + input->grain_bps) >= OURS * link_bps) {
+  if (shows_ours (self, input)) {
     self->known_ours = input->now;
     self->known_bps = (double)input->received_bps;
   }

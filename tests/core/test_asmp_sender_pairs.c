@@ -29,6 +29,15 @@ who_limits_asks (void)
     slow.more_flags = 0;
     peer_report (&f, &slow);
     g_assert_false (f.pairs);
+    slow.more_flags = MCC_REPORT_PAIRS;
+    peer_report (&f, &slow);
+    g_assert_true (f.pairs == enhanced);
+    fast.more_flags = 0;
+    for (guint k = 0; k < 60; k++) { /* it is heard no more */
+      peer_report (&f, &fast);
+      run_for (&f, MCC_SECOND);
+    }
+    g_assert_false (f.pairs);
     fixture_clear (&f);
   }
 }

@@ -444,6 +444,13 @@ test_pairs (void)
       g_assert_cmpuint (two, ==, 0);
     }
     g_assert_cmpfloat (longest, <=, 0.15);
+    if (table[i].wanted && !table[i].pairs) {
+      GArray *evenly = g_array_new (FALSE, FALSE, sizeof (guint));
+      pictures (table[i].bps, table[i].packets, table[i].bytes, false, evenly, &longest);
+      g_assert_cmpuint (two, ==, count_of (evenly, 2));
+      g_assert_cmpuint (bursts->len, ==, evenly->len);
+      g_array_free (evenly, TRUE);
+    }
     g_array_free (bursts, TRUE);
   }
 }

@@ -76,6 +76,7 @@ at_most_the_capacity (void)
       pair (&f, bytes, service - early);
       alone (&f, 3);
       g_assert_cmpfloat ((double)proven (&f), <=, link_bps);
+      g_assert_cmpfloat ((double)mcc_pairs_most_bps (&f.pairs, 0, f.arrival), >=, 0.999 * link_bps);
       if (k >= MCC_PAIRS_LEAST && link_bps < 100e3)
         g_assert_cmpfloat ((double)proven (&f), >=, 0.8 * link_bps);
     }
@@ -141,6 +142,8 @@ few_and_old (void)
     alone (&f, 5);
   }
   g_assert_cmpuint (proven (&f), ==, 1000000);
+  g_assert_cmpuint (mcc_pairs_most_bps (&f.pairs, 0, f.arrival), ==, 8000000 / 6);
+  g_assert_cmpuint (mcc_pairs_most_bps (&f.pairs, f.arrival, f.arrival), ==, UINT64_MAX);
   g_assert_cmpuint (mcc_pairs_proven_bps (&f.pairs, f.arrival, f.arrival), ==, 0);
   g_assert_cmpuint (mcc_pairs_proven_bps (&f.pairs, 0, f.arrival + MCC_PAIRS_SPAN), ==, 0);
 }

@@ -21,18 +21,25 @@ init (Fixture *self)
   self->f.input.pairs = &self->pairs;
 }
 
-/* @seconds in which two packets a second leave together, and a link of @link_bps, 0: none do. */
+/* @seconds in which two packets a second leave together, the second of @bytes, and a link of
+ * @link_bps, 0: none do. */
 static void
-run (Fixture *self, double seconds, guint64 link_bps)
+run_with (Fixture *self, double seconds, guint64 link_bps, guint32 bytes)
 {
   for (guint i = 0; i < (guint)(10 * seconds) && rate_mode (&self->f) == MCC_RATE_DELAY; i++) {
     rate_step (&self->f);
     MccTime now = self->f.input.now;
     mcc_pairs_handle_packet (&self->pairs, self->number++, 1200, RATE_STEP, 20 * MCC_MSECOND, now);
     if (i % 10 == 0 && link_bps > 0)
-      mcc_pairs_handle_packet (&self->pairs, self->number++, 1200, 0, 20 * MCC_MSECOND,
-          now + 9600 * MCC_SECOND / link_bps);
+      mcc_pairs_handle_packet (&self->pairs, self->number++, bytes, 0, 20 * MCC_MSECOND,
+          now + 8 * bytes * MCC_SECOND / link_bps);
   }
+}
+
+static void
+run (Fixture *self, double seconds, guint64 link_bps)
+{
+  run_with (self, seconds, link_bps, 1200);
 }
 
 /* Who has seen no queue asks nothing; who has does, for a while. */
@@ -53,6 +60,17 @@ asks (void)
   rate_clear (&self.f);
 }
 
+/* A queue came and went, and pairs showed that it was ours. */
+static void
+know_ours (Fixture *self)
+{
+  init (self);
+  rate_queue (&self->f, 80);
+  run (self, 0.2, RATE);
+  rate_queue (&self->f, 0);
+  run (self, 4, RATE);
+}
+
 /* Known to be ours it is not asked for again for a minute. */
 static void
 knows (void)
@@ -63,11 +81,7 @@ knows (void)
   } table[] = { { 1.0, FALSE }, { 40.0, FALSE }, { 75.0, TRUE } };
   for (guint i = 0; i < G_N_ELEMENTS (table); i++) {
     Fixture self;
-    init (&self);
-    rate_queue (&self.f, 80);
-    run (&self, 0.2, RATE);
-    rate_queue (&self.f, 0);
-    run (&self, 4, RATE);
+    know_ours (&self);
     g_assert_false (mcc_rate_asks_pairs (self.f.rate));
     run (&self, table[i].later, 0);
     rate_queue (&self.f, 80);
@@ -83,11 +97,7 @@ static void
 knows_no_longer (void)
 {
   Fixture self;
-  init (&self);
-  rate_queue (&self.f, 80);
-  run (&self, 0.2, RATE);
-  rate_queue (&self.f, 0);
-  run (&self, 4, RATE);
+  know_ours (&self);
   run (&self, 8, 0);
   for (guint percent = 95; percent >= 60; percent -= 5) {
     self.f.input.max_bps = RATE * percent / 100;
@@ -99,6 +109,20 @@ knows_no_longer (void)
     g_assert_true (mcc_rate_asks_pairs (self.f.rate) == (percent < 70));
     rate_queue (&self.f, 0);
   }
+  rate_clear (&self.f);
+}
+
+/* A short packet is over within the jitter: it does not show that the link carries no more. */
+static void
+short_ones_show_little (void)
+{
+  Fixture self;
+  init (&self);
+  rate_queue (&self.f, 80);
+  run_with (&self, 0.2, 4 * RATE, 120);
+  rate_queue (&self.f, 0);
+  run_with (&self, 4, 4 * RATE, 120);
+  g_assert_true (mcc_rate_asks_pairs (self.f.rate));
   rate_clear (&self.f);
 }
 
@@ -129,6 +153,7 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-pairs/asks", asks);
   g_test_add_func ("/rate-pairs/knows", knows);
   g_test_add_func ("/rate-pairs/knows-no-longer", knows_no_longer);
+  g_test_add_func ("/rate-pairs/short-ones-show-little", short_ones_show_little);
   g_test_add_func ("/rate-pairs/shows-others", shows_others);
   return g_test_run ();
 }
