@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "mccmedian.h"
+
 #define BUCKET (MCC_CAPACITY_SPAN / MCC_CAPACITY_BUCKETS)
 
 void
@@ -80,10 +82,7 @@ mcc_capacity_proven_bps (const MccCapacity *self, MccTime since, MccTime now)
     uint64_t bps = self->bucket[b].bps;
     if (self->bucket[b].index < oldest || self->bucket[b].index > newest || bps == 0)
       continue;
-    unsigned at = count++;
-    for (; at > 0 && seen[at - 1] < bps; at--)
-      seen[at] = seen[at - 1];
-    seen[at] = bps;
+    count = mcc_median_add (seen, count, bps);
   }
-  return count > 0 ? seen[count / 2] : 0;
+  return mcc_median_get (seen, count);
 }

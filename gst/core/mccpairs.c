@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "mccmedian.h"
+
 #define MEAN 16.0 /* packets */
 
 bool
@@ -61,13 +63,9 @@ median (const MccPairs *self, bool most, MccTime since, MccTime now)
     MccTime time = self->proof[i].time;
     if (time <= since || now >= time + MCC_PAIRS_SPAN)
       continue;
-    uint64_t bps = most ? self->proof[i].most_bps : self->proof[i].bps;
-    unsigned at = count++;
-    for (; at > 0 && seen[at - 1] < bps; at--)
-      seen[at] = seen[at - 1];
-    seen[at] = bps;
+    count = mcc_median_add (seen, count, most ? self->proof[i].most_bps : self->proof[i].bps);
   }
-  return count >= MCC_PAIRS_LEAST ? seen[count / 2] : 0;
+  return count >= MCC_PAIRS_LEAST ? mcc_median_get (seen, count) : 0;
 }
 
 uint64_t

@@ -165,7 +165,7 @@ rate_alone (RateFixture *f, gboolean unheard)
   rate_queue (f, 0);
   f->input.max_bps = MBPS;
   rate_lost_lately (f);
-  rate_steps (f, 90);
+  rate_steps (f, 80);
   g_assert_cmpint (rate_mode (f), ==, MCC_RATE_DELAY);
   g_assert_cmpuint (rate_bps (f), ==, MBPS);
   f->least_bps = MBPS;

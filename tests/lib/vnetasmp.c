@@ -49,6 +49,7 @@ struct VnetSender {
   } lag[LAG_SLOTS];
   guint lag_head, lag_count;
   GQueue paced; /* sizes */
+  guint64 pairs;
   MccPacerConfig pacing;
   MccPacer *pacer;
   MccTime next_frame;
@@ -170,7 +171,9 @@ sender_timeout (gpointer owner, MccTime now)
   VnetSender *self = owner;
   if (self->playing && now >= self->next_frame)
     encode_frame (self, now);
-  for (guint32 n = mcc_pacer_release (self->pacer, now); n > 0; n--)
+  guint32 n = mcc_pacer_release (self->pacer, now);
+  self->pairs += self->pacing.pairs && n == 2;
+  for (; n > 0; n--)
     release_packet (self, now);
   if (now >= mcc_asmp_sender_next_timeout (self->core))
     mcc_asmp_sender_handle_timeout (self->core, now);
@@ -291,6 +294,12 @@ guint64
 vnet_sender_rtcp_bytes (const VnetSender *self)
 {
   return self->rtcp_bytes;
+}
+
+guint64
+vnet_sender_pairs (const VnetSender *self)
+{
+  return self->pairs;
 }
 
 guint64

@@ -45,6 +45,8 @@ double vnet_sender_mean_target (
 guint64 vnet_sender_sent_bytes (const VnetSender *self);
 guint64 vnet_sender_rtcp_bytes (const VnetSender *self);
 guint64 vnet_sender_reports (const VnetSender *self);
+/* Two packets that left together while that was asked for. */
+guint64 vnet_sender_pairs (const VnetSender *self);
 MccAsmpSender *vnet_sender_core (VnetSender *self);
 guint32 vnet_sender_ssrc (const VnetSender *self);
 
