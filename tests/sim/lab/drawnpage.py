@@ -8,6 +8,7 @@ import statistics
 from . import drawn
 from .gridpage import table
 from .plots import VARIANTS, plt, save
+from .sections import CONTROL
 from .stats import wilson
 from .units import show
 
@@ -129,6 +130,11 @@ def values(outcomes, places, variant):
 
 def is_one(outcome):
     return outcome.plan.scenario.id.startswith("drawn-one-")
+
+
+def has_control(name, found):
+    """Whether a TCP flow can take our place: of several links it would take one."""
+    return name.startswith("drawn-one-") and len(found) == 1
 
 
 def within(found):
@@ -259,13 +265,19 @@ def nearest(by_variant, own):
 def rows_one(by_variant):
     """A row for each variant; of ours one more without videos: then both have data always."""
     rows = []
-    for name, found in by_variant.items():
+    control = by_variant.get(CONTROL, [])
+    rivals = {name: found for name, found in by_variant.items() if name != CONTROL}
+    for name, found in rivals.items():
         parts = {name: found}
         even = [value for value in found if not value.video]
         if name in OURS and 0 < len(even) < len(found):
             parts[f"{name}, without those that send a video"] = even
         for text, own in parts.items():
-            rows.append([text, len(own), *told_one(own), nearest(by_variant, own)])
+            rows.append([text, len(own), *told_one(own), nearest(rivals, own)])
+    for name, found in by_variant.items() if control else ():
+        own = [value for value in found if len(value.found) == 1]
+        text = "a TCP flow in our place" if name == CONTROL else name
+        rows.append([f"with one bottleneck: {text}", len(own), *told_one(own), "-"])
     return rows
 
 
@@ -277,13 +289,15 @@ def fill(template, outcomes, places, path, slots):
         names = list(dict.fromkeys(name for outcome in own for name in outcome.plan.variants))
         by[family] = {name: values(own, places, name) for name in names}
         by[family] = {name: found for name, found in by[family].items() if found}
-    figure(by[True], by[False], path)
+    rivals = {name: found for name, found in by[True].items() if name != CONTROL}
+    figure(rivals, by[False], path)
     main = by[True].get("enhanced", [])
     several = [[name, len(found), *told_many(found)] for name, found in by[False].items()]
     all_slots = slots | {
         "ONE": table(["variant", "runs", *TOLD, "nearest to TCP"], rows_one(by[True])),
         "WITHIN": within(main),
         "WITHIN_EVEN": within([value for value in main if not value.video]),
+        "WITHIN_ALONE": within([value for value in main if len(value.found) == 1]),
         "BEYOND": counted(sum(value.beyond for value in main), len(main)),
         "KINDS": kinds(main),
         "WORST": worst_one(main),
@@ -291,7 +305,7 @@ def fill(template, outcomes, places, path, slots):
         "WORST_ASSP": worst_many(by[False].get("assp", [])),
         "WORST_ELM": worst_many(by[False].get("elm", [])),
     }
-    for name in ("tfmcc", "pgmcc", "published"):
+    for name in ("tfmcc", "pgmcc", "published", CONTROL):
         all_slots[f"WITHIN_{name.upper()}"] = within(by[True].get(name, []))
     for name in ("asmp", "assp", "elm", "tfmcc", "smcc", "rlc"):
         found = by[False].get(name)

@@ -12,7 +12,7 @@ import tap
 import yaml
 from lab import drawn, drawnpage, normal, scenario
 
-NUMBERS = range(1, 301)
+NUMBERS = range(1, 401)
 
 
 def read(data):
@@ -156,6 +156,29 @@ def test_ours_is_counted_without_videos_too():
         ),
         ("tfmcc", 2, "2 of 2 (34 to 100 %)", "1 of 2 (9 to 91 %)"),
     ], rows
+
+
+def test_a_tcp_flow_in_our_place_stands_beside_those_with_one_bottleneck():
+    """It goes over one link, and is no rival that is nearest to TCP."""
+    figures = {"rate-1": 1e6, "by-tcp-1": 1.0}
+    one, two = [place()], [place(), place()]
+    told = Told("drawn-one-1", figures), Told("drawn-one-2", figures | {"by-tcp-2": 0.5})
+    found = {
+        "enhanced": [
+            drawnpage.Value(told[0], one, "enhanced"),
+            drawnpage.Value(told[1], two, "enhanced"),
+        ],
+        "tcp": [drawnpage.Value(told[0], one, "tcp")],
+    }
+    rows = [(row[0], row[1], row[-1]) for row in drawnpage.rows_one(found)]
+    assert rows == [
+        ("enhanced", 2, "2 of 2 (34 to 100 %)"),
+        ("with one bottleneck: enhanced", 1, "-"),
+        ("with one bottleneck: a TCP flow in our place", 1, "-"),
+    ], rows
+    assert drawnpage.has_control("drawn-one-1", one)
+    assert not drawnpage.has_control("drawn-one-2", two)
+    assert not drawnpage.has_control("drawn-many-1", one)
 
 
 def test_what_receivers_have_is_at_most_their_fair_rate():
