@@ -95,7 +95,7 @@ gst_asmp_sink_start (GstMccSender *sender)
   gst_mcc_session_get_feedback (sender->session, &config.feedback);
   config.srtcp_bytes = gst_mcc_session_get_srtcp_bytes (sender->session);
 
-  gst_mcc_send_stream_set_pairs (self->stream, FALSE);
+  gst_mcc_send_stream_set_pacing (self->stream, &mcc_pacing_default);
   gst_mcc_send_stream_start (self->stream, config.start_bps);
   g_mutex_lock (&sender->lock);
   sender->core = mcc_asmp_sender_new (&config, gst_mcc_pump_now (sender->pump));

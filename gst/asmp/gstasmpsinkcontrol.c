@@ -186,8 +186,8 @@ gst_asmp_sink_act (GstMccSender *sender, GstMccSenderTodo *todo)
     case MCC_SENDER_KEY_UNIT:
       gst_mcc_send_stream_request_key_unit (self->stream);
       break;
-    case MCC_SENDER_PAIRS:
-      gst_mcc_send_stream_set_pairs (self->stream, action->pairs);
+    case MCC_SENDER_PACING:
+      gst_mcc_send_stream_set_pacing (self->stream, &action->pacing);
       break;
   }
 }

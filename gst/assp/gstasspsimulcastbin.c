@@ -276,7 +276,7 @@ gst_assp_simulcast_bin_start (GstMccSender *sender)
   GST_OBJECT_UNLOCK (self);
 
   for (guint i = 0; i < self->n_streams; i++) {
-    gst_mcc_send_stream_set_pairs (self->stream[i].send, FALSE);
+    gst_mcc_send_stream_set_pacing (self->stream[i].send, &mcc_pacing_default);
     gst_mcc_send_stream_start (self->stream[i].send, self->bounds.stream[i].low_bps);
     if (!self->stream[i].branch)
       continue;

@@ -359,8 +359,8 @@ act_stream (GstAsspSimulcastBin *self, guint i, GstMccSenderTodo *todo)
     case MCC_SENDER_KEY_UNIT:
       gst_mcc_send_stream_request_key_unit (self->stream[i].send);
       break;
-    case MCC_SENDER_PAIRS:
-      gst_mcc_send_stream_set_pairs (self->stream[i].send, action->pairs);
+    case MCC_SENDER_PACING:
+      gst_mcc_send_stream_set_pacing (self->stream[i].send, &action->pacing);
       break;
     default:
       break;

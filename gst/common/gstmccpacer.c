@@ -168,8 +168,8 @@ wait_turn (GstMccPacer *self)
       return TRUE;
     now = get_now (self);
     if (any_ready (self))
-      return TRUE;                          /* they waited behind an event */
-    at = self->pushed + GST_MCC_PACER_WAKE; /* wake-ups cost more than packets */
+      return TRUE;                                 /* they waited behind an event */
+    at = self->pushed + self->config.pacing.burst; /* wake-ups cost more than packets */
     if (now >= at) {
       for (guint i = 0; i < self->n_lanes; i++)
         if (self->lanes[i].due < get_before (self, i))
@@ -337,7 +337,8 @@ wake (GstMccPacer *self)
   if (self->idle)
     g_cond_signal (&self->arrived);
   else if (self->wake_at && self->wait_id
-           && mcc_time_max (next_timeout (self), self->pushed + GST_MCC_PACER_WAKE) + WAKE_SLACK
+           && mcc_time_max (next_timeout (self), self->pushed + self->config.pacing.burst)
+                      + WAKE_SLACK
                   < self->wake_at)
     gst_clock_id_unschedule (self->wait_id);
 }
@@ -718,10 +719,10 @@ gst_mcc_pacer_set_config (GstMccPacer *self, gdouble factor, MccTime max_delay)
 }
 
 void
-gst_mcc_pacer_set_pairs (GstMccPacer *self, gboolean pairs)
+gst_mcc_pacer_set_pacing (GstMccPacer *self, const MccPacing *pacing)
 {
   g_mutex_lock (&self->lock);
-  self->config.pairs = pairs;
+  self->config.pacing = *pacing;
   configure_lanes (self);
   g_mutex_unlock (&self->lock);
 }

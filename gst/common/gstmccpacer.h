@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * gstmccpacer: an internal element in front of rtpbin that sends packets when the core's pacer says
- * so (mccpacer.h), from a thread of its own that wakes at most every 5 ms and pushes what is due as
- * one buffer list, stamped with abs-send-time.
+ * so (mccpacer.h), from a thread of its own that wakes at most once a burst (5 ms, or less where
+ * somebody limits: mccpacing.h) and pushes what is due as one buffer list, stamped with
+ * abs-send-time.
  *
  * A stream of several layers has a lane for each: its packets wait for one another only, and leave
  * between those of other lanes. Events keep their place between the packets of all: EOS leaves
@@ -19,7 +20,6 @@
 
 G_BEGIN_DECLS
 
-#define GST_MCC_PACER_WAKE (5 * MCC_MSECOND)
 #define GST_MCC_PACER_LIMIT 16384
 #define GST_MCC_PACER_LANES MCC_LAYER_ORDER_LAYERS_MAX
 
@@ -47,8 +47,7 @@ typedef struct {
 GstElement *gst_mcc_pacer_new (const GstMccPacerHandler *handler, gpointer owner);
 
 void gst_mcc_pacer_set_config (GstMccPacer *self, gdouble factor, MccTime max_delay);
-/* Packets leave together now and then (mccpairs.h). */
-void gst_mcc_pacer_set_pairs (GstMccPacer *self, gboolean pairs);
+void gst_mcc_pacer_set_pacing (GstMccPacer *self, const MccPacing *pacing);
 /* Header bytes of IP and UDP. */
 void gst_mcc_pacer_set_overhead (GstMccPacer *self, guint bytes);
 /* Of each lane. */

@@ -239,9 +239,9 @@ gst_mcc_send_stream_configure (GstMccSendStream *self, const GstMccSenderSetting
 }
 
 void
-gst_mcc_send_stream_set_pairs (GstMccSendStream *self, gboolean pairs)
+gst_mcc_send_stream_set_pacing (GstMccSendStream *self, const MccPacing *pacing)
 {
-  gst_mcc_pacer_set_pairs (self->pacer, pairs);
+  gst_mcc_pacer_set_pacing (self->pacer, pacing);
 }
 
 /* ---- upstream ---- */

@@ -51,7 +51,7 @@ gboolean gst_mcc_send_stream_link (GstMccSendStream *self, GstMccSession *sessio
 void gst_mcc_send_stream_unlink (GstMccSendStream *self);
 void gst_mcc_send_stream_configure (GstMccSendStream *self, const GstMccSenderSettings *settings);
 /* Packets leave together now and then (mccpairs.h). */
-void gst_mcc_send_stream_set_pairs (GstMccSendStream *self, gboolean pairs);
+void gst_mcc_send_stream_set_pacing (GstMccSendStream *self, const MccPacing *pacing);
 /* Takes the encoder's settings over; FALSE: an error was posted. */
 gboolean gst_mcc_send_stream_set_encoder (
     GstMccSendStream *self, const GstMccEncoderSettings *settings);

@@ -57,6 +57,7 @@ mcc_asmp_sender_new (const MccAsmpSenderConfig *config, MccTime now)
     return NULL;
   self->config = *config;
   self->now = now;
+  self->pacing = mcc_pacing_default;
   apply_bounds (self, config->min_bps, config->max_bps);
   self->session_is_max = config->session_bandwidth_bps == 0;
   if (self->session_is_max)
@@ -304,19 +305,27 @@ mcc_asmp_sender_push_receiver (MccAsmpSender *self, const MccReceiver *receiver)
   };
 }
 
-static bool
-wants_pairs (const MccAsmpSender *self)
+static MccPacing
+wanted_pacing (const MccAsmpSender *self)
 {
   const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
-  return mcc_asmp_sender_enhanced (self) && limiting != NULL && limiting->pairs;
+  const MccReceiver *named = mcc_asmp_sender_named (self);
+  MccPacing pacing = mcc_pacing_default;
+  if (!mcc_asmp_sender_enhanced (self))
+    return pacing;
+  if (named != NULL)
+    pacing = mcc_pacing_limited (mcc_asmp_sender_receiver_rtt (named));
+  pacing.pairs = limiting != NULL && limiting->pairs;
+  return pacing;
 }
 
 static bool
 poll_state (MccAsmpSender *self, MccSenderAction *out)
 {
-  if (wants_pairs (self) != self->pairs) {
-    out->pairs = self->pairs = !self->pairs;
-    out->type = MCC_SENDER_PAIRS;
+  MccPacing pacing = wanted_pacing (self);
+  if (!mcc_pacing_equal (&pacing, &self->pacing)) {
+    out->pacing = self->pacing = pacing;
+    out->type = MCC_SENDER_PACING;
     return true;
   }
   if (self->lost != self->told_lost || (self->heard && !self->lost && !self->told_heard)) {

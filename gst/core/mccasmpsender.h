@@ -52,6 +52,7 @@
 #pragma once
 
 #include "mccapp.h"
+#include "mccpacing.h"
 #include "mccplain.h"
 #include "mcctrace.h"
 
@@ -121,8 +122,7 @@ typedef enum {
   MCC_SENDER_STOP,           /* no-feedback=stop: stop media, keep announcing */
   MCC_SENDER_RESUME,
   MCC_SENDER_KEY_UNIT, /* ask the encoder for a key unit now */
-  MCC_SENDER_PAIRS     /* pairs: whether packets leave together now and then (mccpairs.h); not
-                          before the first one */
+  MCC_SENDER_PACING    /* pacing: how packets leave from now on; mcc_pacing_default before */
 } MccSenderActionType;
 
 typedef struct {
@@ -133,7 +133,7 @@ typedef struct {
   MccQuarantine quarantine;
   uint64_t target_bps, previous_bps;
   MccTargetReason reason;
-  bool pairs;
+  MccPacing pacing;
   const MccAppSession *session; /* valid until the next call */
   const MccAppRttList *rtt;
 } MccSenderAction;

@@ -222,7 +222,7 @@ struct MccAsmpSender {
 
   MccTargetChange target_change[MCC_SENDER_TARGETS];
   unsigned targets;
-  bool pairs; /* told */
+  MccPacing pacing; /* told */
   MccReceiverChange receiver_change[MCC_SENDER_RECEIVERS];
   unsigned receiver_first, receiver_changes;
   MccTrace trace;

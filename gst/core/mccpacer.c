@@ -7,15 +7,18 @@
 
 #include "mccpairs.h"
 
-const MccPacerConfig mcc_pacer_config_default
-    = { .factor = 1.5, .max_delay = 150 * MCC_MSECOND, .burst = 5 * MCC_MSECOND };
+const MccPacerConfig mcc_pacer_config_default = {
+  .factor = 1.5, .max_delay = 150 * MCC_MSECOND, .pacing = { .burst = MCC_PACING_BURST_MOST }
+};
 
 #define RING_FIRST 64            /* entries, a power of two */
 #define PLAN_EARLY MCC_MSECOND   /* for late timers */
 #define DELAY_MEMORY 1.0         /* s, of the mean delay */
 #define PRESSURE_MIN 0.25        /* one huge frame must not stop the encoder */
 #define PRESSURE_TIME MCC_SECOND /* back to 1 */
-#define LATE_BURSTS 4            /* what a late host may make up for */
+#define LATE (20 * MCC_MSECOND)  /* what a late host may make up for */
+#define FRAME_MOST 0.1           /* s, from one frame to the next */
+#define FRAME_MEMORY 0.125       /* of the mean of that */
 #define CREDIT_EPSILON 1e-3      /* bits; rounding of times to ns */
 
 /* Packets queued together. */
@@ -39,6 +42,9 @@ struct MccPacer {
   MccTime time;        /* of credit; MCC_TIME_NONE: never used */
   double credit;       /* bits that may leave; negative behind a large packet */
   double required_bps; /* 0 when nothing is queued */
+  MccTime frame;       /* the newest one began to come; MCC_TIME_NONE: none came */
+  double frame_time;   /* s, mean from one to the next; 0: not known */
+  double frame_bps;    /* at which what is queued had left after that; 0: as it comes */
   uint64_t bound;      /* the entry that requires it */
   bool rescan;         /* required_bps may be more than is needed, or less */
 
@@ -66,7 +72,7 @@ mcc_pacer_new (const MccPacerConfig *config)
     free (self);
     return NULL;
   }
-  self->time = self->overrun_time = MCC_TIME_NONE;
+  self->time = self->overrun_time = self->frame = MCC_TIME_NONE;
   self->paired = MCC_TIME_NONE;
   self->pressure = 1.0;
   mcc_pacer_set_config (self, config ? config : &mcc_pacer_config_default);
@@ -121,13 +127,17 @@ base_bps (const MccPacer *self)
 static double
 release_bps (const MccPacer *self)
 {
-  return fmax (base_bps (self), self->required_bps);
+  double bps = base_bps (self);
+
+  if (self->config.pacing.even && self->frame_bps > 0.0)
+    bps = fmin (bps, fmax (self->frame_bps, fmax (self->target_bps, self->haste_bps)));
+  return fmax (bps, self->required_bps);
 }
 
 static double
 burst_bits (const MccPacer *self)
 {
-  return release_bps (self) * mcc_time_to_seconds (self->config.burst);
+  return release_bps (self) * mcc_time_to_seconds (self->config.pacing.burst);
 }
 
 /* How long a packet may be planned to wait. */
@@ -154,7 +164,7 @@ packet_bits (const Entry *entry)
 static bool
 pair_due (const MccPacer *self, double bits, MccTime now)
 {
-  return self->config.pairs
+  return self->config.pacing.pairs
          && mcc_pairs_due (self->paired, (uint32_t)(bits / 8.0), (uint64_t)self->target_bps, now);
 }
 
@@ -200,13 +210,14 @@ scan_required (MccPacer *self, MccTime now)
   self->rescan = false;
 }
 
-/* Returns whether the bucket is full. While packets wait for a late host it holds some bursts, so
- * that being late costs no rate; a host that keeps to next_timeout() never has more than one. */
+/* Returns whether the bucket is full. While packets wait for a late host it holds more than a
+ * burst, so that being late costs no rate; a host that keeps to next_timeout() never has more than
+ * one. */
 static bool
 refill (MccPacer *self, MccTime now)
 {
   bool full = false;
-  int bursts = self->head == self->tail ? 1 : LATE_BURSTS;
+  double late = release_bps (self) * mcc_time_to_seconds (LATE);
 
   if (self->time == MCC_TIME_NONE) {
     self->time = now;
@@ -216,12 +227,15 @@ refill (MccPacer *self, MccTime now)
     self->credit += release_bps (self) * mcc_time_to_seconds (now - self->time);
     self->time = now;
   }
-  full |= self->credit >= bursts * burst_bits (self);
+  double most = burst_bits (self);
+  if (self->head != self->tail)
+    most = fmax (most, late);
+  full |= self->credit >= most;
   /* A late host loses credit that the deadlines counted on. */
   if (self->rescan || (full && self->head != self->tail))
     scan_required (self, now);
   if (full)
-    self->credit = bursts * burst_bits (self);
+    self->credit = most;
   return full;
 }
 
@@ -273,7 +287,7 @@ count_overrun (MccPacer *self, double bps, MccTime now)
 {
   double pressure = fmax (base_bps (self) / bps, PRESSURE_MIN);
 
-  if (self->overrun_time == MCC_TIME_NONE || now > self->overrun_time + self->config.burst) {
+  if (self->overrun_time == MCC_TIME_NONE || now > self->overrun_time + MCC_PACER_PICTURE) {
     self->overruns++;
     self->overrun_time = now;
   }
@@ -292,6 +306,24 @@ held_bits (const MccPacer *self, MccTime now)
   return may_leave && pair_due (self, bits, now) ? bits : 0.0;
 }
 
+/* Of what is queued, the newest frame included, at @now. */
+static void
+plan_frame (MccPacer *self, MccTime now)
+{
+  if (self->frame == MCC_TIME_NONE) {
+    self->frame = now;
+  } else if (now > self->frame + MCC_PACER_PICTURE) {
+    double time = fmin (mcc_time_to_seconds (now - self->frame), FRAME_MOST);
+    double weight = self->frame_time > 0.0 ? FRAME_MEMORY : 1.0;
+
+    self->frame_time += weight * (time - self->frame_time);
+    self->frame = now;
+  }
+  double bits = 8.0 * (double)self->bytes;
+  bool close = bits < self->packets * self->target_bps * mcc_time_to_seconds (MCC_PAIRS_APART);
+  self->frame_bps = close && self->frame_time > 0.0 ? bits / self->frame_time : 0.0;
+}
+
 void
 mcc_pacer_enqueue (MccPacer *self, uint32_t packets, uint32_t bytes, MccTime now)
 {
@@ -302,6 +334,7 @@ mcc_pacer_enqueue (MccPacer *self, uint32_t packets, uint32_t bytes, MccTime now
 
   append (self, packets, bytes, now);
   hurry (self);
+  plan_frame (self, now);
 
   /* As long as packets leave at the old rate the older ones require no more than before. */
   double bits = 8.0 * (double)self->bytes + fmax (-self->credit, 0.0) - held;

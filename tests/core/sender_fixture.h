@@ -25,7 +25,7 @@ typedef struct {
   uint32_t target_ssrc;
   uint64_t sum_change;
   unsigned targets, sessions, lost, found, stops, resumes, key_units;
-  bool pairs;
+  MccPacing pacing;
   unsigned active, left, timed_out, quarantined;
   MccTime last_session, session_gap_min, session_gap_max;
   double session_bytes; /* IP bytes of all announcements, RTT lists included */
@@ -135,8 +135,8 @@ drain (Fixture *self)
         self->last_key_unit = self->now;
         self->key_units++;
         break;
-      case MCC_SENDER_PAIRS:
-        self->pairs = action.pairs;
+      case MCC_SENDER_PACING:
+        self->pacing = action.pacing;
         break;
     }
   }
@@ -159,6 +159,7 @@ static inline void
 fixture_init (Fixture *self, const MccAsmpSenderConfig *config)
 {
   *self = (Fixture){ .now = EPOCH,
+    .pacing = mcc_pacing_default,
     .sends = 1.0,
     .rise_gap_min = MCC_TIME_NONE,
     .session_gap_min = MCC_TIME_NONE,

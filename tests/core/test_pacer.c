@@ -132,17 +132,20 @@ host_trace (Host *host, uint64_t bps, unsigned seconds, double keyframe, bool li
   }
 }
 
+/* The traces, whose packets leave as @pacing says. */
 static void
-test_trace (void)
+traces (const MccPacing *pacing)
 {
   static const uint64_t rates[] = { 300000, 600000, 1000000, 2000000, 4000000 };
+  MccPacerConfig config = mcc_pacer_config_default;
 
+  config.pacing = *pacing;
   for (unsigned r = 0; r < G_N_ELEMENTS (rates); r++) {
     for (int list = 0; list < 2; list++) {
       for (MccTime late = 0; late <= 900 * MCC_USECOND; late += 900 * MCC_USECOND) {
         Host host;
 
-        host_init (&host, NULL, rates[r]);
+        host_init (&host, &config, rates[r]);
         host.late = late;
         host_trace (&host, rates[r], 60, 6.0, list);
         double mean = host.delay_sum / host.next;
@@ -159,6 +162,15 @@ test_trace (void)
     }
   }
 }
+static void
+test_trace (void)
+{
+  MccPacing even = { .even = true, .burst = MCC_PACING_BURST_LEAST };
+
+  traces (&mcc_pacing_default);
+  traces (&even);
+}
+
 /* Whatever is queued leaves in order, wholly, and within the bound, even far above the target. */
 static void
 test_overload (void)
@@ -271,7 +283,7 @@ test_plans_early (void)
   MccPacerConfig config = mcc_pacer_config_default;
   Host host;
 
-  config.burst = 0; /* one packet at a time */
+  config.pacing.burst = 1; /* one packet at a time */
   host_init (&host, &config, 0);
   host_frame (&host, 300 * MTU, true);
   host_run (&host, host.now + 200 * MCC_MSECOND);
@@ -382,7 +394,7 @@ pictures (
   MccPacerConfig config = mcc_pacer_config_default;
   Host host;
 
-  config.pairs = pairs;
+  config.pacing.pairs = pairs;
   host_init (&host, &config, bps);
   MccTime end = host.now + 20 * MCC_SECOND;
   *longest = 0.0;
@@ -455,6 +467,96 @@ test_pairs (void)
   }
 }
 
+/* Bits that left within 10 ms at most, of 100 pictures of @bytes each, 25 a second, without the
+ * first ten; every twentieth is @keyframe times as large. */
+static double
+peak_bits (const MccPacing *pacing, uint64_t bps, uint32_t bytes, unsigned keyframe)
+{
+  MccPacerConfig config = mcc_pacer_config_default;
+  struct {
+    MccTime time;
+    double bits;
+  } left[4096];
+  guint count = 0;
+  double peak = 0.0;
+  Host host;
+
+  config.pacing = *pacing;
+  host_init (&host, &config, bps);
+  for (unsigned f = 0; f < 100; f++) {
+    MccTime next, frame = START + f * 40 * MCC_MSECOND;
+    while ((next = mcc_pacer_next_timeout (host.pacer)) < frame) {
+      guint before = host.next;
+      host.now = MAX (host.now, next);
+      host_release (&host);
+      left[count].time = host.now;
+      left[count].bits = 0.0;
+      for (guint i = before; i < host.next; i++)
+        left[count].bits += 8.0 * g_array_index (host.queued, Packet, i).bytes;
+      count += f > 10;
+      g_assert_cmpuint (count, <, G_N_ELEMENTS (left));
+    }
+    host.now = frame;
+    uint32_t size = bytes * (f % 20 == 19 ? keyframe : 1), packets = (size + MTU - 1) / MTU;
+    for (uint32_t i = 0; i < packets; i++) {
+      Packet packet = { host.now, size / packets + (i < size % packets) };
+      g_array_append_val (host.queued, packet);
+    }
+    mcc_pacer_enqueue (host.pacer, packets, size, host.now);
+  }
+  for (guint i = 0; i < count; i++) {
+    double bits = 0.0;
+    for (guint k = i; k < count && left[k].time < left[i].time + 10 * MCC_MSECOND; k++)
+      bits += left[k].bits;
+    peak = fmax (peak, bits);
+  }
+  g_assert_cmpfloat (host.delay_max, <=, 0.15);
+  host_clear (&host);
+  return peak;
+}
+
+/* Evenly, a picture of the mean size takes until the next one, a larger one no more than factor
+ * times the target, and packets that are far apart anyway leave as they come. Up to a packet more,
+ * and 5 % for the last one of a picture to be gone before the next one. */
+static void
+test_even (void)
+{
+  MccPacing even = { .even = true, .burst = MCC_PACING_BURST_LEAST };
+  static const struct {
+    uint64_t bps;
+    unsigned keyframe;
+    double even, bursts; /* of what the target sends in 10 ms */
+  } table[] = { { 2000000, 1, 1.05, 1.5 }, { 8000000, 1, 1.05, 1.5 }, { 2000000, 4, 1.5, 1.5 },
+    { 500000, 1, 1.5, 1.5 } };
+
+  for (unsigned i = 0; i < G_N_ELEMENTS (table); i++) {
+    uint64_t bps = table[i].bps;
+    uint32_t bytes = (uint32_t)(bps / 200);
+    double unit = 0.01 * (double)bps, more = 8.0 * MTU;
+    double is_even = peak_bits (&even, bps, bytes, table[i].keyframe);
+    double bursts = peak_bits (&mcc_pacing_default, bps, bytes, table[i].keyframe);
+    g_test_message ("%u kb/s, largest picture of %u: %.2f evenly, %.2f in bursts",
+        (unsigned)(bps / 1000), table[i].keyframe, is_even / unit, bursts / unit);
+    g_assert_cmpfloat (is_even, <=, table[i].even * unit + more);
+    g_assert_cmpfloat (bursts, <=, table[i].bursts * unit + 0.005 * 1.5 * (double)bps + more);
+    g_assert_cmpfloat (bursts, >=, 1.2 * unit);
+  }
+}
+
+/* Of what an RTT carries a burst is a small part; where none is known they are as where nobody
+ * limits. */
+static void
+test_bursts (void)
+{
+  static const unsigned table[][2]
+      = { { 0, 5 }, { 1, 1 }, { 10, 1 }, { 30, 1 }, { 60, 2 }, { 100, 4 }, { 130, 5 }, { 900, 5 } };
+  for (unsigned i = 0; i < G_N_ELEMENTS (table); i++) {
+    MccPacing pacing = mcc_pacing_limited (table[i][0] * MCC_MSECOND);
+    g_assert_true (pacing.even);
+    g_assert_cmpuint (pacing.burst, ==, table[i][1] * MCC_MSECOND);
+  }
+}
+
 /* One that waits for the next waits in vain where none comes, but no longer than it may; flushed,
  * it is forgotten. */
 static void
@@ -463,7 +565,7 @@ test_pair_of_one (void)
   MccPacerConfig config = mcc_pacer_config_default;
   Host host;
 
-  config.pairs = true;
+  config.pacing.pairs = true;
   host_init (&host, &config, 100000);
   host_frame (&host, 500, true);
   g_assert_cmpuint (mcc_pacer_queued_packets (host.pacer), ==, 1);
@@ -568,6 +670,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/pacer/pairs", test_pairs);
   g_test_add_func ("/pacer/pair-of-one", test_pair_of_one);
+  g_test_add_func ("/pacer/even", test_even);
+  g_test_add_func ("/pacer/bursts-are-a-small-part-of-the-rtt", test_bursts);
   g_test_add_func ("/pacer/mean-30-ms-max-150-ms-bursts-5-ms", test_trace);
   g_test_add_func ("/pacer/a-layer-hurries-as-far-as-the-rate-of-all-allows", test_haste);
   g_test_add_func ("/pacer/haste-ends-with-the-queue", test_haste_ends);

@@ -344,7 +344,7 @@ test_spreads (void)
   /* 5 ms at the peak of the release rate */
   g_assert_cmpuint (f.largest_list, <=, 5);
   /* and a wake at most every 5 ms */
-  g_assert_cmpuint (f.lists, <=, took / GST_MCC_PACER_WAKE + 1);
+  g_assert_cmpuint (f.lists, <=, took / MCC_PACING_BURST_MOST + 1);
   /* and 10 packets 64 ms */
   push_frame (&f, 41, 10, TRUE);
   took = gst_clock_get_time (GST_CLOCK (f.clock));
@@ -353,6 +353,36 @@ test_spreads (void)
   g_assert_cmpuint (took, >=, 45 * GST_MSECOND);
   g_assert_cmpuint (took, <=, 75 * GST_MSECOND);
   teardown (&f);
+}
+
+/* Packets of 25 frames a second, of the target's rate together, one at a time until the next frame
+ * comes; in bursts they are gone after two thirds of that. */
+static void
+test_even (void)
+{
+  static const MccPacing even = { .even = TRUE, .burst = MCC_PACING_BURST_LEAST };
+
+  for (guint i = 0; i < 2; i++) {
+    Fixture f;
+    GstClockTime took = 0;
+
+    setup (&f, CAPS_ID3);
+    gst_mcc_pacer_set_target (f.pacer, 4000000);
+    gst_mcc_pacer_set_pacing (f.pacer, i ? &even : &mcc_pacing_default);
+    for (guint frame = 0; frame < 6; frame++) {
+      GstClockTime start = START + frame * 40 * GST_MSECOND;
+
+      gst_test_clock_set_time (f.clock, start);
+      f.largest_list = 0;
+      push_frame (&f, (guint16)(frame * 16), 16, TRUE); /* 38 ms */
+      run_until (&f, (frame + 1) * 16);
+      took = gst_clock_get_time (GST_CLOCK (f.clock)) - start;
+    }
+    g_assert_cmpuint (took, >=, (i ? 33 : 18) * GST_MSECOND);
+    g_assert_cmpuint (took, <=, (i ? 40 : 29) * GST_MSECOND);
+    g_assert_cmpuint (f.largest_list, <=, i ? 1 : 4);
+    teardown (&f);
+  }
 }
 
 static void
@@ -629,6 +659,7 @@ main (int argc, char **argv)
   g_test_add_func ("/pacer/lanes/behind-an-event", test_lanes_behind_event);
   g_test_add_func ("/pacer/caps-between", test_caps_between);
   g_test_add_func ("/pacer/spreads-within-the-delay-bound", test_spreads);
+  g_test_add_func ("/pacer/even", test_even);
   g_test_add_func ("/pacer/never-blocks", test_never_blocks);
   g_test_add_func ("/pacer/eos-behind-the-last", test_eos_last);
   g_test_add_func ("/pacer/flush", test_flush);

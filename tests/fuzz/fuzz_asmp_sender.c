@@ -25,7 +25,8 @@ typedef struct {
   uint64_t min_bps, max_bps, told_bps;
   MccTime key_unit; /* last */
   uint32_t session_number;
-  bool has_session, feedback_lost, told_feedback, stopped, pairs;
+  bool has_session, feedback_lost, told_feedback, stopped;
+  MccPacing pacing;
   uint32_t number[SSRCS];
   uint32_t sent_seq;
   uint64_t accepted;
@@ -131,9 +132,10 @@ check_action (Host *self, const MccSenderAction *action)
           self->key_unit == MCC_TIME_NONE || self->now - self->key_unit >= MCC_KEY_UNIT_INTERVAL);
       self->key_unit = self->now;
       break;
-    case MCC_SENDER_PAIRS:
-      CHECK (action->pairs != self->pairs);
-      self->pairs = action->pairs;
+    case MCC_SENDER_PACING:
+      CHECK (action->pacing.burst > 0);
+      CHECK (!mcc_pacing_equal (&action->pacing, &self->pacing));
+      self->pacing = action->pacing;
       break;
     default:
       CHECK (false);
@@ -407,7 +409,10 @@ do_event (Host *self)
 static uint64_t
 run (const uint8_t *data, size_t size)
 {
-  Host self = { .in = { data, size }, .key_unit = MCC_TIME_NONE, .hash = 14695981039346656037u };
+  Host self = { .in = { data, size },
+    .key_unit = MCC_TIME_NONE,
+    .pacing = mcc_pacing_default,
+    .hash = 14695981039346656037u };
   FuzzInput *in = &self.in;
   uint8_t mode = fuzz_u8 (in);
   uint64_t a = fuzz_scale (in, 32) + 1, b = fuzz_scale (in, 36) + 1;

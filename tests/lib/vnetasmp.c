@@ -81,8 +81,8 @@ sender_drain (VnetSender *self, MccTime now)
         slot = (slot + LAG_SLOTS - 1) % LAG_SLOTS;
       self->lag[slot].time = now + self->config.lag;
       self->lag[slot].bps = action.target_bps;
-    } else if (action.type == MCC_SENDER_PAIRS) {
-      self->pacing.pairs = action.pairs;
+    } else if (action.type == MCC_SENDER_PACING) {
+      self->pacing.pacing = action.pacing;
       mcc_pacer_set_config (self->pacer, &self->pacing);
     } else if (action.type == MCC_SENDER_SEND_SESSION) {
       MccApp app = { .ssrc = self->ssrc, .subtype = MCC_APP_SESSION, .session = *action.session };
@@ -172,7 +172,7 @@ sender_timeout (gpointer owner, MccTime now)
   if (self->playing && now >= self->next_frame)
     encode_frame (self, now);
   guint32 n = mcc_pacer_release (self->pacer, now);
-  self->pairs += self->pacing.pairs && n == 2;
+  self->pairs += self->pacing.pacing.pairs && n == 2;
   for (; n > 0; n--)
     release_packet (self, now);
   if (now >= mcc_asmp_sender_next_timeout (self->core))

@@ -286,8 +286,8 @@ AsmpSender::Act (const MccSenderAction &action)
     case MCC_SENDER_KEY_UNIT:
       m_source->KeyUnit ();
       break;
-    case MCC_SENDER_PAIRS:
-      m_source->SetPairs (action.pairs);
+    case MCC_SENDER_PACING:
+      m_source->SetPacing (action.pacing);
       break;
     case MCC_SENDER_RECEIVER:
     case MCC_SENDER_FEEDBACK_LOST:

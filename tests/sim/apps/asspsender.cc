@@ -378,8 +378,8 @@ AsspSender::Act (const MccAsspSenderAction &action)
     SendSession (action);
   else if (action.asmp.type == MCC_SENDER_KEY_UNIT)
     KeyUnit (action.stream);
-  else if (action.asmp.type == MCC_SENDER_PAIRS)
-    m_streams[action.stream].source->SetPairs (action.asmp.pairs);
+  else if (action.asmp.type == MCC_SENDER_PACING)
+    m_streams[action.stream].source->SetPacing (action.asmp.pacing);
 }
 
 void

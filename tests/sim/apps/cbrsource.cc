@@ -45,9 +45,9 @@ public:
       Plan ();
   }
 
-  void SetPairs (bool pairs) override
+  void SetPacing (const MccPacing &pacing) override
   {
-    m_pairs = pairs;
+    m_pairs = pacing.pairs;
   }
 
   void KeyUnit () override

@@ -11,6 +11,10 @@
 
 #include "port.h"
 
+extern "C" {
+#include "mccpacing.h"
+}
+
 namespace sim
 {
 
@@ -25,8 +29,8 @@ public:
   virtual void Start () = 0;
   virtual void Stop () = 0;
   virtual void SetTarget (std::uint64_t target_bps) = 0;
-  /* From now on packets leave together now and then (mccpairs.h), or do not. */
-  virtual void SetPairs (bool pairs) = 0;
+  /* How packets leave from now on (mccpacing.h). */
+  virtual void SetPacing (const MccPacing &pacing) = 0;
   /* A picture that can be decoded by itself is wanted. */
   virtual void KeyUnit () = 0;
 };

@@ -17,8 +17,6 @@ extern "C" {
 namespace sim
 {
 
-constexpr MccTime PACER_WAKE = 5 * MCC_MSECOND; /* GST_MCC_PACER_WAKE */
-
 /* @Packet: what the sink wants to know of one that leaves. */
 template <typename Packet> class PacedQueue
 {
@@ -31,11 +29,11 @@ public:
   {
   }
 
-  void SetPairs (bool pairs)
+  void SetPacing (const MccPacing &pacing)
   {
-    MccPacerConfig config = mcc_pacer_config_default;
-    config.pairs = pairs;
-    mcc_pacer_set_config (m_pacer.get (), &config);
+    m_config.pacing = pacing;
+    mcc_pacer_set_config (m_pacer.get (), &m_config);
+    Plan ();
   }
 
   /* Of a layer of several, which make @all_bps together. */
@@ -82,7 +80,8 @@ private:
   void Plan ()
   {
     MccTime next = mcc_pacer_next_timeout (m_pacer.get ());
-    m_timer.Set (next == MCC_TIME_NONE ? next : mcc_time_max (next, m_released + PACER_WAKE));
+    m_timer.Set (
+        next == MCC_TIME_NONE ? next : mcc_time_max (next, m_released + m_config.pacing.burst));
   }
 
   void Release ()
@@ -101,6 +100,7 @@ private:
 
   Port &m_port;
   Sink m_sink;
+  MccPacerConfig m_config = mcc_pacer_config_default;
   std::unique_ptr<MccPacer, FreePacer> m_pacer;
   CoreTimer m_timer;
   MccTime m_released = 0;

@@ -132,9 +132,9 @@ public:
     Ask ();
   }
 
-  void SetPairs (bool pairs) override
+  void SetPacing (const MccPacing &pacing) override
   {
-    m_paced.SetPairs (pairs);
+    m_paced.SetPacing (pacing);
   }
 
   void KeyUnit () override
