@@ -50,7 +50,6 @@ gboolean gst_mcc_send_stream_link (GstMccSendStream *self, GstMccSession *sessio
 /* Unlinks it and forgets the encoder. */
 void gst_mcc_send_stream_unlink (GstMccSendStream *self);
 void gst_mcc_send_stream_configure (GstMccSendStream *self, const GstMccSenderSettings *settings);
-/* Packets leave together now and then (mccpairs.h). */
 void gst_mcc_send_stream_set_pacing (GstMccSendStream *self, const MccPacing *pacing);
 /* Takes the encoder's settings over; FALSE: an error was posted. */
 gboolean gst_mcc_send_stream_set_encoder (

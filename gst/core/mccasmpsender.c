@@ -58,6 +58,7 @@ mcc_asmp_sender_new (const MccAsmpSenderConfig *config, MccTime now)
   self->config = *config;
   self->now = now;
   self->pacing = mcc_pacing_default;
+  self->limited = MCC_TIME_NONE;
   apply_bounds (self, config->min_bps, config->max_bps);
   self->session_is_max = config->session_bandwidth_bps == 0;
   if (self->session_is_max)
@@ -306,15 +307,19 @@ mcc_asmp_sender_push_receiver (MccAsmpSender *self, const MccReceiver *receiver)
 }
 
 static MccPacing
-wanted_pacing (const MccAsmpSender *self)
+wanted_pacing (MccAsmpSender *self)
 {
   const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
   const MccReceiver *named = mcc_asmp_sender_named (self);
   MccPacing pacing = mcc_pacing_default;
   if (!mcc_asmp_sender_enhanced (self))
     return pacing;
-  if (named != NULL)
-    pacing = mcc_pacing_limited (mcc_asmp_sender_receiver_rtt (named));
+  if (named != NULL) {
+    self->beside = mcc_pacing_beside (mcc_asmp_sender_receiver_rtt (named));
+    self->limited = self->now;
+  }
+  if (self->limited != MCC_TIME_NONE && self->now < self->limited + MCC_PACING_HOLD)
+    pacing = self->beside;
   pacing.pairs = limiting != NULL && limiting->pairs;
   return pacing;
 }

@@ -223,6 +223,8 @@ struct MccAsmpSender {
   MccTargetChange target_change[MCC_SENDER_TARGETS];
   unsigned targets;
   MccPacing pacing; /* told */
+  MccPacing beside; /* of who limited last, at ... */
+  MccTime limited;  /* MCC_TIME_NONE: nobody did */
   MccReceiverChange receiver_change[MCC_SENDER_RECEIVERS];
   unsigned receiver_first, receiver_changes;
   MccTrace trace;

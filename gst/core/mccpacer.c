@@ -7,9 +7,8 @@
 
 #include "mccpairs.h"
 
-const MccPacerConfig mcc_pacer_config_default = {
-  .factor = 1.5, .max_delay = 150 * MCC_MSECOND, .pacing = { .burst = MCC_PACING_BURST_MOST }
-};
+const MccPacerConfig mcc_pacer_config_default
+    = { .factor = 1.5, .max_delay = 150 * MCC_MSECOND, .burst = 5 * MCC_MSECOND };
 
 #define RING_FIRST 64            /* entries, a power of two */
 #define PLAN_EARLY MCC_MSECOND   /* for late timers */
@@ -17,8 +16,6 @@ const MccPacerConfig mcc_pacer_config_default = {
 #define PRESSURE_MIN 0.25        /* one huge frame must not stop the encoder */
 #define PRESSURE_TIME MCC_SECOND /* back to 1 */
 #define LATE (20 * MCC_MSECOND)  /* what a late host may make up for */
-#define FRAME_MOST 0.1           /* s, from one frame to the next */
-#define FRAME_MEMORY 0.125       /* of the mean of that */
 #define CREDIT_EPSILON 1e-3      /* bits; rounding of times to ns */
 
 /* Packets queued together. */
@@ -42,11 +39,10 @@ struct MccPacer {
   MccTime time;        /* of credit; MCC_TIME_NONE: never used */
   double credit;       /* bits that may leave; negative behind a large packet */
   double required_bps; /* 0 when nothing is queued */
-  MccTime frame;       /* the newest one began to come; MCC_TIME_NONE: none came */
-  double frame_time;   /* s, mean from one to the next; 0: not known */
-  double frame_bps;    /* at which what is queued had left after that; 0: as it comes */
-  uint64_t bound;      /* the entry that requires it */
-  bool rescan;         /* required_bps may be more than is needed, or less */
+  MccPacingFrames frames;
+  double frame_bps; /* what is queued has left when the next frame comes; 0: as it comes */
+  uint64_t bound;   /* the entry that requires it */
+  bool rescan;      /* required_bps may be more than is needed, or less */
 
   uint64_t overruns;
   MccTime overrun_time; /* of the last one counted; MCC_TIME_NONE: never */
@@ -72,7 +68,8 @@ mcc_pacer_new (const MccPacerConfig *config)
     free (self);
     return NULL;
   }
-  self->time = self->overrun_time = self->frame = MCC_TIME_NONE;
+  self->time = self->overrun_time = MCC_TIME_NONE;
+  mcc_pacing_frames_init (&self->frames);
   self->paired = MCC_TIME_NONE;
   self->pressure = 1.0;
   mcc_pacer_set_config (self, config ? config : &mcc_pacer_config_default);
@@ -124,12 +121,20 @@ base_bps (const MccPacer *self)
   return fmax (self->config.factor * self->target_bps, self->haste_bps);
 }
 
+/* Whether what is queued leaves evenly. */
+static bool
+is_even (const MccPacer *self)
+{
+  return self->config.pacing.even && self->config.factor <= MCC_PACER_EVEN_FACTOR
+         && self->frame_bps > 0.0;
+}
+
 static double
 release_bps (const MccPacer *self)
 {
   double bps = base_bps (self);
 
-  if (self->config.pacing.even && self->frame_bps > 0.0)
+  if (is_even (self))
     bps = fmin (bps, fmax (self->frame_bps, fmax (self->target_bps, self->haste_bps)));
   return fmax (bps, self->required_bps);
 }
@@ -137,7 +142,8 @@ release_bps (const MccPacer *self)
 static double
 burst_bits (const MccPacer *self)
 {
-  return release_bps (self) * mcc_time_to_seconds (self->config.pacing.burst);
+  MccTime burst = is_even (self) ? self->config.pacing.burst : self->config.burst;
+  return release_bps (self) * mcc_time_to_seconds (burst);
 }
 
 /* How long a packet may be planned to wait. */
@@ -287,7 +293,7 @@ count_overrun (MccPacer *self, double bps, MccTime now)
 {
   double pressure = fmax (base_bps (self) / bps, PRESSURE_MIN);
 
-  if (self->overrun_time == MCC_TIME_NONE || now > self->overrun_time + MCC_PACER_PICTURE) {
+  if (self->overrun_time == MCC_TIME_NONE || now > self->overrun_time + MCC_PACING_FRAME_GAP) {
     self->overruns++;
     self->overrun_time = now;
   }
@@ -310,18 +316,9 @@ held_bits (const MccPacer *self, MccTime now)
 static void
 plan_frame (MccPacer *self, MccTime now)
 {
-  if (self->frame == MCC_TIME_NONE) {
-    self->frame = now;
-  } else if (now > self->frame + MCC_PACER_PICTURE) {
-    double time = fmin (mcc_time_to_seconds (now - self->frame), FRAME_MOST);
-    double weight = self->frame_time > 0.0 ? FRAME_MEMORY : 1.0;
-
-    self->frame_time += weight * (time - self->frame_time);
-    self->frame = now;
-  }
-  double bits = 8.0 * (double)self->bytes;
+  double time = mcc_pacing_frames_handle (&self->frames, now), bits = 8.0 * (double)self->bytes;
   bool close = bits < self->packets * self->target_bps * mcc_time_to_seconds (MCC_PAIRS_APART);
-  self->frame_bps = close && self->frame_time > 0.0 ? bits / self->frame_time : 0.0;
+  self->frame_bps = close && time > 0.0 ? bits / time : 0.0;
 }
 
 void

@@ -2,22 +2,24 @@
  *
  * mccpacer: when a packet may leave.
  *
- * Release rate = max (factor x target, required), where required is the smallest rate at which no
- * packet waits longer than max_delay: the maximum over the queued packets k of the bits up to k /
- * (max_delay - age of k). That is never more than queued bits / (max_delay - age of the oldest).
- * Bursts are at most pacing.burst x that rate, or one packet; a host that comes later than
- * next_timeout() gets what it missed meanwhile, at most 20 ms of it, so that being late costs no
- * rate.
- * Packets are never dropped or
- * reordered. Where the delay bound raises the rate above factor x target, `overruns` counts, once
- * a frame (what is queued within MCC_PACER_PICTURE): the encoder should be asked for less. The host
- * keeps the packets in a FIFO of its own; the pacer keeps sizes and times, and allocates only when
- * its ring grows; where it cannot grow, packets count as queued with the ones before them. It plans
- * 1 ms early, so that a timer that is late by less keeps the bound.
+ * Release rate = max (factor x target, required), less where evenly (below), where required is the
+ * smallest rate at which no packet waits longer than max_delay: the maximum over the queued packets
+ * k of the bits up to k / (max_delay - age of k). That is never more than queued bits / (max_delay
+ * - age of the oldest). Bursts are at most burst x that rate, or one packet; a host that comes
+ * later than next_timeout() gets what it missed meanwhile, at most 20 ms of it, so that being late
+ * costs no rate. Packets are never dropped or reordered. Where the delay bound raises the rate
+ * above factor x target, `overruns` counts, once a frame (what is queued within 5 ms): the encoder
+ * should be asked for less. The host keeps the packets in a FIFO of its own; the pacer keeps sizes
+ * and times, and allocates only when its ring grows; where it cannot grow, packets count as queued
+ * with the ones before them. It plans 1 ms early, so that a timer that is late by less keeps the
+ * bound.
  *
  * pacing.even: not at factor x target at once, but at the rate, the target at least, at which what
- * is queued has left when the next frame is expected, one mean time between frames later: frames of
- * the mean size take all of it, larger ones up to factor times that rate.
+ * is queued has left when the next frame is expected, one mean time between frames later (50 ms at
+ * most): frames of the mean size take all of it, larger ones up to factor times the target. Bursts
+ * are of pacing.burst. Not where packets, of the mean size of what is queued, are 12 ms
+ * (MCC_PAIRS_APART) and more apart, nor for a factor above MCC_PACER_EVEN_FACTOR: who asks for that
+ * wants frames to leave soon.
  *
  * pacing.pairs: where packets are far apart two leave together now and then (mccpairs.h), of what
  * is queued; a single one waits for the next, which is expected by then, for MCC_PACER_HOLD and two
@@ -38,12 +40,13 @@
 typedef struct {
   double factor;     /* pacing-factor, >= 1 */
   MccTime max_delay; /* pacing-max-delay, > 0 */
+  MccTime burst;     /* 5 ms */
   MccPacing pacing;
 } MccPacerConfig;
 
-extern const MccPacerConfig mcc_pacer_config_default; /* 1.5, 150 ms, mcc_pacing_default */
+extern const MccPacerConfig mcc_pacer_config_default; /* 1.5, 150 ms, 5 ms, mcc_pacing_default */
 
-#define MCC_PACER_PICTURE (5 * MCC_MSECOND)      /* ours: what is queued within that is one frame */
+#define MCC_PACER_EVEN_FACTOR 2.0
 #define MCC_PACER_HOLD (100 * MCC_MSECOND)       /* ours: two pictures are hardly further apart */
 #define MCC_PACER_LAYER_DELAY (40 * MCC_MSECOND) /* ours */
 

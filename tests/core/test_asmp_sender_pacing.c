@@ -42,47 +42,70 @@ who_limits_asks (void)
   }
 }
 
-/* In small bursts and evenly while somebody limits, as the path of whoever does wants it; as is
- * cheapest where nobody does; published always so. */
+static void
+report_for (Fixture *f, Peer *near, Peer *far, guint seconds)
+{
+  for (guint k = 0; k < seconds; k++) {
+    peer_report (f, near);
+    peer_report (f, far);
+    run_for (f, MCC_SECOND);
+  }
+}
+
+/* In small bursts and evenly while somebody limits, as the path of whoever does wants it, and for
+ * MCC_PACING_HOLD after; as is cheapest else; published always so. */
 static void
 who_limits_has_it_even (void)
 {
-  static const MccVariant variants[] = { MCC_VARIANT_ENHANCED, MCC_VARIANT_PUBLISHED };
-  for (guint i = 0; i < G_N_ELEMENTS (variants); i++) {
-    gboolean enhanced = variants[i] == MCC_VARIANT_ENHANCED;
+  static const struct {
+    guint rtt_ms, burst_ms;
+  } table[] = { { 30, 1 }, { 60, 2 }, { 110, 4 }, { 400, 5 } };
+  for (guint i = 0; i < G_N_ELEMENTS (table); i++) {
     Fixture f;
-    MccAsmpSenderConfig config = default_config (variants[i]);
-    Peer near = { .ssrc = 1, .host = 1, .rate_bps = 900000, .rtt = 30 * MCC_MSECOND };
-    Peer far = { .ssrc = 2, .host = 2, .rate_bps = 900000, .rtt = 200 * MCC_MSECOND };
+    MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+    Peer near = { .ssrc = 1, .host = 1, .rtt = table[i].rtt_ms * MCC_MSECOND };
+    Peer far = { .ssrc = 2, .host = 2, .rtt = 80 * MCC_MSECOND };
     fixture_init (&f, &config);
+    g_assert_false (f.pacing.even);
     near.rate_bps = config.max_bps / 4;
     far.rate_bps = config.max_bps / 2;
-    for (guint k = 0; k < 20; k++) {
-      peer_report (&f, &near);
-      peer_report (&f, &far);
-      run_for (&f, MCC_SECOND);
-    }
-    g_assert_true (f.pacing.even == enhanced);
-    g_assert_cmpuint (f.pacing.burst, ==, (enhanced ? 1 : 5) * MCC_MSECOND);
+    report_for (&f, &near, &far, 20);
+    g_assert_true (f.pacing.even);
+    g_assert_cmpuint (f.pacing.burst, ==, table[i].burst_ms * MCC_MSECOND);
+    near.rate_bps = config.min_bps / 2; /* as low as it goes, by whoever limits */
+    report_for (&f, &near, &far, 5);
+    g_assert_true (f.pacing.even);
     near.rate_bps = config.max_bps;
-    for (guint k = 0; k < 20; k++) {
-      peer_report (&f, &near);
-      peer_report (&f, &far);
-      run_for (&f, MCC_SECOND);
-    }
-    g_assert_true (f.pacing.even == enhanced);
-    g_assert_cmpuint (f.pacing.burst, ==, 5 * MCC_MSECOND);
+    report_for (&f, &near, &far, 20);
+    g_assert_true (f.pacing.even);
+    g_assert_cmpuint (f.pacing.burst, ==, 3 * MCC_MSECOND);
     near.rate_bps = far.rate_bps = 2 * config.max_bps;
-    for (guint k = 0; k < 60; k++) {
-      peer_report (&f, &near);
-      peer_report (&f, &far);
-      run_for (&f, MCC_SECOND);
+    unsigned passed = 0;
+    for (; f.target < config.max_bps; passed++) {
+      report_for (&f, &near, &far, 1);
+      g_assert_cmpuint (passed, <, 60);
     }
-    g_assert_cmpuint (f.target, ==, config.max_bps);
+    report_for (&f, &near, &far, 8);
+    g_assert_true (f.pacing.even);
+    report_for (&f, &near, &far, 4);
     g_assert_false (f.pacing.even);
-    g_assert_cmpuint (f.pacing.burst, ==, 5 * MCC_MSECOND);
     fixture_clear (&f);
   }
+}
+
+static void
+published_does_not (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_PUBLISHED);
+  Peer peer = { .ssrc = 1, .host = 1, .rtt = 30 * MCC_MSECOND, .rate_bps = config.max_bps / 4 };
+  fixture_init (&f, &config);
+  for (guint k = 0; k < 20; k++) {
+    peer_report (&f, &peer);
+    run_for (&f, MCC_SECOND);
+    g_assert_false (f.pacing.even);
+  }
+  fixture_clear (&f);
 }
 
 int
@@ -91,5 +114,6 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/asmp-sender/pacing/who-limits-asks-for-pairs", who_limits_asks);
   g_test_add_func ("/asmp-sender/pacing/who-limits-has-it-even", who_limits_has_it_even);
+  g_test_add_func ("/asmp-sender/pacing/published-does-not", published_does_not);
   return g_test_run ();
 }

@@ -186,7 +186,7 @@ main (int argc, char **argv)
   /* The fair rate of 5 % is 0.42 of that of 1 %. */
   static const GroupCase fourth = { 3, 1, 0.01, 0.01, 0.85, INFINITY, 40 },
                          equals = { 10, 50, 0.01, 0.01, 0.68, INFINITY, 8 },
-                         slow = { 10, 1, 0.01, 0.05, 0.0, 0.6, 16 };
+                         slow = { 10, 1, 0.01, 0.05, 0.0, 0.6, 96 };
   g_test_add_func ("/asmpmany/history", history);
   g_test_add_func ("/asmpmany/change", change);
   g_test_add_func ("/asmpmany/first-losses", first_losses);

@@ -283,7 +283,7 @@ test_plans_early (void)
   MccPacerConfig config = mcc_pacer_config_default;
   Host host;
 
-  config.pacing.burst = 1; /* one packet at a time */
+  config.burst = 0; /* one packet at a time */
   host_init (&host, &config, 0);
   host_frame (&host, 300 * MTU, true);
   host_run (&host, host.now + 200 * MCC_MSECOND);
@@ -525,9 +525,9 @@ test_even (void)
   static const struct {
     uint64_t bps;
     unsigned keyframe;
-    double even, bursts; /* of what the target sends in 10 ms */
-  } table[] = { { 2000000, 1, 1.05, 1.5 }, { 8000000, 1, 1.05, 1.5 }, { 2000000, 4, 1.5, 1.5 },
-    { 500000, 1, 1.5, 1.5 } };
+    double least, even; /* of what the target sends in 10 ms */
+  } table[] = { { 2000000, 1, 0.9, 1.05 }, { 8000000, 1, 0.9, 1.05 }, { 2000000, 4, 1.2, 1.5 },
+    { 500000, 1, 2.0, 1.5 } };
 
   for (unsigned i = 0; i < G_N_ELEMENTS (table); i++) {
     uint64_t bps = table[i].bps;
@@ -538,9 +538,94 @@ test_even (void)
     g_test_message ("%u kb/s, largest picture of %u: %.2f evenly, %.2f in bursts",
         (unsigned)(bps / 1000), table[i].keyframe, is_even / unit, bursts / unit);
     g_assert_cmpfloat (is_even, <=, table[i].even * unit + more);
-    g_assert_cmpfloat (bursts, <=, table[i].bursts * unit + 0.005 * 1.5 * (double)bps + more);
+    g_assert_cmpfloat (is_even, >=, table[i].least * unit);
+    g_assert_cmpfloat (bursts, <=, 1.5 * unit + 0.005 * 1.5 * (double)bps + more);
     g_assert_cmpfloat (bursts, >=, 1.2 * unit);
   }
+}
+
+/* Pictures of 1/25 s, of @share of what the target sends in that time, each in @slices that come
+ * @apart; the mean time from the first to the last packet's leaving, s. @pause: 5 s before the last
+ * ten. */
+static double
+mean_span (double factor, double share, guint slices, MccTime apart, bool pause)
+{
+  MccPacerConfig config = mcc_pacer_config_default;
+  const uint64_t bps = 4000000;
+  double sum = 0.0;
+  Host host;
+
+  config.factor = factor;
+  config.pacing = mcc_pacing_beside (20 * MCC_MSECOND);
+  host_init (&host, &config, bps);
+  MccTime frame = START;
+  for (unsigned f = 0; f < 40; f++) {
+    frame += pause && f == 30 ? 5 * MCC_SECOND : 40 * MCC_MSECOND;
+    host_run (&host, frame);
+    for (guint k = 0; k < slices; k++) {
+      host_run (&host, frame + k * apart);
+      host_frame (&host, (uint32_t)(share * (double)bps / 200.0 / slices), true);
+    }
+    MccTime next, last = frame;
+    while ((next = mcc_pacer_next_timeout (host.pacer)) < frame + 40 * MCC_MSECOND) {
+      host.now = MAX (host.now, next);
+      host_release (&host);
+      last = host.now;
+    }
+    if (f >= 30)
+      sum += mcc_time_to_seconds (last - frame) / 10.0;
+  }
+  host_clear (&host);
+  return sum;
+}
+
+/* A picture in slices is one; a small one does not wait longer than at the target's rate; a pause
+ * is no long picture; who asks for a high factor has it. */
+static void
+test_even_pictures (void)
+{
+  double whole = mean_span (1.5, 1.0, 1, 0, false);
+
+  g_test_message ("%.1f ms; of half the size %.1f, in slices %.1f and %.1f, after a pause %.1f, "
+                  "at 4 times the target %.1f",
+      1e3 * whole, 1e3 * mean_span (1.5, 0.5, 1, 0, false),
+      1e3 * mean_span (1.5, 1.0, 4, MCC_MSECOND, false),
+      1e3 * mean_span (1.5, 1.0, 4, 4 * MCC_MSECOND, false), 1e3 * mean_span (1.5, 1.0, 1, 0, true),
+      1e3 * mean_span (4.0, 1.0, 1, 0, false));
+  g_assert_cmpfloat (whole, >=, 0.033);
+  g_assert_cmpfloat (mean_span (1.5, 0.5, 1, 0, false), <=, 0.021);
+  g_assert_cmpfloat (mean_span (1.5, 1.0, 4, MCC_MSECOND, false), >=, 0.9 * whole);
+  g_assert_cmpfloat (mean_span (1.5, 1.0, 4, 4 * MCC_MSECOND, false), >=, 0.9 * whole);
+  g_assert_cmpfloat (mean_span (1.5, 1.0, 1, 0, true), >=, 0.9 * whole);
+  g_assert_cmpfloat (mean_span (4.0, 1.0, 1, 0, false), <=, 0.012);
+}
+
+/* Frames' times, of packets that come one by one. */
+static void
+test_frames (void)
+{
+  MccPacingFrames frames;
+  double mean_s = 0.0;
+  MccTime now = START;
+
+  mcc_pacing_frames_init (&frames);
+  g_assert_cmpfloat (mcc_pacing_frames_handle (&frames, now), ==, 0.0);
+  for (guint f = 0; f < 50; f++) /* 4 ms each, 250 a second */
+    mean_s = mcc_pacing_frames_handle (&frames, now += 4 * MCC_MSECOND);
+  g_assert_cmpfloat (mean_s, >, 0.02);
+  g_assert_cmpfloat (mean_s, <, 0.03);
+  for (guint f = 0; f < 100; f++) { /* 25 a second, 30 a second */
+    MccTime next = now + (f % 2 ? 40 : 33) * MCC_MSECOND;
+    for (guint k = 0; k < 6; k++)
+      mean_s = mcc_pacing_frames_handle (&frames, now + k * 3 * MCC_MSECOND);
+    now = next;
+  }
+  g_assert_cmpfloat_with_epsilon (mean_s, 0.0365, 0.002);
+  mean_s = mcc_pacing_frames_handle (&frames, now + 10 * MCC_SECOND);
+  g_assert_cmpfloat (mean_s, <=, 0.0365 + 0.004);
+  for (guint f = 0; f < 50; f++)
+    mean_s = mcc_pacing_frames_handle (&frames, now += 200 * MCC_MSECOND);
+  g_assert_cmpfloat_with_epsilon (mean_s, 0.05, 0.001);
 }
 
 /* Of what an RTT carries a burst is a small part; where none is known they are as where nobody
@@ -551,7 +636,7 @@ test_bursts (void)
   static const unsigned table[][2]
       = { { 0, 5 }, { 1, 1 }, { 10, 1 }, { 30, 1 }, { 60, 2 }, { 100, 4 }, { 130, 5 }, { 900, 5 } };
   for (unsigned i = 0; i < G_N_ELEMENTS (table); i++) {
-    MccPacing pacing = mcc_pacing_limited (table[i][0] * MCC_MSECOND);
+    MccPacing pacing = mcc_pacing_beside (table[i][0] * MCC_MSECOND);
     g_assert_true (pacing.even);
     g_assert_cmpuint (pacing.burst, ==, table[i][1] * MCC_MSECOND);
   }
@@ -671,6 +756,8 @@ main (int argc, char **argv)
   g_test_add_func ("/pacer/pairs", test_pairs);
   g_test_add_func ("/pacer/pair-of-one", test_pair_of_one);
   g_test_add_func ("/pacer/even", test_even);
+  g_test_add_func ("/pacer/even/pictures", test_even_pictures);
+  g_test_add_func ("/pacer/even/frames", test_frames);
   g_test_add_func ("/pacer/bursts-are-a-small-part-of-the-rtt", test_bursts);
   g_test_add_func ("/pacer/mean-30-ms-max-150-ms-bursts-5-ms", test_trace);
   g_test_add_func ("/pacer/a-layer-hurries-as-far-as-the-rate-of-all-allows", test_haste);

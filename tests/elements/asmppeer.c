@@ -81,6 +81,7 @@ take_rtp (AsmpPeer *self, const guint8 *data, gsize size)
   self->last_rtp_us = g_get_monotonic_time ();
   if (size >= 20 && (data[0] & 0x10) && GST_READ_UINT16_BE (data + 12) == 0xbede
       && data[16] == (EXTENSION_ID << 4 | 2)) {
+    self->together += self->send_time_us != 0 && self->send_time == GST_READ_UINT24_BE (data + 17);
     self->send_time = GST_READ_UINT24_BE (data + 17);
     self->send_time_us = self->last_rtp_us;
     if (self->send_time == 0)

@@ -21,6 +21,7 @@ typedef struct {
 
   guint64 packets, bytes; /* RTP */
   guint64 largest;        /* RTP packet */
+  guint64 together;       /* that left the pacer with the one before */
   guint gaps, unstamped;  /* sequence, abs-send-time of the announced id (or 14) */
   guint16 seq;            /* newest */
   guint32 media_ssrc;

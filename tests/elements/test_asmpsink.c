@@ -231,6 +231,42 @@ test_report_drives_encoder (void)
   sink_teardown (&f);
 }
 
+/* Share of the packets of @ms that left with the one before. */
+static gdouble
+together (SinkFixture *f, guint ms)
+{
+  guint64 packets = f->peer.packets, with_another = f->peer.together;
+
+  asmp_peer_run (&f->peer, ms);
+  return (gdouble)(f->peer.together - with_another) / (gdouble)(f->peer.packets - packets);
+}
+
+/* In bursts while nobody limits, one at a time while a receiver nearby does; in bursts again after
+ * the element was stopped. */
+static void
+test_pacing (void)
+{
+  SinkFixture f;
+
+  if (!sink_setup (&f, LIVE "@ start-bitrate=4000000"))
+    return;
+  for (guint i = 0; i < 2; i++) {
+    gdouble before, limited;
+
+    sink_play (&f);
+    sink_meet (&f);
+    before = together (&f, 700);
+    sink_join (&f, 4000000);
+    asmp_peer_run (&f.peer, 300);
+    limited = together (&f, 700);
+    g_test_message ("%.2f of the packets together, %.2f while limited", before, limited);
+    g_assert_cmpfloat (before, >, 0.5);
+    g_assert_cmpfloat (limited, <, 0.25);
+    gst_element_set_state (f.pipeline, GST_STATE_READY);
+  }
+  sink_teardown (&f);
+}
+
 /* What is sent follows the target, headers included, though the content wants far more. */
 static void
 test_wire_rate (void)
@@ -453,6 +489,7 @@ main (int argc, char **argv)
   g_test_add_func ("/asmpsink/stream", test_stream);
   g_test_add_func ("/asmpsink/announces-what-it-sends", test_announces_what_it_sends);
   g_test_add_func ("/asmpsink/report-drives-encoder-within-a-frame", test_report_drives_encoder);
+  g_test_add_func ("/asmpsink/pacing", test_pacing);
   g_test_add_func ("/asmpsink/blind-report-has-no-effect", test_blind_report);
   g_test_add_func ("/asmpsink/wire-rate-follows", test_wire_rate);
   g_test_add_func ("/asmpsink/receiver-messages", test_receiver_messages);

@@ -133,7 +133,7 @@ check_action (Host *self, const MccSenderAction *action)
       self->key_unit = self->now;
       break;
     case MCC_SENDER_PACING:
-      CHECK (action->pacing.burst > 0);
+      CHECK (!action->pacing.even || action->pacing.burst > 0);
       CHECK (!mcc_pacing_equal (&action->pacing, &self->pacing));
       self->pacing = action->pacing;
       break;

@@ -104,7 +104,7 @@ do_config (Host *self)
 {
   self->config.factor = 1.0 + fuzz_u8 (&self->in) / 32.0;
   self->config.max_delay = MCC_MSECOND + fuzz_scale (&self->in, 32);
-  self->config.pacing.burst = MCC_MSECOND + fuzz_scale (&self->in, 25);
+  self->config.burst = self->config.pacing.burst = MCC_MSECOND + fuzz_scale (&self->in, 25);
   self->config.pacing.pairs = self->config.max_delay % 2 == 0; /* as any other bits */
   self->config.pacing.even = self->config.max_delay / 2 % 2 == 0;
   /* What waits was planned for another bound. */
