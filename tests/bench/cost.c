@@ -39,10 +39,10 @@
 #define PACKETS_PER_FRAME 14 /* 4.03 Mb/s */
 #define WARM_UP 1            /* s */
 #define GIVE_UP 5            /* s without a packet */
-#define SEND_TIME_ID 1
+#define SEND_TIME_ID 14      /* as cost-peer knows it */
 #define CAPS                                                                                       \
   "application/x-rtp,media=video,clock-rate=90000,encoding-name=H264,payload=96,"                  \
-  "ssrc=(uint)12345678,extmap-1=http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time"
+  "ssrc=(uint)12345678,extmap-14=http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time"
 
 static guint16 port;
 
