@@ -14,13 +14,26 @@
 #define LOST_LATELY (10 * MCC_SECOND)
 #define DRAIN_TIME (2 * MCC_SECOND) /* a doubling rate's queue, from when a cut of ours shows */
 
+/* The queue that others like us hold: whoever has the rest of a link of which we have little has a
+ * shorter one than we, of whose packets fewer come. */
+static MccTime
+their_target (const MccRateEnhanced *rate, const MccRateInput *input)
+{
+  MccTime ours = mcc_rate_enhanced_target_queue (rate, input);
+  double rest_bps = mcc_rate_enhanced_pairs_bps (rate, input) - (double)input->received_bps;
+  if (rest_bps < (double)input->received_bps)
+    return ours;
+  MccTime packet = mcc_time_from_seconds (8.0 * input->packet_bytes / rest_bps);
+  return mcc_time_min (ours, 2 * mcc_rate_enhanced_empty_queue (rate, input) + packet);
+}
+
 void
 mcc_rate_enhanced_watch_fellows (MccRateEnhanced *rate, const MccRateInput *input, bool lost)
 {
   MccRateFellows *self = &rate->fellows;
   if (lost)
     self->loss = input->now;
-  if (input->queue_delay <= mcc_rate_enhanced_target_queue (rate, input))
+  if (input->queue_delay <= their_target (rate, input))
     self->above_since = MCC_TIME_NONE;
   else if (self->above_since == MCC_TIME_NONE)
     self->above_since = input->now;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A receiver nearby that limits the sender of the cost benchmark (tests/bench/cost): prints the port
- * that it hears at, and says two times a second that it can take RATE bit/s.
+ * A receiver nearby that limits the sender of the cost benchmark (tests/bench/cost): prints the
+ * port that it hears at, and says two times a second that it can take RATE bit/s.
  *
  *   cost-peer RATE SECONDS
  */

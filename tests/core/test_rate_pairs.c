@@ -146,6 +146,33 @@ shows_others (void)
   }
 }
 
+/* A queue that comes and goes, below the target of few packets (27 ms) and above that of many: who
+ * has the rest of a link of which pairs show that we have little, and lets it grow so far, is no
+ * other like us. Nothing is lost. */
+static void
+longer_than_theirs (void)
+{
+  static const struct {
+    guint64 link_bps; /* 0: no pairs */
+    guint queue_ms;
+    gboolean competes;
+  } table[] = { { 8 * RATE, 25, TRUE }, { 8 * RATE, 17, FALSE }, { RATE * 3 / 2, 25, FALSE },
+    { 0, 25, FALSE } };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    Fixture self;
+    init (&self);
+    self.f.input.loss_ratio = 0.0;
+    for (guint i = 0; i < 8; i++) {
+      rate_queue (&self.f, i == 0 ? 80 : table[row].queue_ms); /* it asks from then on */
+      run (&self, i == 0 ? 0.1 : 5, table[row].link_bps);
+      rate_queue (&self.f, 0);
+      run (&self, 0.5, table[row].link_bps);
+    }
+    g_assert_true ((rate_mode (&self.f) == MCC_RATE_TCP) == table[row].competes);
+    rate_clear (&self.f);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -155,5 +182,6 @@ main (int argc, char **argv)
   g_test_add_func ("/rate-pairs/knows-no-longer", knows_no_longer);
   g_test_add_func ("/rate-pairs/short-ones-show-little", short_ones_show_little);
   g_test_add_func ("/rate-pairs/shows-others", shows_others);
+  g_test_add_func ("/rate-pairs/longer-than-theirs", longer_than_theirs);
   return g_test_run ();
 }
