@@ -81,11 +81,17 @@ mcc_rate_enhanced_empty_queue (const MccRateEnhanced *self, const MccRateInput *
 }
 
 MccTime
+mcc_rate_enhanced_target_of (
+    const MccRateEnhanced *self, const MccRateInput *input, double packet_s)
+{
+  return target_queue (self, input) + mcc_time_from_seconds (fmin (packet_s, TARGET_PACKET_MAX_S));
+}
+
+MccTime
 mcc_rate_enhanced_target_queue (const MccRateEnhanced *self, const MccRateInput *input)
 {
   /* A link that became slower delays every packet by its transmission. */
-  double packet_s = fmin (mcc_rate_packet_delay_s (input), TARGET_PACKET_MAX_S);
-  return target_queue (self, input) + mcc_time_from_seconds (packet_s);
+  return mcc_rate_enhanced_target_of (self, input, mcc_rate_packet_delay_s (input));
 }
 
 static double

@@ -138,6 +138,9 @@ typedef struct {
 MccTime mcc_rate_enhanced_slow_start_queue (const MccRateInput *input);
 /* The standing queue that it holds when alone. */
 MccTime mcc_rate_enhanced_target_queue (const MccRateEnhanced *self, const MccRateInput *input);
+/* ... and where a packet delays the next by @packet_s. */
+MccTime mcc_rate_enhanced_target_of (
+    const MccRateEnhanced *self, const MccRateInput *input, double packet_s);
 /* Below this, nobody fills the queue. */
 MccTime mcc_rate_enhanced_empty_queue (const MccRateEnhanced *self, const MccRateInput *input);
 /* A queue above this is one, even if what is taken for propagation is out of date. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * mccratefellows: whether it may be others like us who share the queue. They hold it at its target
- * as we do, and their parts of the link change as they come, go and draw level: less arrives than
- * did, and a queue stands, as where TCP takes its share. But they lose nothing, and what is above
- * the target goes once the cuts of all of them show.
+ * mccratefellows: whether it may be others like us who share the queue. They hold it at the target
+ * of their rate, and their parts of the link change as they come, go and draw level: less arrives
+ * than did, and a queue stands, as where TCP takes its share. But they lose nothing, and what is
+ * above the target goes once the cuts of all of them show.
  *
  * Law: who shares a link with others like him only does not begin to compete with them. TCP loses,
  * and is found as without this; or, where it has not yet, when our cuts have shown nothing.
@@ -23,8 +23,8 @@ their_target (const MccRateEnhanced *rate, const MccRateInput *input)
   double rest_bps = mcc_rate_enhanced_pairs_bps (rate, input) - (double)input->received_bps;
   if (rest_bps < (double)input->received_bps)
     return ours;
-  MccTime packet = mcc_time_from_seconds (8.0 * input->packet_bytes / rest_bps);
-  return mcc_time_min (ours, 2 * mcc_rate_enhanced_empty_queue (rate, input) + packet);
+  double packet_s = 8.0 * input->packet_bytes / rest_bps;
+  return mcc_time_min (ours, mcc_rate_enhanced_target_of (rate, input, packet_s));
 }
 
 void
