@@ -151,13 +151,6 @@ next_timeout (GstMccPacer *self)
   return next;
 }
 
-/* Called with the lock held. */
-static MccTime
-wake_period (GstMccPacer *self)
-{
-  return self->config.pacing.even ? self->config.pacing.burst : self->config.burst;
-}
-
 /* Called with the lock held. Waits until something may leave; FALSE = flushing. */
 static gboolean
 wait_turn (GstMccPacer *self)
@@ -175,8 +168,8 @@ wait_turn (GstMccPacer *self)
       return TRUE;
     now = get_now (self);
     if (any_ready (self))
-      return TRUE;                          /* they waited behind an event */
-    at = self->pushed + wake_period (self); /* wake-ups cost more than packets */
+      return TRUE;                                             /* they waited behind an event */
+    at = self->pushed + mcc_pacer_wake_period (&self->config); /* wake-ups cost more than packets */
     if (now >= at) {
       for (guint i = 0; i < self->n_lanes; i++)
         if (self->lanes[i].due < get_before (self, i))
@@ -344,7 +337,9 @@ wake (GstMccPacer *self)
   if (self->idle)
     g_cond_signal (&self->arrived);
   else if (self->wake_at && self->wait_id
-           && mcc_time_max (next_timeout (self), self->pushed + wake_period (self)) + WAKE_SLACK
+           && mcc_time_max (
+                  next_timeout (self), self->pushed + mcc_pacer_wake_period (&self->config))
+                      + WAKE_SLACK
                   < self->wake_at)
     gst_clock_id_unschedule (self->wait_id);
 }

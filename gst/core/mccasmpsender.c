@@ -306,20 +306,20 @@ mcc_asmp_sender_push_receiver (MccAsmpSender *self, const MccReceiver *receiver)
   };
 }
 
+/* As the path of whoever limits wants it, or did. */
 static MccPacing
-wanted_pacing (MccAsmpSender *self)
+choose_pacing (MccAsmpSender *self)
 {
   const MccReceiver *limiting = mcc_asmp_sender_limiting (self);
   const MccReceiver *named = mcc_asmp_sender_named (self);
-  MccPacing pacing = mcc_pacing_default;
   if (!mcc_asmp_sender_enhanced (self))
-    return pacing;
+    return mcc_pacing_default;
   if (named != NULL) {
     self->beside = mcc_pacing_beside (mcc_asmp_sender_receiver_rtt (named));
     self->limited = self->now;
   }
-  if (self->limited != MCC_TIME_NONE && self->now < self->limited + MCC_PACING_HOLD)
-    pacing = self->beside;
+  bool beside = self->limited != MCC_TIME_NONE && self->now < self->limited + MCC_PACING_HOLD;
+  MccPacing pacing = beside ? self->beside : mcc_pacing_default;
   pacing.pairs = limiting != NULL && limiting->pairs;
   return pacing;
 }
@@ -327,7 +327,7 @@ wanted_pacing (MccAsmpSender *self)
 static bool
 poll_state (MccAsmpSender *self, MccSenderAction *out)
 {
-  MccPacing pacing = wanted_pacing (self);
+  MccPacing pacing = choose_pacing (self);
   if (!mcc_pacing_equal (&pacing, &self->pacing)) {
     out->pacing = self->pacing = pacing;
     out->type = MCC_SENDER_PACING;

@@ -126,7 +126,7 @@ static bool
 is_even (const MccPacer *self)
 {
   return self->config.pacing.even && self->config.factor <= MCC_PACER_EVEN_FACTOR
-         && self->frame_bps > 0.0;
+         && self->haste == 0 && self->frame_bps > 0.0;
 }
 
 static double
@@ -135,7 +135,7 @@ release_bps (const MccPacer *self)
   double bps = base_bps (self);
 
   if (is_even (self))
-    bps = fmin (bps, fmax (self->frame_bps, fmax (self->target_bps, self->haste_bps)));
+    bps = fmin (bps, fmax (self->frame_bps, self->target_bps));
   return fmax (bps, self->required_bps);
 }
 

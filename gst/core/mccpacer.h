@@ -19,7 +19,7 @@
  * most): frames of the mean size take all of it, larger ones up to factor times the target. Bursts
  * are of pacing.burst. Not where packets, of the mean size of what is queued, are 12 ms
  * (MCC_PAIRS_APART) and more apart, nor for a factor above MCC_PACER_EVEN_FACTOR: who asks for that
- * wants frames to leave soon.
+ * wants frames to leave soon; nor with haste.
  *
  * pacing.pairs: where packets are far apart two leave together now and then (mccpairs.h), of what
  * is queued; a single one waits for the next, which is expected by then, for MCC_PACER_HOLD and two
@@ -51,6 +51,13 @@ extern const MccPacerConfig mcc_pacer_config_default; /* 1.5, 150 ms, 5 ms, mcc_
 #define MCC_PACER_LAYER_DELAY (40 * MCC_MSECOND) /* ours */
 
 typedef struct MccPacer MccPacer;
+
+/* How long a host may wait, > 0, after it let packets leave, before it looks at next_timeout(). */
+static inline MccTime
+mcc_pacer_wake_period (const MccPacerConfig *config)
+{
+  return config->pacing.even ? config->pacing.burst : config->burst;
+}
 
 /* NULL: no memory. */
 MccPacer *mcc_pacer_new (const MccPacerConfig *config);

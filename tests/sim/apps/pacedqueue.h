@@ -77,15 +77,11 @@ private:
     }
   };
 
-  MccTime Wake () const
-  {
-    return m_config.pacing.even ? m_config.pacing.burst : m_config.burst;
-  }
-
   void Plan ()
   {
     MccTime next = mcc_pacer_next_timeout (m_pacer.get ());
-    m_timer.Set (next == MCC_TIME_NONE ? next : mcc_time_max (next, m_released + Wake ()));
+    MccTime wake = m_released + mcc_pacer_wake_period (&m_config);
+    m_timer.Set (next == MCC_TIME_NONE ? next : mcc_time_max (next, wake));
   }
 
   void Release ()
