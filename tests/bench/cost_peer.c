@@ -31,9 +31,6 @@ main (int argc, char **argv)
     if (peer.sender && peer.packets > 0)
       asmp_peer_report (&peer, (guint64)atoll (argv[1]), 0);
   }
-  /* what left with the one before it: a test of what is measured */
-  g_print ("packets %" G_GUINT64_FORMAT " together %" G_GUINT64_FORMAT "\n", peer.packets,
-      peer.together);
   asmp_peer_clear (&peer);
   return 0;
 }
