@@ -102,8 +102,12 @@ take_rtp (AsspPeerStream *self, const guint8 *data, gsize size)
     self->time[self->frames++ % ASSP_PEER_TIMES] = time;
   if (data[0] & 0x10) {
     if (size < 20 || GST_READ_UINT16_BE (data + 12) != 0xbede || data[16] != (EXTENSION_ID << 4 | 2)
-        || GST_READ_UINT24_BE (data + 17) == 0)
+        || GST_READ_UINT24_BE (data + 17) == 0) {
       self->unstamped++;
+    } else {
+      self->together += self->send_time == GST_READ_UINT24_BE (data + 17);
+      self->send_time = GST_READ_UINT24_BE (data + 17);
+    }
     header += 4 + 4u * GST_READ_UINT16_BE (data + 14);
   } else {
     self->unstamped++;

@@ -17,6 +17,8 @@
 typedef struct {
   GSocket *rtp;
   guint64 packets, bytes;
+  guint64 together; /* that left the pacer with the one before */
+  guint32 send_time;
   guint gaps, unstamped;
   guint16 seq;
   guint32 ssrc;

@@ -169,6 +169,33 @@ check_left (BinFixture *f, gint stream, const gchar *reason)
   gst_structure_free (message);
 }
 
+/* Packets leave in bursts while nobody limits a stream, one at a time while a receiver nearby does.
+ */
+static void
+test_pacing (void)
+{
+  BinFixture f;
+  gdouble share[2];
+
+  if (!bin_setup (&f, SOURCE "@ streams=4000000:8000000"))
+    return;
+  bin_play (&f);
+  bin_meet (&f, 1);
+  for (guint i = 0; i < 2; i++) {
+    AsspPeerStream before = f.peer.stream[0];
+
+    assp_peer_run (&f.peer, 700);
+    share[i] = (gdouble)(f.peer.stream[0].together - before.together)
+               / (gdouble)(f.peer.stream[0].packets - before.packets);
+    bin_enter (&f, 0, 4000000);
+    assp_peer_run (&f.peer, 300);
+  }
+  g_test_message ("%.2f of the packets together, %.2f while limited", share[0], share[1]);
+  g_assert_cmpfloat (share[0], >, 0.5);
+  g_assert_cmpfloat (share[1], <, 0.25);
+  bin_teardown (&f);
+}
+
 /* A report moves the target of its stream, and of no other. */
 static void
 test_reports (void)
@@ -625,6 +652,7 @@ main (int argc, char **argv)
   ADD ("streams", test_streams);
   ADD ("announces-what-it-sends", test_announces_what_it_sends);
   ADD ("one-time-base", test_time_base);
+  ADD ("pacing", test_pacing);
   ADD ("reports", test_reports);
   ADD ("slowest-first-in-the-totals", test_slowest_first);
   ADD ("quarantined-in-the-totals", test_quarantined);
