@@ -43,11 +43,18 @@ mcc_asmp_path_clear (MccAsmpPath *self)
 }
 
 void
+mcc_asmp_path_expect_pairs (MccAsmpPath *self, MccTime apart)
+{
+  self->paired = apart;
+  mcc_pairs_init (&self->pairs, apart);
+}
+
+void
 mcc_asmp_path_reset (MccAsmpPath *self)
 {
   MccVariant variant = self->variant;
   MccLoss *loss = self->loss;
-  bool paired = self->paired;
+  MccTime paired = self->paired;
   memset (self, 0, sizeof *self);
   self->event_before = MCC_TIME_NONE;
   self->variant = variant;
@@ -64,7 +71,7 @@ mcc_asmp_path_reset (MccAsmpPath *self)
   mcc_meter_init (&self->fast, FAST_SPAN);
   mcc_meter_init (&self->slow, SLOW_SPAN);
   mcc_capacity_init (&self->capacity);
-  mcc_pairs_init (&self->pairs);
+  mcc_pairs_init (&self->pairs, self->paired);
   mcc_ecn_init (&self->ecn);
   mcc_standstill_init (&self->standstill);
   mcc_numbering_init (&self->numbering);
@@ -160,7 +167,7 @@ mcc_asmp_path_handle_packet (MccAsmpPath *self, const MccRtpPacket *packet, MccT
   MccTimeDelta transit = self->jitter.cumulative;
   if (self->jitter.jumped)
     mcc_rtt_lose_anchor (&self->rtt, transit);
-  if (self->paired)
+  if (self->paired > 0)
     mcc_pairs_handle_packet (
         &self->pairs, number, packet->bytes, apart, self->queue_newest, arrival);
   if (self->variant == MCC_VARIANT_PUBLISHED)
@@ -199,7 +206,7 @@ mcc_asmp_path_excuse (MccAsmpPath *self, MccTime now)
   mcc_meter_init (&self->fast, FAST_SPAN);
   mcc_meter_init (&self->slow, SLOW_SPAN);
   mcc_capacity_init (&self->capacity); /* what waited in our socket proves nothing */
-  mcc_pairs_init (&self->pairs);
+  mcc_pairs_init (&self->pairs, self->paired);
   mcc_slump_clear (&self->slump);
   self->queue_max = 0;
   self->queue_min = MCC_TIME_NONE;
@@ -210,7 +217,7 @@ void
 mcc_asmp_path_splice (MccAsmpPath *self)
 {
   mcc_numbering_splice (&self->numbering);
-  mcc_pairs_init (&self->pairs);
+  mcc_pairs_init (&self->pairs, self->paired);
   self->event_before = mcc_loss_last_event (self->loss);
   self->carried = (MccCarried){ 0 };
   mcc_meter_init (&self->fast, FAST_SPAN);
@@ -428,7 +435,7 @@ mcc_asmp_path_decide (MccAsmpPath *self, MccRateInput *input, MccTime now)
   input->marked_share = mcc_loss_marked_share (self->loss);
   input->overflow_share = mcc_asmp_path_overflow_share (self);
   input->capacity = &self->capacity;
-  input->pairs = self->paired ? &self->pairs : NULL;
+  input->pairs = self->paired > 0 ? &self->pairs : NULL;
   input->carried = &self->carried;
   uint32_t sender_s = self->echo >> 18; /* 6.18: wraps after 64 s, four periods */
   input->try_slot = self->has_echo && sender_s % TRY_PERIOD_S < TRY_SLOT_S;

@@ -30,7 +30,7 @@
 
 typedef struct {
   MccVariant variant;
-  bool paired; /* the sender pairs packets (mccpairs.h); its owner's to set */
+  MccTime paired; /* packets so far apart the sender pairs (mccpairs.h); 0: none */
   MccLoss *loss;
   MccNumbering numbering;
   MccTime event_before; /* last loss event of the stream before; MCC_TIME_NONE: none */
@@ -83,6 +83,8 @@ typedef struct {
 /* Takes @loss (may be NULL: init then reports false). */
 bool mcc_asmp_path_init (MccAsmpPath *self, MccVariant variant, MccLoss *loss);
 void mcc_asmp_path_clear (MccAsmpPath *self);
+/* Packets so far apart, and more, may come in pairs (mccpairs.h); 0: as before, none do. */
+void mcc_asmp_path_expect_pairs (MccAsmpPath *self, MccTime apart);
 /* Another sender: everything from the start; *self keeps its loss measure, emptied. */
 void mcc_asmp_path_reset (MccAsmpPath *self);
 /* Another stream of the same sender follows, over the same path: its numbers go on where the old

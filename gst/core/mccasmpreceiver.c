@@ -293,7 +293,9 @@ mcc_asmp_receiver_new (const MccAsmpReceiverConfig *config, MccTime now)
     mcc_asmp_receiver_free (self);
     return NULL;
   }
-  self->path.paired = enhanced;
+  mcc_asmp_path_expect_pairs (&self->path, !enhanced           ? 0
+                                           : config->unbounded ? MCC_PAIRS_CLOSE
+                                                               : MCC_PAIRS_APART);
   mcc_asmp_source_init (&self->source, config->source_ssrc, MCC_ASMP_SOURCE_TIMEOUT);
   mcc_asmp_schedule_init (&self->schedule, config->variant, config->hears_group,
       config->report_interval, self->config.compound_bytes, config->seed);
@@ -303,6 +305,7 @@ mcc_asmp_receiver_new (const MccAsmpReceiverConfig *config, MccTime now)
     self->schedule.least = config->least_interval;
   self->now = now;
   self->next_decision = self->event = self->free_since = self->others_since = MCC_TIME_NONE;
+  self->shown_part = MCC_TIME_NONE;
   self->short_since = self->full_since = self->idle_since = MCC_TIME_NONE;
   mcc_swing_init (&self->swing);
   mcc_recent_loss_init (&self->recent);

@@ -11,23 +11,14 @@
 #define QUEUE_PRESSED (40 * MCC_MSECOND)
 #define PRESSED_TIME (3 * MCC_SECOND)
 #define FAR_BELOW 2
-#define FAR_ABOVE 1.3                  /* times what is sent: the rate is bounded by twice that */
-#define LOSSLESS_PACKETS 100           /* fewer say nothing */
-#define UNLIMITED 1.1                  /* times the sender's target: it is not we who limit */
-#define AT_END 0.97                    /* of the stream's upper bound */
-#define FREE_TIME (4 * MCC_SECOND)     /* ... for so long: a rate that grows runs ahead of it */
-#define OVERLOAD 0.9                   /* of what is sent: less arrives, with losses ... */
-#define SHORT_TIME (400 * MCC_MSECOND) /* ... for so long: a window loses as many by chance */
-#define FULL_TIME (400 * MCC_MSECOND)  /* a sender that was held up fills a queue for a moment */
-#define RAISED 1.15
-#define DISPROVED 1.0 /* times the ceiling, and neither a queue nor losses for FREE_TIME */
-#define SAME_CEILING 0.25
-#define GROWN 0.8     /* of what losses allow: there a rate has done growing */
-#define KNOWN_LIVES 1 /* so much longer the sender counts on it than we do */
-#define EPISODE (2 * MCC_SECOND)
-#define SLUMP_LATELY (5 * MCC_SECOND)   /* why we leave what we had */
-#define CEILING_TIME (120 * MCC_SECOND) /* at first */
-#define CEILING_TIME_MAX (960 * MCC_SECOND)
+#define FAR_ABOVE 1.3                 /* times what is sent: the rate is bounded by twice that */
+#define LOSSLESS_PACKETS 100          /* fewer say nothing */
+#define UNLIMITED 1.1                 /* times the sender's target: it is not we who limit */
+#define AT_END 0.97                   /* of the stream's upper bound */
+#define FREE_TIME (4 * MCC_SECOND)    /* ... for so long: a rate that grows runs ahead of it */
+#define SHOWN_TIME (20 * MCC_SECOND)  /* that others have a part of the link */
+#define GROWN 0.8                     /* of what losses allow: there a rate has done growing */
+#define SLUMP_LATELY (5 * MCC_SECOND) /* why we leave what we had */
 
 /* Those who are behind one bottleneck move together: their reports must not fill its queue. */
 static bool
@@ -105,34 +96,12 @@ mcc_asmp_receiver_hold (MccAsmpReceiver *self, MccTime until, MccTime now)
     mcc_asmp_receiver_resume (self);
 }
 
-static void
-set_ceiling (MccAsmpReceiver *self, double bps)
-{
-  double ceiling = (double)self->ceiling_bps;
-  if (!(fabs (bps - ceiling) < SAME_CEILING * ceiling))
-    self->ceiling_life = CEILING_TIME;
-  else if (self->now - self->ceiling_time >= self->ceiling_life)
-    self->ceiling_life = mcc_time_min (2 * self->ceiling_life, CEILING_TIME_MAX);
-  self->ceiling_bps = (uint64_t)bps;
-  self->ceiling_time = self->now;
-}
-
-/* A slow link's queue stands by a packet. */
-static MccTime
-queue_of_ours (const MccAsmpReceiver *self, const MccRateInput *input)
+MccTime
+mcc_asmp_receiver_queue_of_ours (const MccAsmpReceiver *self, const MccRateInput *input)
 {
   double bps = fmax ((double)input->received_now_bps, 1.0);
   double packet_s = 8.0 * input->packet_bytes / bps - mcc_time_to_seconds (input->transmission);
   return QUEUE_FREE + mcc_time_from_seconds (fmax (packet_s, 0.0));
-}
-
-static void
-note_since (MccTime *since, bool lasts, MccTime now)
-{
-  if (!lasts)
-    *since = MCC_TIME_NONE;
-  else if (*since == MCC_TIME_NONE)
-    *since = now;
 }
 
 /* Nothing but what arrives bounds us, and we would take far more. */
@@ -148,11 +117,13 @@ is_far_above (const MccAsmpReceiver *self)
 /* For a while what we would take was far above what is sent, nothing was lost, and only twice what
  * arrives bounded it: a queue that stands, and stood higher than any of ours would, is others'. Of
  * few receivers one may have a link of its own that others fill in bursts: only what stands all the
- * while counts, or goes without our doing (mccswing). */
+ * while counts, or goes without our doing (mccswing), or that of a link that was seen to carry more
+ * than what arrives of ours. */
 bool
 mcc_asmp_receiver_others_queue (const MccAsmpReceiver *self)
 {
-  if (is_far_above (self) && mcc_swing_is_others (&self->swing, self->now))
+  bool shown = self->shown_part != MCC_TIME_NONE && self->now - self->shown_part < SHOWN_TIME;
+  if (is_far_above (self) && (shown || mcc_swing_is_others (&self->swing, self->now)))
     return true;
   return self->others_since != MCC_TIME_NONE && self->now - self->others_since >= FREE_TIME
          && self->pressed > self->others_since;
@@ -169,7 +140,7 @@ static void
 note_others (MccAsmpReceiver *self, const MccRateInput *input)
 {
   bool gone = self->path.standing < QUEUE_FREE && self->session.receivers <= MCC_ASMP_FEW_RECEIVERS;
-  mcc_swing_look (&self->swing, self->path.standing, queue_of_ours (self, input),
+  mcc_swing_look (&self->swing, self->path.standing, mcc_asmp_receiver_queue_of_ours (self, input),
       mcc_loss_packets_received (self->path.loss), input->sent_span, input->loss_in_interval,
       self->now);
   if (input->loss_in_interval || gone || !is_far_above (self))
@@ -180,70 +151,10 @@ note_others (MccAsmpReceiver *self, const MccRateInput *input)
     self->ceiling_bps = 0; /* it was not ours */
 }
 
-/* Less arrives than is sent, and not by the chance of a window. */
-static bool
-is_too_much (MccAsmpReceiver *self, const MccRateInput *input)
-{
-  bool too_little
-      = self->has_session
-        && (double)input->received_now_bps < OVERLOAD * (double)self->session.target_bps;
-  bool loses = input->loss_in_interval;
-  note_since (
-      &self->short_since, too_little && (loses || self->short_since != MCC_TIME_NONE), self->now);
-  return loses && self->short_since != MCC_TIME_NONE && self->now - self->short_since >= SHORT_TIME;
-}
-
-/* What the path was seen to carry and no more, lately: a stream that was too much, or a link that
- * only we fill. Seen again when it had been forgotten it lasts longer. */
-static void
-note_ceiling (MccAsmpReceiver *self, const MccRateInput *input)
-{
-  MccRateMode mode = mcc_rate_mode (self->rate);
-  double received = (double)input->received_now_bps, ceiling = (double)self->ceiling_bps;
-  bool too_much = is_too_much (self, input);
-  note_since (&self->full_since,
-      mode != MCC_RATE_TCP && self->path.standing > queue_of_ours (self, input)
-          && !mcc_asmp_receiver_others_queue (self),
-      self->now);
-  bool full = self->full_since != MCC_TIME_NONE && self->now - self->full_since >= FULL_TIME;
-  bool no_sign = self->free_since != MCC_TIME_NONE && self->now - self->free_since >= FREE_TIME;
-  if ((double)input->received_bps > (no_sign ? DISPROVED : RAISED) * ceiling)
-    self->ceiling_bps = 0; /* it carries more by now */
-  if (mode == MCC_RATE_START || !(received > 0.0) || !(too_much || full))
-    return;
-  if (self->now < self->shared_until) /* nor is it our part that the link carries */
-    return;
-  /* A link that became slow by itself may become fast as well. */
-  if (self->slumped > 0 && self->now - self->slumped < EPISODE)
-    return;
-  if (self->now - self->ceiling_time < EPISODE)
-    received = fmax (received, ceiling); /* one episode: its highest */
-  bool of_queue = !too_much && (self->ceiling_of_queue || self->ceiling_bps == 0);
-  set_ceiling (self, received);
-  self->ceiling_of_queue = of_queue;
-}
-
 uint64_t
 mcc_asmp_receiver_slump_bps (const MccAsmpReceiver *self)
 {
   return self->slumped > 0 && self->now - self->slumped < SLUMP_LATELY ? self->slump_bps : 0;
-}
-
-void
-mcc_asmp_receiver_note_shared (MccAsmpReceiver *self, MccTime until, MccTime now)
-{
-  mcc_asmp_receiver_advance (self, now);
-  self->shared_until = until;
-}
-
-void
-mcc_asmp_receiver_note_carried (MccAsmpReceiver *self, uint64_t bps, MccTime now)
-{
-  mcc_asmp_receiver_advance (self, now);
-  if (bps == 0)
-    return;
-  set_ceiling (self, (double)bps);
-  self->ceiling_of_queue = false;
 }
 
 /* Whether it is we who keep the stream where it is; nobody does where it is at its end. */
@@ -262,7 +173,7 @@ void
 mcc_asmp_receiver_note_freedom (MccAsmpReceiver *self, const MccRateInput *input)
 {
   note_others (self, input);
-  note_ceiling (self, input);
+  mcc_asmp_receiver_note_ceiling (self, input);
   bool queue = self->path.standing > QUEUE_PRESSED;
   if (queue)
     self->queued = self->now;
@@ -272,8 +183,8 @@ mcc_asmp_receiver_note_freedom (MccAsmpReceiver *self, const MccRateInput *input
     self->pressed = self->now;
   }
   bool limits = self->path.standing > QUEUE_FREE || !self->has_session || we_limit (self);
-  note_since (&self->idle_since, !limits, self->now);
-  note_since (&self->free_since, !limits && !input->loss_in_interval, self->now);
+  mcc_asmp_note_since (&self->idle_since, !limits, self->now);
+  mcc_asmp_note_since (&self->free_since, !limits && !input->loss_in_interval, self->now);
 }
 
 void
@@ -369,8 +280,8 @@ competing_bps (const MccAsmpReceiver *self)
   return fair > (double)equation ? (uint64_t)fair : equation;
 }
 
-static bool
-is_free (const MccAsmpReceiver *self)
+bool
+mcc_asmp_receiver_is_free (const MccAsmpReceiver *self)
 {
   return self->free_since != MCC_TIME_NONE && self->now - self->free_since >= FREE_TIME;
 }
@@ -437,14 +348,6 @@ mcc_asmp_receiver_pressed_only_since (const MccAsmpReceiver *self, MccTime since
   return mcc_asmp_receiver_is_pressed (self) && self->press_began >= since;
 }
 
-/* UINT64_MAX: none is known. */
-static uint64_t
-ceiling_bps (const MccAsmpReceiver *self, MccTime life)
-{
-  bool known = self->ceiling_bps > 0 && self->now - self->ceiling_time < life;
-  return known ? (uint64_t)(MCC_ASMP_CEILING_SHARE * (double)self->ceiling_bps) : UINT64_MAX;
-}
-
 uint64_t
 mcc_asmp_receiver_potential_bps (const MccAsmpReceiver *self)
 {
@@ -463,11 +366,11 @@ mcc_asmp_receiver_potential_bps (const MccAsmpReceiver *self)
   }
   /* Before the RTT is measured no rate is TCP's. */
   uint64_t most = lossless_bps (self);
-  if (self->path.rtt.measured && is_free (self))
+  if (self->path.rtt.measured && mcc_asmp_receiver_is_free (self))
     most = equation_bps (self);
   else if (self->path.rtt.measured && is_idle (self))
     most = likely_bps (self);
-  uint64_t ceiling = ceiling_bps (self, self->ceiling_life);
+  uint64_t ceiling = mcc_asmp_receiver_ceiling_bps (self);
   return ceiling < most && !we_limit (self) ? ceiling : most;
 }
 
@@ -475,16 +378,19 @@ uint64_t
 mcc_asmp_receiver_known_bps (const MccAsmpReceiver *self)
 {
   uint64_t rate_bps = mcc_rate_get_bps (self->rate);
-  uint64_t ceiling = ceiling_bps (self, KNOWN_LIVES * self->ceiling_life);
+  uint64_t ceiling = mcc_asmp_receiver_ceiling_bps (self);
   MccRateMode mode = mcc_rate_mode (self->rate);
   if (!mcc_asmp_receiver_is_enhanced (self) || mode == MCC_RATE_START)
     return 0;
   if (mode == MCC_RATE_TCP && !self->path.rtt.measured)
     return 0;                 /* what the initial RTT gives is no measurement */
-  if (mode == MCC_RATE_TCP) { /* few losses far below the equation's rate say little about it */
+  if (mode == MCC_RATE_TCP) { /* few losses far below the equation's rate say little about it ... */
     uint64_t bps = mcc_asmp_receiver_potential_bps (self);
-    bool far = self->has_session && bps / FAR_BELOW > self->session.target_bps;
-    return far ? UINT64_MAX : bps;
+    if (!self->has_session || bps / FAR_BELOW <= self->session.target_bps)
+      return bps;
+    double least = mcc_elm_fair_at_least (&self->fair, FAIR_SURE); /* ... but so much they do */
+    bool says = self->fair.events_used > 0 && least > UNLIMITED * (double)self->session.target_bps;
+    return says ? (uint64_t)fmin (least, (double)bps) : UINT64_MAX;
   }
   if (ceiling != UINT64_MAX)
     return ceiling;

@@ -6,6 +6,7 @@
  *   mccasmpreceiverapp.c     which sender; what it and other receivers say
  *   mccasmpreceiverreport.c  what we say
  *   mccasmpreceiverfollow.c  other streams of the same sender
+ *   mccasmpreceiverceiling.c what the path was seen to carry and no more
  */
 #pragma once
 
@@ -50,6 +51,7 @@ struct MccAsmpReceiver {
   uint64_t ceiling_bps; /* what the path was seen to carry and no more; 0: nothing */
   MccTime ceiling_time, ceiling_life;
   MccTime shared_until;  /* ... beside a stream that another of ours tries */
+  MccTime shown_part;    /* the link was seen to carry far more than arrives, newest */
   bool ceiling_of_queue; /* no loss said so, only a queue that stood */
   bool spliced_once;     /* this stream is not the first */
   bool crowd;            /* ... and many were in the one before */
@@ -97,6 +99,15 @@ mcc_asmp_receiver_has_stream (const MccAsmpReceiver *self)
   return self->source.following && !self->source.lost;
 }
 
+static inline void
+mcc_asmp_note_since (MccTime *since, bool lasts, MccTime now)
+{
+  if (!lasts)
+    *since = MCC_TIME_NONE;
+  else if (*since == MCC_TIME_NONE)
+    *since = now;
+}
+
 /* mccasmpreceiver.c */
 void mcc_asmp_receiver_push (MccAsmpReceiver *self, const MccReceiverAction *action);
 void mcc_asmp_receiver_push_simple (
@@ -122,6 +133,15 @@ bool mcc_asmp_receiver_others_queue (const MccAsmpReceiver *self);
 void mcc_asmp_receiver_measure_fair (MccAsmpReceiver *self);
 /* A rate was decided from @input. */
 void mcc_asmp_receiver_note_freedom (MccAsmpReceiver *self, const MccRateInput *input);
+/* Neither a queue nor losses say for a while that the path limits. */
+bool mcc_asmp_receiver_is_free (const MccAsmpReceiver *self);
+/* One above this may be ours: a slow link's stands by a packet. */
+MccTime mcc_asmp_receiver_queue_of_ours (const MccAsmpReceiver *self, const MccRateInput *input);
+
+/* mccasmpreceiverceiling.c */
+void mcc_asmp_receiver_note_ceiling (MccAsmpReceiver *self, const MccRateInput *input);
+/* The ceiling, less a margin; UINT64_MAX: none is known. */
+uint64_t mcc_asmp_receiver_ceiling_bps (const MccAsmpReceiver *self);
 
 /* mccasmpreceiverapp.c */
 void mcc_asmp_receiver_adopt_session (

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "mccasmpsenderprivate.h"
+#include "mccpairs.h"
 
 const char *
 mcc_target_reason_name (MccTargetReason reason)
@@ -58,7 +59,7 @@ mcc_asmp_sender_new (const MccAsmpSenderConfig *config, MccTime now)
   self->config = *config;
   self->now = now;
   self->pacing = mcc_pacing_default;
-  self->limited = MCC_TIME_NONE;
+  self->limited = self->asked = MCC_TIME_NONE;
   apply_bounds (self, config->min_bps, config->max_bps);
   self->session_is_max = config->session_bandwidth_bps == 0;
   if (self->session_is_max)
@@ -320,7 +321,12 @@ choose_pacing (MccAsmpSender *self)
   }
   bool beside = self->limited != MCC_TIME_NONE && self->now < self->limited + MCC_PACING_HOLD;
   MccPacing pacing = beside ? self->beside : mcc_pacing_default;
-  pacing.pairs = limiting != NULL && limiting->pairs;
+  /* Of several streams who does not limit this one has to know what it could take of another. */
+  bool asked = self->asked != MCC_TIME_NONE && self->now < self->asked + MCC_PAIRS_ASKED;
+  if (self->config.one_of_many)
+    pacing.pairs = asked ? MCC_PAIRS_CLOSE : 0;
+  else
+    pacing.pairs = limiting != NULL && limiting->pairs ? MCC_PAIRS_APART : 0;
   return pacing;
 }
 

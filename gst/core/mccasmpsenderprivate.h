@@ -225,6 +225,7 @@ struct MccAsmpSender {
   MccPacing pacing; /* told */
   MccPacing beside; /* of who limited last, at ... */
   MccTime limited;  /* MCC_TIME_NONE: nobody did */
+  MccTime asked;    /* somebody for pairs, newest; MCC_TIME_NONE: nobody */
   MccReceiverChange receiver_change[MCC_SENDER_RECEIVERS];
   unsigned receiver_first, receiver_changes;
   MccTrace trace;

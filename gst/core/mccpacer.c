@@ -170,8 +170,10 @@ packet_bits (const Entry *entry)
 static bool
 pair_due (const MccPacer *self, double bits, MccTime now)
 {
-  return self->config.pacing.pairs
-         && mcc_pairs_due (self->paired, (uint32_t)(bits / 8.0), (uint64_t)self->target_bps, now);
+  MccTime apart = self->config.pacing.pairs;
+  return apart > 0
+         && mcc_pairs_due (
+             self->paired, apart, (uint32_t)(bits / 8.0), (uint64_t)self->target_bps, now);
 }
 
 /* Until then the only packet, of @entry, waits for the one that shall leave with it: not where that

@@ -27,7 +27,7 @@
 #define MCC_PACING_FRAME_MOST (50 * MCC_MSECOND) /* from one frame to the next */
 
 typedef struct {
-  bool pairs;    /* two packets leave together now and then (mccpairs.h) */
+  MccTime pairs; /* of packets so far apart two leave together now and then (mccpairs.h); 0: no */
   bool even;     /* a picture's packets take until the next one (mccpacer.h) ... */
   MccTime burst; /* ... in bursts of at most that, or one packet; > 0 where even */
 } MccPacing;

@@ -8,17 +8,18 @@
 #define MEAN 16.0 /* packets */
 
 bool
-mcc_pairs_due (MccTime last, uint32_t bytes, uint64_t bps, MccTime now)
+mcc_pairs_due (MccTime last, MccTime apart, uint32_t bytes, uint64_t bps, MccTime now)
 {
-  if (bps == 0 || 8 * (uint64_t)bytes * MCC_SECOND / bps < MCC_PAIRS_APART)
+  if (bps == 0 || 8 * (uint64_t)bytes * MCC_SECOND / bps < apart)
     return false;
   return last == MCC_TIME_NONE || now >= last + MCC_PAIRS_PERIOD;
 }
 
 void
-mcc_pairs_init (MccPairs *self)
+mcc_pairs_init (MccPairs *self, MccTime apart)
 {
   memset (self, 0, sizeof *self);
+  self->apart = apart;
   self->first = MCC_TIME_NONE;
 }
 
@@ -45,8 +46,8 @@ mcc_pairs_handle_packet (MccPairs *self, uint64_t number, uint32_t bytes, MccTim
       && queue >= MCC_PAIRS_QUEUE && arrival >= self->first)
     note_proof (self, bytes, arrival);
   /* Of what is sent closely all the time two are no pair. */
-  bool alone = follows && apart >= (MccTimeDelta)MCC_PAIRS_APART
-               && self->mean_apart >= (double)MCC_PAIRS_APART;
+  bool alone
+      = follows && apart >= (MccTimeDelta)self->apart && self->mean_apart >= (double)self->apart;
   self->first = alone ? arrival : MCC_TIME_NONE;
   self->number = number;
   self->started = true;

@@ -21,8 +21,12 @@
 
 /* All ours. */
 #define MCC_PAIRS_PERIOD MCC_SECOND
+#define MCC_PAIRS_ASKED (8 * MCC_SECOND)   /* a report's asking lasts so long */
 #define MCC_PAIRS_APART (12 * MCC_MSECOND) /* packets that are closer show more by themselves */
-#define MCC_PAIRS_TOGETHER MCC_MSECOND     /* sent within that */
+#define MCC_PAIRS_CLOSE                                                                            \
+  (3 * MCC_MSECOND)                    /* ... of streams (ASSP): of rivals' parts, too little      \
+                                        */
+#define MCC_PAIRS_TOGETHER MCC_MSECOND /* sent within that */
 #define MCC_PAIRS_QUEUE (3 * MCC_MSECOND)
 #define MCC_PAIRS_JITTER MCC_MSECOND
 #define MCC_PAIRS_LEAST 3 /* of MCC_PAIRS_SPAN */
@@ -30,11 +34,12 @@
 #define MCC_PAIRS_SPAN (8 * MCC_SECOND)
 
 /* At the sender, of packets of @bytes at @bps, bit/s: whether the next one shall leave with the one
- * behind it. @last: when two did; MCC_TIME_NONE: never. */
-bool mcc_pairs_due (MccTime last, uint32_t bytes, uint64_t bps, MccTime now);
+ * behind it. Those that are @apart and more do. @last: when two did; MCC_TIME_NONE: never. */
+bool mcc_pairs_due (MccTime last, MccTime apart, uint32_t bytes, uint64_t bps, MccTime now);
 
 /* At a receiver. */
 typedef struct {
+  MccTime apart; /* of the sender's */
   bool started;
   uint64_t number;   /* of the newest packet */
   double mean_apart; /* ns, smoothed */
@@ -46,7 +51,8 @@ typedef struct {
   uint64_t proofs; /* ever */
 } MccPairs;
 
-void mcc_pairs_init (MccPairs *self);
+/* @apart: as the sender has it. */
+void mcc_pairs_init (MccPairs *self, MccTime apart);
 /* Packet @number of @bytes came at @arrival, sent @apart behind the one that came before it, which
  * waited @queue. */
 void mcc_pairs_handle_packet (MccPairs *self, uint64_t number, uint32_t bytes, MccTimeDelta apart,

@@ -80,6 +80,12 @@ mcc_rate_asks_pairs (const MccRate *self)
 }
 
 uint64_t
+mcc_rate_link_bps (const MccRate *self)
+{
+  return self->link_bps;
+}
+
+uint64_t
 mcc_rate_share_bps (const MccRate *self)
 {
   return self->share_bps;

@@ -470,6 +470,7 @@ enhanced_decide (MccRate *base, const MccRateInput *input)
     mcc_rate_enhanced_judge_rivals (self, input, new_loss, dt);
     bound (self, input, previous_bps);
   }
+  base->link_bps = (uint64_t)mcc_rate_enhanced_link_bps (self, input);
   base->owns_queue = mcc_rate_enhanced_owns_queue (self, input);
   mcc_rate_enhanced_ask_pairs (self, input);
   self->queue_before = self->queue_last;

@@ -147,6 +147,8 @@ MccTime mcc_rate_enhanced_empty_queue (const MccRateEnhanced *self, const MccRat
 MccTime mcc_rate_enhanced_sure_queue (const MccRateEnhanced *self, MccTime target);
 /* Whether what was asked for arrives. */
 bool mcc_rate_enhanced_arrives (const MccRateEnhanced *self, const MccRateInput *input);
+/* Bit/s, what the link was lately seen to carry, at least; 0: not known, or no queue stands. */
+double mcc_rate_enhanced_link_bps (const MccRateEnhanced *self, const MccRateInput *input);
 /* Whether we receive about all that the link was lately seen to carry; also when nothing of it is
  * known. */
 bool mcc_rate_enhanced_whole_link (const MccRateEnhanced *self, const MccRateInput *input);

@@ -43,8 +43,10 @@ shows_ours (const MccRateEnhanced *self, const MccRateInput *input)
 void
 mcc_rate_enhanced_ask_pairs (MccRateEnhanced *self, const MccRateInput *input)
 {
+  /* A rate that doubles what others hold down does not end by itself. */
+  bool doubles = self->base.mode == MCC_RATE_SLOW_START && input->held_down;
   self->base.asks_pairs = false;
-  if (self->base.mode != MCC_RATE_DELAY) {
+  if (self->base.mode != MCC_RATE_DELAY && !doubles) {
     self->doubted = self->known_ours = MCC_TIME_NONE;
     return;
   }

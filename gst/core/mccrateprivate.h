@@ -11,5 +11,6 @@ struct MccRate {
   double rate_bps; /* finite, >= 0 */
   MccRateMode mode;
   bool owns_queue, asks_pairs;
+  uint64_t link_bps;
   uint64_t share_bps;
 };

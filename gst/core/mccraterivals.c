@@ -64,6 +64,12 @@ shows_link (const MccRateInput *input)
   return mcc_rate_packet_delay_s (input) < mcc_time_to_seconds (input->queue_delay);
 }
 
+double
+mcc_rate_enhanced_link_bps (const MccRateEnhanced *self, const MccRateInput *input)
+{
+  return shows_link (input) ? proven_capacity_bps (self, input) : 0.0;
+}
+
 /* We are seen to receive a part of what the link carries. */
 static bool
 part_of_link (const MccRateEnhanced *self, const MccRateInput *input)

@@ -31,11 +31,14 @@ typedef struct {
   bool lossy;                      /* every second packet is lost */
   unsigned lost_each;              /* ... one of so many; 0: none */
   unsigned less;                   /* bytes of each packet than the target has */
-  bool cuts;                       /* at the first packet of what is joined */
-  unsigned to;                     /* joined last */
-  uint32_t members;                /* of each stream, as announced; 0: 3 */
-  bool floor;                      /* what is sent is announced as the least */
-  MccTime queue;                   /* of whole STEPs */
+  enum { NO_PAIRS, PAIRS_COME_TOGETHER, PAIRS_COME_APART } pairs;
+  unsigned sent;                    /* steps */
+  bool early[MCC_ASSP_STREAMS_MAX]; /* this step's packet was sent with the one before */
+  bool cuts;                        /* at the first packet of what is joined */
+  unsigned to;                      /* joined last */
+  uint32_t members;                 /* of each stream, as announced; 0: 3 */
+  bool floor;                       /* what is sent is announced as the least */
+  MccTime queue;                    /* of whole STEPs */
   unsigned joins, leaves, switched, failed, key_units, ladders;
   MccAsspReceiverAction join, leave, change, failure; /* newest of each */
   bool left_before_join;
@@ -223,6 +226,20 @@ send_packet (Fixture *self, unsigned j, MccTime sent)
   drain (self);
 }
 
+/* Each second one leaves with the one before it: a fast link has both come so, one of the stream's
+ * rate as it has all. */
+static void
+send_step (Fixture *self, unsigned j, bool pair)
+{
+  bool second = self->early[j];
+  self->early[j] = self->pairs != NO_PAIRS && pair;
+  if (second && self->pairs == PAIRS_COME_TOGETHER)
+    return;
+  send_packet (self, j, second ? self->next_send - STEP : self->next_send);
+  if (self->early[j] && self->pairs == PAIRS_COME_TOGETHER)
+    send_packet (self, j, self->next_send);
+}
+
 static void
 run (Fixture *self, MccTime length)
 {
@@ -233,10 +250,12 @@ run (Fixture *self, MccTime length)
       announce (self);
       tell_rtt (self);
     }
-    for (; self->next_send + WIRE + self->queue <= self->now; self->next_send += STEP)
+    for (; self->next_send + WIRE + self->queue <= self->now; self->next_send += STEP) {
+      bool pair = ++self->sent % (MCC_SECOND / STEP) == 0;
       for (unsigned j = 0; j < self->streams.count; j++)
         if (self->joined[j] && !self->dead[j])
-          send_packet (self, j, self->next_send);
+          send_step (self, j, pair);
+    }
     if (mcc_assp_receiver_next_timeout (self->receiver) <= self->now)
       mcc_assp_receiver_handle_timeout (self->receiver, self->now);
     drain (self);

@@ -2,6 +2,7 @@
  *
  * How a sender's packets leave: evenly, in bursts, together.
  */
+#include "mccpairs.h"
 #include "sender_fixture.h"
 
 /* While whoever limits asks for it, and nobody else; published never. */
@@ -21,25 +22,57 @@ who_limits_asks (void)
       peer_report (&f, &slow);
       peer_report (&f, &fast);
       run_for (&f, MCC_SECOND);
-      g_assert_false (f.pacing.pairs && k > 2);
+      g_assert_false (f.pacing.pairs > 0 && k > 2);
     }
     slow.more_flags = MCC_REPORT_PAIRS;
     peer_report (&f, &slow);
-    g_assert_true (f.pacing.pairs == enhanced);
+    g_assert_cmpuint (f.pacing.pairs, ==, enhanced ? MCC_PAIRS_APART : 0);
     slow.more_flags = 0;
     peer_report (&f, &slow);
-    g_assert_false (f.pacing.pairs);
+    g_assert_cmpuint (f.pacing.pairs, ==, 0);
     slow.more_flags = MCC_REPORT_PAIRS;
     peer_report (&f, &slow);
-    g_assert_true (f.pacing.pairs == enhanced);
+    g_assert_cmpuint (f.pacing.pairs, ==, enhanced ? MCC_PAIRS_APART : 0);
     fast.more_flags = 0;
     for (guint k = 0; k < 60; k++) { /* it is heard no more */
       peer_report (&f, &fast);
       run_for (&f, MCC_SECOND);
     }
-    g_assert_false (f.pacing.pairs);
+    g_assert_cmpuint (f.pacing.pairs, ==, 0);
     fixture_clear (&f);
   }
+}
+
+/* Of several streams whoever asks has them, for MCC_PAIRS_ASKED: not a stranger. */
+static void
+of_streams_anybody_asks (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer slow = { .ssrc = 1, .host = 1, .rate_bps = 300000, .rtt = 100 * MCC_MSECOND };
+  Peer fast = { .ssrc = 2, .host = 2, .rate_bps = 900000, .rtt = 100 * MCC_MSECOND };
+  Peer stranger = { .ssrc = 3, .host = 3, .rate_bps = 900000, .rtt = 100 * MCC_MSECOND };
+  config.one_of_many = true;
+  fixture_init (&f, &config);
+  for (guint k = 0; k < 10; k++) {
+    peer_report (&f, &slow);
+    peer_report (&f, &fast);
+    run_for (&f, MCC_SECOND);
+  }
+  stranger.more_flags = fast.more_flags = MCC_REPORT_PAIRS;
+  peer_report (&f, &stranger);
+  g_assert_cmpuint (f.pacing.pairs, ==, 0);
+  peer_report (&f, &fast);
+  g_assert_cmpuint (f.pacing.pairs, ==, MCC_PAIRS_CLOSE);
+  fast.more_flags = 0;
+  for (MccTime t = 0; t < MCC_PAIRS_ASKED; t += MCC_SECOND) {
+    g_assert_cmpuint (f.pacing.pairs, ==, MCC_PAIRS_CLOSE);
+    run_for (&f, MCC_SECOND);
+    peer_report (&f, &slow);
+    peer_report (&f, &fast);
+  }
+  g_assert_cmpuint (f.pacing.pairs, ==, 0);
+  fixture_clear (&f);
 }
 
 static void
@@ -113,6 +146,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/asmp-sender/pacing/who-limits-asks-for-pairs", who_limits_asks);
+  g_test_add_func ("/asmp-sender/pacing/of-streams-anybody-asks", of_streams_anybody_asks);
   g_test_add_func ("/asmp-sender/pacing/who-limits-has-it-even", who_limits_has_it_even);
   g_test_add_func ("/asmp-sender/pacing/published-does-not", published_does_not);
   return g_test_run ();

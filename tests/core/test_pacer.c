@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "mccpacer.h"
+#include "mccpairs.h"
 #include "mccrng.h"
 
 #define START (31415926 * MCC_MSECOND + 535)
@@ -394,7 +395,7 @@ pictures (
   MccPacerConfig config = mcc_pacer_config_default;
   Host host;
 
-  config.pacing.pairs = pairs;
+  config.pacing.pairs = pairs ? MCC_PAIRS_APART : 0;
   host_init (&host, &config, bps);
   MccTime end = host.now + 20 * MCC_SECOND;
   *longest = 0.0;
@@ -650,7 +651,7 @@ test_pair_of_one (void)
   MccPacerConfig config = mcc_pacer_config_default;
   Host host;
 
-  config.pacing.pairs = true;
+  config.pacing.pairs = MCC_PAIRS_APART;
   host_init (&host, &config, 100000);
   host_frame (&host, 500, true);
   g_assert_cmpuint (mcc_pacer_queued_packets (host.pacer), ==, 1);

@@ -20,7 +20,7 @@ static void
 stream_init (Stream *f)
 {
   *f = (Stream){ .sent = T0, .arrival = T0 };
-  mcc_pairs_init (&f->pairs);
+  mcc_pairs_init (&f->pairs, MCC_PAIRS_APART);
 }
 
 /* The next packet, sent @apart behind the last, comes @later behind it. */
@@ -153,12 +153,12 @@ static void
 due (void)
 {
   const MccTime never = MCC_TIME_NONE, now = T0;
-  g_assert_true (mcc_pairs_due (never, BYTES, 100000, now));
-  g_assert_true (mcc_pairs_due (never, 150, 30000, now));
-  g_assert_false (mcc_pairs_due (never, BYTES, 700000, now));
-  g_assert_false (mcc_pairs_due (never, BYTES, 0, now));
-  g_assert_false (mcc_pairs_due (now - MCC_PAIRS_PERIOD + 1, BYTES, 100000, now));
-  g_assert_true (mcc_pairs_due (now - MCC_PAIRS_PERIOD, BYTES, 100000, now));
+  g_assert_true (mcc_pairs_due (never, MCC_PAIRS_APART, BYTES, 100000, now));
+  g_assert_true (mcc_pairs_due (never, MCC_PAIRS_APART, 150, 30000, now));
+  g_assert_false (mcc_pairs_due (never, MCC_PAIRS_APART, BYTES, 700000, now));
+  g_assert_false (mcc_pairs_due (never, MCC_PAIRS_APART, BYTES, 0, now));
+  g_assert_false (mcc_pairs_due (now - MCC_PAIRS_PERIOD + 1, MCC_PAIRS_APART, BYTES, 100000, now));
+  g_assert_true (mcc_pairs_due (now - MCC_PAIRS_PERIOD, MCC_PAIRS_APART, BYTES, 100000, now));
 }
 
 int

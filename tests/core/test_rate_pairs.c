@@ -16,7 +16,7 @@ static void
 init (Fixture *self)
 {
   *self = (Fixture){ 0 };
-  mcc_pairs_init (&self->pairs);
+  mcc_pairs_init (&self->pairs, MCC_PAIRS_APART);
   rate_alone (&self->f, FALSE);
   self->f.input.pairs = &self->pairs;
 }

@@ -9,6 +9,7 @@
 #include "fuzz.h"
 #include "mccencoding.h"
 #include "mccpacer.h"
+#include "mccpairs.h"
 
 #define EPOCH (100000 * MCC_SECOND)
 #define EVENTS_MAX 300
@@ -105,7 +106,8 @@ do_config (Host *self)
   self->config.factor = 1.0 + fuzz_u8 (&self->in) / 32.0;
   self->config.max_delay = MCC_MSECOND + fuzz_scale (&self->in, 32);
   self->config.burst = self->config.pacing.burst = MCC_MSECOND + fuzz_scale (&self->in, 25);
-  self->config.pacing.pairs = self->config.max_delay % 2 == 0; /* as any other bits */
+  /* As any other bits. */
+  self->config.pacing.pairs = self->config.max_delay % 2 == 0 ? MCC_PAIRS_CLOSE : 0;
   self->config.pacing.even = self->config.max_delay / 2 % 2 == 0;
   /* What waits was planned for another bound. */
   self->bound = mcc_time_max (self->bound, self->config.max_delay);

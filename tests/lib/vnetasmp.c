@@ -172,7 +172,7 @@ sender_timeout (gpointer owner, MccTime now)
   if (self->playing && now >= self->next_frame)
     encode_frame (self, now);
   guint32 n = mcc_pacer_release (self->pacer, now);
-  self->pairs += self->pacing.pacing.pairs && n == 2;
+  self->pairs += self->pacing.pacing.pairs > 0 && n == 2;
   for (; n > 0; n--)
     release_packet (self, now);
   if (now >= mcc_asmp_sender_next_timeout (self->core))

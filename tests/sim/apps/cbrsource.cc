@@ -74,7 +74,8 @@ private:
   {
     m_sending = true;
     m_sink (m_bytes);
-    if (m_running && m_pairs && mcc_pairs_due (m_paired, m_bytes, m_target_bps, m_last)) {
+    if (m_running && m_pairs > 0
+        && mcc_pairs_due (m_paired, m_pairs, m_bytes, m_target_bps, m_last)) {
       m_paired = m_last;
       m_last += Spacing ();
       m_sink (m_bytes);
@@ -88,7 +89,8 @@ private:
   std::uint32_t m_bytes;
   Sink m_sink;
   std::uint64_t m_target_bps = 0;
-  bool m_running = false, m_sending = false, m_pairs = false;
+  bool m_running = false, m_sending = false;
+  MccTime m_pairs = 0; /* pacing.pairs */
   MccTime m_last = 0, m_next = 0, m_paired = MCC_TIME_NONE;
   ns3::EventId m_timer;
 };
