@@ -124,6 +124,8 @@ bool mcc_asmp_receiver_has_rivals (const MccAsmpReceiver *self);
 /* The same as far as measured: without what only the present stream keeps us from. UINT64_MAX:
  * nothing speaks against any rate; 0: not known yet (`published`: never). */
 uint64_t mcc_asmp_receiver_known_bps (const MccAsmpReceiver *self);
+/* What is sent is far below what our losses allow, of which few say little. */
+bool mcc_asmp_receiver_is_far_below (const MccAsmpReceiver *self);
 /* The path was seen to carry so much and no more. */
 void mcc_asmp_receiver_note_carried (MccAsmpReceiver *self, uint64_t bps, MccTime now);
 #define MCC_ASMP_CEILING_SHARE 0.93 /* of what a path carries, a rate keeps to; ours */

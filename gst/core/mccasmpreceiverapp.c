@@ -61,6 +61,8 @@ forget_conclusions (MccAsmpReceiver *self)
   self->allowed_bps = INFINITY;
   self->lost_reported = self->ceiling_bps = self->slump_bps = 0;
   self->slumped = self->pressed = self->queued = self->press_began = self->shared_until = 0;
+  self->shown_bps = 0;
+  self->far_since = self->doubted = MCC_TIME_NONE;
 }
 
 void

@@ -11,6 +11,7 @@
 #define SHORT_TIME (400 * MCC_MSECOND) /* ... for so long: a window loses as many by chance */
 #define FULL_TIME (400 * MCC_MSECOND)  /* a sender that was held up fills a queue for a moment */
 #define A_PART 0.65 /* received, of what the link is seen to carry: others have the rest */
+#define SHOWN_TIME (20 * MCC_SECOND) /* so long that lasts */
 #define RAISED 1.15
 #define DISPROVED 1.0 /* times the ceiling, and neither a queue nor losses for a while */
 #define SAME_CEILING 0.25
@@ -43,6 +44,35 @@ is_too_much (MccAsmpReceiver *self, const MccRateInput *input)
   return loses && self->short_since != MCC_TIME_NONE && self->now - self->short_since >= SHORT_TIME;
 }
 
+static bool
+is_part (double bps, uint64_t link_bps)
+{
+  return bps < A_PART * (double)link_bps;
+}
+
+/* Others have a part of the link. Of many, what stands is often some of them who try the next
+ * stream; and of our own sender's streams the one that is tried is nobody else's. */
+static bool
+note_part (MccAsmpReceiver *self, double received)
+{
+  uint64_t link_bps = mcc_rate_link_bps (self->rate);
+  if (mcc_rate_fills_link (self->rate))
+    self->shown_bps = 0;
+  if (!is_part (received, link_bps) || !(received > 0.0) || self->now < self->shared_until
+      || self->session.receivers > MCC_ASMP_FEW_RECEIVERS)
+    return false;
+  self->shown_bps = link_bps;
+  self->shown_time = self->now;
+  return true;
+}
+
+bool
+mcc_asmp_receiver_has_part (const MccAsmpReceiver *self)
+{
+  return self->shown_bps > 0 && self->now - self->shown_time < SHOWN_TIME
+         && is_part ((double)self->session.target_bps, self->shown_bps);
+}
+
 /* What the path was seen to carry and no more, lately: a stream that was too much, or a link that
  * only we fill. Seen again when it had been forgotten it lasts longer. */
 void
@@ -51,10 +81,7 @@ mcc_asmp_receiver_note_ceiling (MccAsmpReceiver *self, const MccRateInput *input
   MccRateMode mode = mcc_rate_mode (self->rate);
   double received = (double)input->received_now_bps, ceiling = (double)self->ceiling_bps;
   bool too_much = is_too_much (self, input);
-  double link = A_PART * (double)mcc_rate_link_bps (self->rate);
-  bool part = received < link && self->session.receivers <= MCC_ASMP_FEW_RECEIVERS;
-  if (part)
-    self->shown_part = self->now;
+  bool part = note_part (self, received);
   mcc_asmp_note_since (&self->full_since,
       mode != MCC_RATE_TCP && !part
           && self->path.standing > mcc_asmp_receiver_queue_of_ours (self, input)
@@ -64,7 +91,7 @@ mcc_asmp_receiver_note_ceiling (MccAsmpReceiver *self, const MccRateInput *input
   bool no_sign = mcc_asmp_receiver_is_free (self);
   if ((double)input->received_bps > (no_sign ? DISPROVED : RAISED) * ceiling)
     self->ceiling_bps = 0; /* it carries more by now */
-  if (part && self->ceiling_of_queue && ceiling < link)
+  if (part && self->ceiling_of_queue && is_part (ceiling, self->shown_bps))
     self->ceiling_bps = 0; /* ... or did, for others */
   if (mode == MCC_RATE_START || !(received > 0.0) || !(too_much || full))
     return;

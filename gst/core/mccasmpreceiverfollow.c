@@ -16,7 +16,8 @@
 #define UNLIMITED 1.1                 /* times the sender's target: it is not we who limit */
 #define AT_END 0.97                   /* of the stream's upper bound */
 #define FREE_TIME (4 * MCC_SECOND)    /* ... for so long: a rate that grows runs ahead of it */
-#define SHOWN_TIME (20 * MCC_SECOND)  /* that others have a part of the link */
+#define TRY_TIME (20 * MCC_SECOND)    /* by then who could go up has, but for the next bound */
+#define ASK_TIME (8 * MCC_SECOND)     /* after a queue that may be others' */
 #define GROWN 0.8                     /* of what losses allow: there a rate has done growing */
 #define SLUMP_LATELY (5 * MCC_SECOND) /* why we leave what we had */
 
@@ -68,7 +69,7 @@ mcc_asmp_receiver_follow (MccAsmpReceiver *self, uint32_t media_ssrc, const MccA
     self->lost_reported = mcc_loss_packets_lost (self->path.loss);
   }
   self->event = self->next_decision = self->free_since = self->others_since = MCC_TIME_NONE;
-  self->short_since = self->full_since = self->idle_since = MCC_TIME_NONE;
+  self->short_since = self->full_since = self->idle_since = self->far_since = MCC_TIME_NONE;
   mcc_swing_splice (&self->swing);
   self->key_unit = !slumped; /* it would be torn by what is in its way; ASSP asks later */
   mcc_asmp_schedule_stop (&self->schedule);
@@ -122,8 +123,8 @@ is_far_above (const MccAsmpReceiver *self)
 bool
 mcc_asmp_receiver_others_queue (const MccAsmpReceiver *self)
 {
-  bool shown = self->shown_part != MCC_TIME_NONE && self->now - self->shown_part < SHOWN_TIME;
-  if (is_far_above (self) && (shown || mcc_swing_is_others (&self->swing, self->now)))
+  if (is_far_above (self)
+      && (mcc_asmp_receiver_has_part (self) || mcc_swing_is_others (&self->swing, self->now)))
     return true;
   return self->others_since != MCC_TIME_NONE && self->now - self->others_since >= FREE_TIME
          && self->pressed > self->others_since;
@@ -149,6 +150,15 @@ note_others (MccAsmpReceiver *self, const MccRateInput *input)
     self->others_since = self->now;
   if (mcc_asmp_receiver_others_queue (self) && self->ceiling_of_queue)
     self->ceiling_bps = 0; /* it was not ours */
+  if (is_far_above (self) && self->path.standing > QUEUE_FREE
+      && self->session.receivers <= MCC_ASMP_FEW_RECEIVERS)
+    self->doubted = self->now;
+}
+
+bool
+mcc_asmp_receiver_doubts_queue (const MccAsmpReceiver *self)
+{
+  return self->doubted != MCC_TIME_NONE && self->now - self->doubted < ASK_TIME;
 }
 
 uint64_t
@@ -169,11 +179,19 @@ we_limit (const MccAsmpReceiver *self)
   return !at_end && session->limiting_ssrc == self->config.ssrc;
 }
 
+bool
+mcc_asmp_receiver_is_far_below (const MccAsmpReceiver *self)
+{
+  return mcc_rate_mode (self->rate) == MCC_RATE_TCP && self->has_session
+         && mcc_asmp_receiver_potential_bps (self) / FAR_BELOW > self->session.target_bps;
+}
+
 void
 mcc_asmp_receiver_note_freedom (MccAsmpReceiver *self, const MccRateInput *input)
 {
   note_others (self, input);
   mcc_asmp_receiver_note_ceiling (self, input);
+  mcc_asmp_note_since (&self->far_since, mcc_asmp_receiver_is_far_below (self), self->now);
   bool queue = self->path.standing > QUEUE_PRESSED;
   if (queue)
     self->queued = self->now;
@@ -383,15 +401,16 @@ mcc_asmp_receiver_known_bps (const MccAsmpReceiver *self)
   if (!mcc_asmp_receiver_is_enhanced (self) || mode == MCC_RATE_START)
     return 0;
   if (mode == MCC_RATE_TCP && !self->path.rtt.measured)
-    return 0;                 /* what the initial RTT gives is no measurement */
-  if (mode == MCC_RATE_TCP) { /* few losses far below the equation's rate say little about it ... */
+    return 0; /* what the initial RTT gives is no measurement */
+  if (mcc_asmp_receiver_is_far_below (self)) {
+    double least = mcc_elm_fair_at_least (&self->fair, FAIR_SURE);
+    bool says = self->fair.events_used > 0 && least > UNLIMITED * (double)self->session.target_bps
+                && self->far_since != MCC_TIME_NONE && self->now - self->far_since >= TRY_TIME;
     uint64_t bps = mcc_asmp_receiver_potential_bps (self);
-    if (!self->has_session || bps / FAR_BELOW <= self->session.target_bps)
-      return bps;
-    double least = mcc_elm_fair_at_least (&self->fair, FAIR_SURE); /* ... but so much they do */
-    bool says = self->fair.events_used > 0 && least > UNLIMITED * (double)self->session.target_bps;
     return says ? (uint64_t)fmin (least, (double)bps) : UINT64_MAX;
   }
+  if (mode == MCC_RATE_TCP)
+    return mcc_asmp_receiver_potential_bps (self);
   if (ceiling != UINT64_MAX)
     return ceiling;
   if (we_limit (self)) { /* a rate that doubles, or grows to what losses allow, says nothing */

@@ -51,7 +51,10 @@ struct MccAsmpReceiver {
   uint64_t ceiling_bps; /* what the path was seen to carry and no more; 0: nothing */
   MccTime ceiling_time, ceiling_life;
   MccTime shared_until;  /* ... beside a stream that another of ours tries */
-  MccTime shown_part;    /* the link was seen to carry far more than arrives, newest */
+  MccTime far_since;     /* it competes far below what its losses allow; MCC_TIME_NONE: not */
+  uint64_t shown_bps;    /* the link carries so much, of which others have a part; 0: not known */
+  MccTime shown_time;    /* ... newest */
+  MccTime doubted;       /* a queue stood where others limit, newest; MCC_TIME_NONE: none */
   bool ceiling_of_queue; /* no loss said so, only a queue that stood */
   bool spliced_once;     /* this stream is not the first */
   bool crowd;            /* ... and many were in the one before */
@@ -127,7 +130,7 @@ void mcc_asmp_receiver_stop (MccAsmpReceiver *self);
 
 /* mccasmpreceiverfollow.c */
 bool mcc_asmp_receiver_claims (const MccAsmpReceiver *self);
-/* Of several streams: a queue stands that is not ours, as far as seen. */
+/* Of several streams: a queue that stands, or did, is not ours, as far as seen. */
 bool mcc_asmp_receiver_others_queue (const MccAsmpReceiver *self);
 /* Of several streams, at each decision: what did a flow of this rate meet? */
 void mcc_asmp_receiver_measure_fair (MccAsmpReceiver *self);
@@ -138,7 +141,12 @@ bool mcc_asmp_receiver_is_free (const MccAsmpReceiver *self);
 /* One above this may be ours: a slow link's stands by a packet. */
 MccTime mcc_asmp_receiver_queue_of_ours (const MccAsmpReceiver *self, const MccRateInput *input);
 
+/* Packets that leave together would show whether a queue is ours: where others limit. */
+bool mcc_asmp_receiver_doubts_queue (const MccAsmpReceiver *self);
+
 /* mccasmpreceiverceiling.c */
+/* Lately a queue of the link that we have a part of was met. */
+bool mcc_asmp_receiver_has_part (const MccAsmpReceiver *self);
 void mcc_asmp_receiver_note_ceiling (MccAsmpReceiver *self, const MccRateInput *input);
 /* The ceiling, less a margin; UINT64_MAX: none is known. */
 uint64_t mcc_asmp_receiver_ceiling_bps (const MccAsmpReceiver *self);

@@ -140,7 +140,7 @@ fill_report (MccAsmpReceiver *self, MccAppReport *out)
     out->flags |= MCC_REPORT_NO_LIMIT;
   if (is_congested (self))
     out->flags |= MCC_REPORT_CONGESTED;
-  if (mcc_rate_asks_pairs (self->rate))
+  if (mcc_rate_asks_pairs (self->rate) || mcc_asmp_receiver_doubts_queue (self))
     out->more_flags |= MCC_REPORT_PAIRS;
   if (lost > self->lost_reported)
     out->flags |= MCC_REPORT_LOSS;

@@ -120,7 +120,7 @@ use_report (MccAsmpSender *self, MccReceiver *receiver, bool known)
   }
   if (drop != MCC_DROP_NONE)
     return mcc_asmp_sender_drop (self, drop, receiver->ssrc);
-  if (receiver->pairs && receiver->quarantine == MCC_QUARANTINE_NONE)
+  if (receiver->pairs && mcc_asmp_sender_is_feedback (self, receiver))
     self->asked = self->now;
   if (was_active)
     mcc_asmp_sender_apply_limit (self, receiver);

@@ -56,7 +56,8 @@ look_at_slump (MccAsspReceiver *self)
   const MccAppSession *session = &self->session[self->stream];
   if (self->slump_bps == 0 || !self->has_session[self->stream]
       || (double)session->target_bps < SLUMP_OVER * (double)self->slump_bps
-      || mcc_asmp_receiver_known_bps (self->asmp) != UINT64_MAX)
+      || (mcc_asmp_receiver_known_bps (self->asmp) != UINT64_MAX
+          && !mcc_asmp_receiver_is_far_below (self->asmp)))
     return;
   self->slump_bps = 0;
   mcc_assp_level_forgive (&self->level, &self->streams, self->slump_stream, self->now);

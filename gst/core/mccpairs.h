@@ -23,9 +23,8 @@
 #define MCC_PAIRS_PERIOD MCC_SECOND
 #define MCC_PAIRS_ASKED (8 * MCC_SECOND)   /* a report's asking lasts so long */
 #define MCC_PAIRS_APART (12 * MCC_MSECOND) /* packets that are closer show more by themselves */
-#define MCC_PAIRS_CLOSE                                                                            \
-  (3 * MCC_MSECOND)                    /* ... of streams (ASSP): of rivals' parts, too little      \
-                                        */
+/* ... of a sender of several streams (ASSP): which one to take hangs on what the link carries. */
+#define MCC_PAIRS_CLOSE (3 * MCC_MSECOND)
 #define MCC_PAIRS_TOGETHER MCC_MSECOND /* sent within that */
 #define MCC_PAIRS_QUEUE (3 * MCC_MSECOND)
 #define MCC_PAIRS_JITTER MCC_MSECOND

@@ -79,6 +79,12 @@ mcc_rate_asks_pairs (const MccRate *self)
   return self->asks_pairs;
 }
 
+bool
+mcc_rate_fills_link (const MccRate *self)
+{
+  return self->fills_link;
+}
+
 uint64_t
 mcc_rate_link_bps (const MccRate *self)
 {

@@ -83,8 +83,11 @@ bool mcc_rate_owns_queue (const MccRate *self);
 /* As of the last decision, packets that leave together would show whose queue it is (mccpairs.h).
  */
 bool mcc_rate_asks_pairs (const MccRate *self);
-/* As of the last decision, by packets that waited in its queue: bit/s, what the link was lately
- * seen to carry at least, whoever sent it; 0: not known. The enhanced controller's. */
+/* As of the last decision, pairs of the last seconds showed that the link carries little more than
+ * what arrives: nothing is left for others. */
+bool mcc_rate_fills_link (const MccRate *self);
+/* As of the last decision, bit/s: what the link was lately seen to carry at least, whoever sent it;
+ * 0: not known, or no queue stands, or nothing came. The enhanced controller's. */
 uint64_t mcc_rate_link_bps (const MccRate *self);
 /* With this decision rivals were met on a link that was alone ours: half of what it was seen to
  * carry, which is the most that a fair share can be; else 0. The enhanced controller's. */

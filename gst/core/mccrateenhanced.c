@@ -430,7 +430,8 @@ static void
 enhanced_decide (MccRate *base, const MccRateInput *input)
 {
   MccRateEnhanced *self = (MccRateEnhanced *)base;
-  base->share_bps = 0;
+  base->share_bps = base->link_bps = 0;
+  base->asks_pairs = base->fills_link = false;
   if (!(input->packet_bytes > 0.0) || input->received_bps == 0 || input->received_now_bps == 0
       || input->rtt == 0)
     return; /* silence proves nothing */

@@ -43,16 +43,15 @@ shows_ours (const MccRateEnhanced *self, const MccRateInput *input)
 void
 mcc_rate_enhanced_ask_pairs (MccRateEnhanced *self, const MccRateInput *input)
 {
-  /* A rate that doubles what others hold down does not end by itself. */
-  bool doubles = self->base.mode == MCC_RATE_SLOW_START && input->held_down;
   self->base.asks_pairs = false;
-  if (self->base.mode != MCC_RATE_DELAY && !doubles) {
+  self->base.fills_link = shows_ours (self, input);
+  if (self->base.mode != MCC_RATE_DELAY) {
     self->doubted = self->known_ours = MCC_TIME_NONE;
     return;
   }
   if (input->queue_peak > mcc_rate_enhanced_target_queue (self, input))
     self->doubted = input->now;
-  if (shows_ours (self, input)) {
+  if (self->base.fills_link) {
     self->known_ours = input->now;
     self->known_bps = (double)input->received_bps;
   }

@@ -10,7 +10,7 @@ struct MccRate {
   const MccRateController *controller;
   double rate_bps; /* finite, >= 0 */
   MccRateMode mode;
-  bool owns_queue, asks_pairs;
+  bool owns_queue, asks_pairs, fills_link;
   uint64_t link_bps;
   uint64_t share_bps;
 };

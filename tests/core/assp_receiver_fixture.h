@@ -33,6 +33,7 @@ typedef struct {
   unsigned less;                   /* bytes of each packet than the target has */
   enum { NO_PAIRS, PAIRS_COME_TOGETHER, PAIRS_COME_APART } pairs;
   unsigned sent;                    /* steps */
+  bool unasked;                     /* another receiver asks for pairs */
   bool early[MCC_ASSP_STREAMS_MAX]; /* this step's packet was sent with the one before */
   bool cuts;                        /* at the first packet of what is joined */
   unsigned to;                      /* joined last */
@@ -226,13 +227,15 @@ send_packet (Fixture *self, unsigned j, MccTime sent)
   drain (self);
 }
 
-/* Each second one leaves with the one before it: a fast link has both come so, one of the stream's
- * rate as it has all. */
+/* While they are asked for, each second one leaves with the one before it: a fast link has both
+ * come so, one of the stream's rate as it has all. */
 static void
 send_step (Fixture *self, unsigned j, bool pair)
 {
+  bool asked
+      = self->unasked || (self->reports > 0 && (self->report.more_flags & MCC_REPORT_PAIRS) != 0);
   bool second = self->early[j];
-  self->early[j] = self->pairs != NO_PAIRS && pair;
+  self->early[j] = self->pairs != NO_PAIRS && asked && pair;
   if (second && self->pairs == PAIRS_COME_TOGETHER)
     return;
   send_packet (self, j, second ? self->next_send - STEP : self->next_send);
@@ -272,7 +275,7 @@ queue_to (Fixture *self, MccTime queue, MccTime each)
   }
 }
 
-static void
+G_GNUC_UNUSED static void
 lock (Fixture *self, int stream)
 {
   mcc_assp_receiver_set_lock (self->receiver, stream, self->now);

@@ -43,36 +43,41 @@ who_limits_asks (void)
   }
 }
 
-/* Of several streams whoever asks has them, for MCC_PAIRS_ASKED: not a stranger. */
+/* Of several streams whoever asks has them, for MCC_PAIRS_ASKED: not a stranger; published never.
+ */
 static void
 of_streams_anybody_asks (void)
 {
-  Fixture f;
-  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
-  Peer slow = { .ssrc = 1, .host = 1, .rate_bps = 300000, .rtt = 100 * MCC_MSECOND };
-  Peer fast = { .ssrc = 2, .host = 2, .rate_bps = 900000, .rtt = 100 * MCC_MSECOND };
-  Peer stranger = { .ssrc = 3, .host = 3, .rate_bps = 900000, .rtt = 100 * MCC_MSECOND };
-  config.one_of_many = true;
-  fixture_init (&f, &config);
-  for (guint k = 0; k < 10; k++) {
-    peer_report (&f, &slow);
+  static const MccVariant variants[] = { MCC_VARIANT_ENHANCED, MCC_VARIANT_PUBLISHED };
+  for (guint i = 0; i < G_N_ELEMENTS (variants); i++) {
+    MccTime wanted = variants[i] == MCC_VARIANT_ENHANCED ? MCC_PAIRS_CLOSE : 0;
+    Fixture f;
+    MccAsmpSenderConfig config = default_config (variants[i]);
+    Peer slow = { .ssrc = 1, .host = 1, .rate_bps = 300000, .rtt = 100 * MCC_MSECOND };
+    Peer fast = { .ssrc = 2, .host = 2, .rate_bps = 900000, .rtt = 100 * MCC_MSECOND };
+    Peer stranger = { .ssrc = 3, .host = 3, .rate_bps = 900000, .rtt = 100 * MCC_MSECOND };
+    config.one_of_many = true;
+    fixture_init (&f, &config);
+    for (guint k = 0; k < 10; k++) {
+      peer_report (&f, &slow);
+      peer_report (&f, &fast);
+      run_for (&f, MCC_SECOND);
+    }
+    stranger.more_flags = fast.more_flags = MCC_REPORT_PAIRS;
+    peer_report (&f, &stranger);
+    g_assert_cmpuint (f.pacing.pairs, ==, 0);
     peer_report (&f, &fast);
-    run_for (&f, MCC_SECOND);
+    g_assert_cmpuint (f.pacing.pairs, ==, wanted);
+    fast.more_flags = 0;
+    for (MccTime t = 0; t < MCC_PAIRS_ASKED; t += MCC_SECOND) {
+      g_assert_cmpuint (f.pacing.pairs, ==, wanted);
+      run_for (&f, MCC_SECOND);
+      peer_report (&f, &slow);
+      peer_report (&f, &fast);
+    }
+    g_assert_cmpuint (f.pacing.pairs, ==, 0);
+    fixture_clear (&f);
   }
-  stranger.more_flags = fast.more_flags = MCC_REPORT_PAIRS;
-  peer_report (&f, &stranger);
-  g_assert_cmpuint (f.pacing.pairs, ==, 0);
-  peer_report (&f, &fast);
-  g_assert_cmpuint (f.pacing.pairs, ==, MCC_PAIRS_CLOSE);
-  fast.more_flags = 0;
-  for (MccTime t = 0; t < MCC_PAIRS_ASKED; t += MCC_SECOND) {
-    g_assert_cmpuint (f.pacing.pairs, ==, MCC_PAIRS_CLOSE);
-    run_for (&f, MCC_SECOND);
-    peer_report (&f, &slow);
-    peer_report (&f, &fast);
-  }
-  g_assert_cmpuint (f.pacing.pairs, ==, 0);
-  fixture_clear (&f);
 }
 
 static void

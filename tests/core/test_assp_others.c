@@ -3,7 +3,6 @@
  * What an ASSP receiver makes of other receivers' reports.
  */
 #include "assp_receiver_fixture.h"
-#include "mccasmpreceiverprivate.h"
 
 /* A report of a fellow in @stream. */
 static void
@@ -80,53 +79,6 @@ test_burst_is_no_ceiling (void)
   run (&self, 6 * MCC_SECOND);
   g_assert_cmpuint (
       mcc_asmp_receiver_potential_bps (mcc_assp_receiver_asmp (self.receiver)), ==, UINT64_MAX);
-  mcc_assp_receiver_free (self.receiver);
-}
-
-/* Of a link that pairs show to carry far more than what arrives a queue is no end: others fill it,
- * and nothing was lost there. Where they show no more it is ours. */
-static void
-test_part_is_no_ceiling (void)
-{
-  static const struct {
-    int pairs;
-    bool others;
-  } table[] = { { NO_PAIRS, false }, { PAIRS_COME_APART, false }, { PAIRS_COME_TOGETHER, true } };
-  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
-    Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
-    self.pairs = table[row].pairs;
-    run (&self, 10 * MCC_SECOND);
-    self.queue = 30 * MCC_MSECOND;
-    run (&self, 8 * MCC_SECOND);
-    MccAsmpReceiver *asmp = self.receiver->asmp;
-    g_test_message ("pairs %d: potential %" G_GUINT64_FORMAT ", asked %d", table[row].pairs,
-        mcc_asmp_receiver_potential_bps (asmp), (self.report.more_flags & MCC_REPORT_PAIRS) != 0);
-    g_assert_cmpint (mcc_asmp_receiver_others_queue (asmp), ==, table[row].others);
-    if (table[row].others)
-      g_assert_cmpuint (mcc_asmp_receiver_potential_bps (asmp), >, 3000000);
-    else
-      g_assert_cmpuint (mcc_asmp_receiver_potential_bps (asmp), <, 2100000);
-    mcc_assp_receiver_free (self.receiver);
-  }
-}
-
-/* Who competes far below what its losses allow tells the sender what TCP would surely get, so that
- * a stream can be made for it, once there are losses to say so. */
-static void
-test_known_beside_rivals (void)
-{
-  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
-  MccAsmpReceiver *asmp = self.receiver->asmp;
-  self.pairs = PAIRS_COME_TOGETHER;
-  run (&self, 10 * MCC_SECOND);
-  self.queue = 30 * MCC_MSECOND;
-  run (&self, 8 * MCC_SECOND);
-  self.lost_each = 900;
-  run (&self, 120 * MCC_SECOND);
-  uint64_t known = mcc_asmp_receiver_known_bps (asmp);
-  g_assert_cmpint (mcc_rate_mode (asmp->rate), ==, MCC_RATE_TCP);
-  g_assert_cmpuint (known, >, 2000000);
-  g_assert_cmpuint (known, <, mcc_asmp_receiver_potential_bps (asmp));
   mcc_assp_receiver_free (self.receiver);
 }
 
@@ -530,8 +482,6 @@ main (int argc, char **argv)
   g_test_add_func ("/assp-others/waits-for-a-trial-of-each-stream", test_trials_of_each);
   g_test_add_func ("/assp-others/a-trial-is-no-ceiling", test_trial_is_no_ceiling);
   g_test_add_func ("/assp-others/a-burst-is-no-ceiling", test_burst_is_no_ceiling);
-  g_test_add_func ("/assp-others/known-beside-rivals", test_known_beside_rivals);
-  g_test_add_func ("/assp-others/a-part-is-no-ceiling", test_part_is_no_ceiling);
   g_test_add_func ("/assp-others/led-by-who-suffers-with-it", test_led);
   g_test_add_func ("/assp-others/goes-where-its-link-goes-anyway", test_company);
   g_test_add_func ("/assp-others/goes-there-at-once-with-many", test_company_of_many);

@@ -156,6 +156,8 @@ due (void)
   g_assert_true (mcc_pairs_due (never, MCC_PAIRS_APART, BYTES, 100000, now));
   g_assert_true (mcc_pairs_due (never, MCC_PAIRS_APART, 150, 30000, now));
   g_assert_false (mcc_pairs_due (never, MCC_PAIRS_APART, BYTES, 700000, now));
+  g_assert_true (mcc_pairs_due (never, MCC_PAIRS_CLOSE, BYTES, 700000, now));
+  g_assert_false (mcc_pairs_due (never, MCC_PAIRS_CLOSE, BYTES, 8000000, now));
   g_assert_false (mcc_pairs_due (never, MCC_PAIRS_APART, BYTES, 0, now));
   g_assert_false (mcc_pairs_due (now - MCC_PAIRS_PERIOD + 1, MCC_PAIRS_APART, BYTES, 100000, now));
   g_assert_true (mcc_pairs_due (now - MCC_PAIRS_PERIOD, MCC_PAIRS_APART, BYTES, 100000, now));

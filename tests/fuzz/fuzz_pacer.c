@@ -107,7 +107,8 @@ do_config (Host *self)
   self->config.max_delay = MCC_MSECOND + fuzz_scale (&self->in, 32);
   self->config.burst = self->config.pacing.burst = MCC_MSECOND + fuzz_scale (&self->in, 25);
   /* As any other bits. */
-  self->config.pacing.pairs = self->config.max_delay % 2 == 0 ? MCC_PAIRS_CLOSE : 0;
+  static const MccTime pairs[] = { MCC_PAIRS_CLOSE, 0, MCC_PAIRS_APART, 0 };
+  self->config.pacing.pairs = pairs[self->config.max_delay % 4];
   self->config.pacing.even = self->config.max_delay / 2 % 2 == 0;
   /* What waits was planned for another bound. */
   self->bound = mcc_time_max (self->bound, self->config.max_delay);
