@@ -305,7 +305,7 @@ mcc_asmp_receiver_new (const MccAsmpReceiverConfig *config, MccTime now)
     self->schedule.least = config->least_interval;
   self->now = now;
   self->next_decision = self->event = self->free_since = self->others_since = MCC_TIME_NONE;
-  self->far_since = self->doubted = MCC_TIME_NONE;
+  self->far_since = self->doubted = self->beyond_since = MCC_TIME_NONE;
   self->short_since = self->full_since = self->idle_since = MCC_TIME_NONE;
   mcc_swing_init (&self->swing);
   mcc_recent_loss_init (&self->recent);

@@ -62,7 +62,7 @@ forget_conclusions (MccAsmpReceiver *self)
   self->lost_reported = self->ceiling_bps = self->slump_bps = 0;
   self->slumped = self->pressed = self->queued = self->press_began = self->shared_until = 0;
   self->shown_bps = 0;
-  self->far_since = self->doubted = MCC_TIME_NONE;
+  self->far_since = self->doubted = self->beyond_since = MCC_TIME_NONE;
 }
 
 void

@@ -13,7 +13,7 @@
 #define A_PART 0.65 /* received, of what the link is seen to carry: others have the rest */
 #define SHOWN_TIME (20 * MCC_SECOND) /* so long that lasts */
 #define RAISED 1.15
-#define DISPROVED 1.0 /* times the ceiling, and neither a queue nor losses for a while */
+#define DISPROVED_TIME (4 * MCC_SECOND) /* more arrives so long, without a queue or losses */
 #define SAME_CEILING 0.25
 #define EPISODE (2 * MCC_SECOND)
 #define CEILING_TIME (120 * MCC_SECOND) /* at first */
@@ -73,6 +73,18 @@ mcc_asmp_receiver_has_part (const MccAsmpReceiver *self)
          && is_part ((double)self->session.target_bps, self->shown_bps);
 }
 
+/* At just what it carries a link has no queue for a moment, either. */
+static bool
+is_disproved (MccAsmpReceiver *self, double received)
+{
+  double ceiling = (double)self->ceiling_bps;
+  bool beyond = self->free_since != MCC_TIME_NONE && received > ceiling;
+  mcc_asmp_note_since (&self->beyond_since, ceiling > 0.0 && beyond, self->now);
+  return received > RAISED * ceiling
+         || (self->beyond_since != MCC_TIME_NONE
+             && self->now - self->beyond_since >= DISPROVED_TIME);
+}
+
 /* What the path was seen to carry and no more, lately: a stream that was too much, or a link that
  * only we fill. Seen again when it had been forgotten it lasts longer. */
 void
@@ -88,8 +100,7 @@ mcc_asmp_receiver_note_ceiling (MccAsmpReceiver *self, const MccRateInput *input
           && !mcc_asmp_receiver_others_queue (self),
       self->now);
   bool full = self->full_since != MCC_TIME_NONE && self->now - self->full_since >= FULL_TIME;
-  bool no_sign = mcc_asmp_receiver_is_free (self);
-  if ((double)input->received_bps > (no_sign ? DISPROVED : RAISED) * ceiling)
+  if (is_disproved (self, (double)input->received_bps))
     self->ceiling_bps = 0; /* it carries more by now */
   if (part && self->ceiling_of_queue && is_part (ceiling, self->shown_bps))
     self->ceiling_bps = 0; /* ... or did, for others */

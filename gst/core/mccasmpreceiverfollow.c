@@ -120,14 +120,19 @@ is_far_above (const MccAsmpReceiver *self)
  * few receivers one may have a link of its own that others fill in bursts: only what stands all the
  * while counts, or goes without our doing (mccswing), or that of a link that was seen to carry more
  * than what arrives of ours. */
-bool
-mcc_asmp_receiver_others_queue (const MccAsmpReceiver *self)
+static bool
+is_seen_as_others (const MccAsmpReceiver *self)
 {
-  if (is_far_above (self)
-      && (mcc_asmp_receiver_has_part (self) || mcc_swing_is_others (&self->swing, self->now)))
+  if (is_far_above (self) && mcc_swing_is_others (&self->swing, self->now))
     return true;
   return self->others_since != MCC_TIME_NONE && self->now - self->others_since >= FREE_TIME
          && self->pressed > self->others_since;
+}
+
+bool
+mcc_asmp_receiver_others_queue (const MccAsmpReceiver *self)
+{
+  return is_seen_as_others (self) || (is_far_above (self) && mcc_asmp_receiver_has_part (self));
 }
 
 bool
@@ -148,7 +153,7 @@ note_others (MccAsmpReceiver *self, const MccRateInput *input)
     self->others_since = MCC_TIME_NONE;
   else if (self->others_since == MCC_TIME_NONE)
     self->others_since = self->now;
-  if (mcc_asmp_receiver_others_queue (self) && self->ceiling_of_queue)
+  if (is_seen_as_others (self) && self->ceiling_of_queue)
     self->ceiling_bps = 0; /* it was not ours */
   if (is_far_above (self) && self->path.standing > QUEUE_FREE
       && self->session.receivers <= MCC_ASMP_FEW_RECEIVERS)

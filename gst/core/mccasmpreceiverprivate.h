@@ -51,6 +51,7 @@ struct MccAsmpReceiver {
   uint64_t ceiling_bps; /* what the path was seen to carry and no more; 0: nothing */
   MccTime ceiling_time, ceiling_life;
   MccTime shared_until;  /* ... beside a stream that another of ours tries */
+  MccTime beyond_since;  /* more than the ceiling arrives, and free; MCC_TIME_NONE: not */
   MccTime far_since;     /* it competes far below what its losses allow; MCC_TIME_NONE: not */
   uint64_t shown_bps;    /* the link carries so much, of which others have a part; 0: not known */
   MccTime shown_time;    /* ... newest */
