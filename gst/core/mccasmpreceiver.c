@@ -293,9 +293,8 @@ mcc_asmp_receiver_new (const MccAsmpReceiverConfig *config, MccTime now)
     mcc_asmp_receiver_free (self);
     return NULL;
   }
-  mcc_asmp_path_expect_pairs (&self->path, !enhanced           ? 0
-                                           : config->unbounded ? MCC_PAIRS_CLOSE
-                                                               : MCC_PAIRS_APART);
+  if (enhanced)
+    mcc_asmp_path_expect_pairs (&self->path, config->unbounded ? MCC_PAIRS_CLOSE : MCC_PAIRS_APART);
   mcc_asmp_source_init (&self->source, config->source_ssrc, MCC_ASMP_SOURCE_TIMEOUT);
   mcc_asmp_schedule_init (&self->schedule, config->variant, config->hears_group,
       config->report_interval, self->config.compound_bytes, config->seed);

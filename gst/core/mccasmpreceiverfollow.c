@@ -16,7 +16,7 @@
 #define UNLIMITED 1.1                 /* times the sender's target: it is not we who limit */
 #define AT_END 0.97                   /* of the stream's upper bound */
 #define FREE_TIME (4 * MCC_SECOND)    /* ... for so long: a rate that grows runs ahead of it */
-#define TRY_TIME (20 * MCC_SECOND)    /* by then who could go up has, but for the next bound */
+#define TRY_TIME (20 * MCC_SECOND)    /* by then who can go up has */
 #define ASK_TIME (8 * MCC_SECOND)     /* after a queue that may be others' */
 #define GROWN 0.8                     /* of what losses allow: there a rate has done growing */
 #define SLUMP_LATELY (5 * MCC_SECOND) /* why we leave what we had */
@@ -118,8 +118,7 @@ is_far_above (const MccAsmpReceiver *self)
 /* For a while what we would take was far above what is sent, nothing was lost, and only twice what
  * arrives bounded it: a queue that stands, and stood higher than any of ours would, is others'. Of
  * few receivers one may have a link of its own that others fill in bursts: only what stands all the
- * while counts, or goes without our doing (mccswing), or that of a link that was seen to carry more
- * than what arrives of ours. */
+ * while counts, or goes without our doing (mccswing). */
 static bool
 is_seen_as_others (const MccAsmpReceiver *self)
 {
@@ -129,6 +128,7 @@ is_seen_as_others (const MccAsmpReceiver *self)
          && self->pressed > self->others_since;
 }
 
+/* ... or it is that of a link that carries more than what is sent to us. */
 bool
 mcc_asmp_receiver_others_queue (const MccAsmpReceiver *self)
 {

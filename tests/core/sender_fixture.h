@@ -219,7 +219,8 @@ typedef struct {
   double loss_ratio;
   unsigned ecn; /* MccReportEcn */
   double marked_share;
-  bool queueless; /* else what limits it is the queue that it holds */
+  uint32_t highest_seq; /* 0: does not say */
+  bool queueless;       /* else what limits it is the queue that it holds */
 } Peer;
 
 static inline MccDrop
@@ -230,6 +231,7 @@ peer_report (Fixture *self, Peer *peer)
     .flags = peer->flags | (peer->rtt > 0 ? MCC_REPORT_RTT_MEASURED | MCC_REPORT_ECHO : 0),
     .more_flags = peer->more_flags,
     .rate_bps = peer->rate_bps,
+    .highest_seq = peer->highest_seq,
     .received_bps = self->target,
     .loss_ratio = peer->loss_ratio,
     .ecn = peer->ecn,

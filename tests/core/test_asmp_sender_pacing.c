@@ -80,6 +80,29 @@ of_streams_anybody_asks (void)
   }
 }
 
+/* Nor has one that nothing reaches any more. */
+static void
+who_hears_nothing_does_not (void)
+{
+  Fixture f;
+  MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
+  Peer slow = { .ssrc = 1, .host = 1, .rate_bps = 300000, .rtt = 100 * MCC_MSECOND };
+  Peer deaf = { .ssrc = 2, .host = 2, .rate_bps = 900000, .rtt = 100 * MCC_MSECOND };
+  config.one_of_many = true;
+  deaf.more_flags = MCC_REPORT_PAIRS;
+  fixture_init (&f, &config);
+  for (guint k = 0; k < 40; k++) {
+    deaf.highest_seq = k < 10 ? f.seq : deaf.highest_seq;
+    peer_report (&f, &slow);
+    peer_report (&f, &deaf);
+    run_for (&f, MCC_SECOND);
+    if (k == 10)
+      g_assert_cmpuint (f.pacing.pairs, ==, MCC_PAIRS_CLOSE);
+  }
+  g_assert_cmpuint (f.pacing.pairs, ==, 0);
+  fixture_clear (&f);
+}
+
 static void
 report_for (Fixture *f, Peer *near, Peer *far, guint seconds)
 {
@@ -152,6 +175,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/asmp-sender/pacing/who-limits-asks-for-pairs", who_limits_asks);
   g_test_add_func ("/asmp-sender/pacing/of-streams-anybody-asks", of_streams_anybody_asks);
+  g_test_add_func ("/asmp-sender/pacing/who-hears-nothing-does-not", who_hears_nothing_does_not);
   g_test_add_func ("/asmp-sender/pacing/who-limits-has-it-even", who_limits_has_it_even);
   g_test_add_func ("/asmp-sender/pacing/published-does-not", published_does_not);
   return g_test_run ();

@@ -74,6 +74,28 @@ newest_proof_counts (void)
   mcc_assp_receiver_free (self.receiver);
 }
 
+/* A link that more comes over for 4 s, without a queue, has no such end; at just what it carries it
+ * has no queue for a moment, either. */
+static void
+more_for_a_while (void)
+{
+  Fixture self = fixture_new (MCC_VARIANT_ENHANCED, 0);
+  MccAsmpReceiver *asmp = self.receiver->asmp;
+  self.less = 100;
+  run (&self, 10 * MCC_SECOND);
+  self.queue = QUEUE;
+  run (&self, 8 * MCC_SECOND);
+  self.queue = 0;
+  run (&self, 8 * MCC_SECOND);
+  g_assert_cmpuint (mcc_asmp_receiver_ceiling_bps (asmp), <, 1000000);
+  self.less = 0;
+  run (&self, 3 * MCC_SECOND);
+  g_assert_cmpuint (mcc_asmp_receiver_ceiling_bps (asmp), <, 1000000);
+  run (&self, 4 * MCC_SECOND);
+  g_assert_cmpuint (mcc_asmp_receiver_ceiling_bps (asmp), ==, UINT64_MAX);
+  mcc_assp_receiver_free (self.receiver);
+}
+
 /* Lasts for a while, not for ever; nor for another sender. */
 static void
 proof_lasts (void)
@@ -129,6 +151,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/assp-pairs/a-part-is-no-ceiling", part_is_no_ceiling);
   g_test_add_func ("/assp-pairs/the-newest-proof-counts", newest_proof_counts);
+  g_test_add_func ("/assp-pairs/more-for-a-while", more_for_a_while);
   g_test_add_func ("/assp-pairs/a-proof-lasts", proof_lasts);
   g_test_add_func ("/assp-pairs/known-beside-rivals", known_beside_rivals);
   return g_test_run ();
