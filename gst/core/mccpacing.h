@@ -20,7 +20,7 @@
 #define MCC_PACING_HOLD (10 * MCC_SECOND)
 #define MCC_PACING_BURST_MOST (5 * MCC_MSECOND)
 #define MCC_PACING_BURST_LEAST MCC_MSECOND
-#define MCC_PACING_BURST_OF_RTT 25
+#define MCC_PACING_BURST_OF_RTT 50
 /* Of one frame is what comes that soon behind what came before, and behind its first packet. */
 #define MCC_PACING_FRAME_GAP (5 * MCC_MSECOND)
 #define MCC_PACING_FRAME_COMES (20 * MCC_MSECOND)

@@ -120,12 +120,12 @@ who_limits_has_it_even (void)
 {
   static const struct {
     guint rtt_ms, burst_ms;
-  } table[] = { { 30, 1 }, { 60, 2 }, { 110, 4 }, { 400, 5 } };
+  } table[] = { { 30, 1 }, { 110, 2 }, { 220, 4 }, { 400, 5 } };
   for (guint i = 0; i < G_N_ELEMENTS (table); i++) {
     Fixture f;
     MccAsmpSenderConfig config = default_config (MCC_VARIANT_ENHANCED);
     Peer near = { .ssrc = 1, .host = 1, .rtt = table[i].rtt_ms * MCC_MSECOND };
-    Peer far = { .ssrc = 2, .host = 2, .rtt = 80 * MCC_MSECOND };
+    Peer far = { .ssrc = 2, .host = 2, .rtt = 160 * MCC_MSECOND };
     fixture_init (&f, &config);
     g_assert_false (f.pacing.even);
     near.rate_bps = config.max_bps / 4;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Floods of forged reports, over vnet: 1000 a second from addresses that are no receiver's, beside
- * ten true receivers. The same run without them is the control.
+ * ten true receivers. The same runs without them are the control. What a flood takes is what the
+ * sender answers with, of its RTCP share.
  */
 #include "vnetasmp.h"
 
@@ -10,6 +11,7 @@
 #define RECEIVERS 10
 #define WARM_UP 20
 #define FLOOD 60 /* s */
+#define SEEDS 4
 #define PER_S 1000
 #define CAPACITY 1500000
 
@@ -22,11 +24,11 @@ typedef struct {
 } World;
 
 static void
-world_init (World *world)
+world_init (World *world, guint64 seed)
 {
   VnetSenderConfig sender = vnet_sender_default;
   sender.max_bps = 10000000;
-  world->vnet = vnet_new (3);
+  world->vnet = vnet_new (seed);
   world->sender = vnet_sender_new (world->vnet, &sender, 5 * MCC_MSECOND);
   for (guint i = 0; i < RECEIVERS; i++) {
     VnetLink link = {
@@ -80,12 +82,12 @@ forge (World *world, Kind kind, guint i)
 
 /* Mean target of the FLOOD seconds. */
 static double
-run (Kind kind)
+run (Kind kind, guint64 seed)
 {
   World world;
   double sum = 0.0;
   guint steps = 0;
-  world_init (&world);
+  world_init (&world, seed);
   vnet_run (world.vnet, WARM_UP * MCC_SECOND);
   for (guint i = 0; i < FLOOD * PER_S; i++) {
     vnet_run (world.vnet, WARM_UP * MCC_SECOND + (i + 1) * (MCC_SECOND / PER_S));
@@ -98,11 +100,23 @@ run (Kind kind)
   return sum / steps;
 }
 
+static double
+mean (Kind kind)
+{
+  double sum = 0.0;
+  for (guint64 seed = 1; seed <= SEEDS; seed++)
+    sum += run (kind, seed);
+  return sum / SEEDS;
+}
+
 static void
 test_flood (gconstpointer data)
 {
   Kind kind = (Kind)GPOINTER_TO_INT (data);
-  double control = run (NONE), flooded = run (kind);
+  static double control = 0.0;
+  if (control <= 0.0)
+    control = mean (NONE);
+  double flooded = mean (kind);
   g_test_message ("target %.1f kb/s, control %.1f kb/s: %+.2f %%", flooded / 1e3, control / 1e3,
       100.0 * (flooded / control - 1.0));
   g_assert_cmpfloat (control, >, 0.8 * CAPACITY);

@@ -635,7 +635,7 @@ static void
 test_bursts (void)
 {
   static const unsigned table[][2]
-      = { { 0, 5 }, { 1, 1 }, { 10, 1 }, { 30, 1 }, { 60, 2 }, { 100, 4 }, { 130, 5 }, { 900, 5 } };
+      = { { 0, 5 }, { 1, 1 }, { 20, 1 }, { 60, 1 }, { 110, 2 }, { 200, 4 }, { 260, 5 }, { 900, 5 } };
   for (unsigned i = 0; i < G_N_ELEMENTS (table); i++) {
     MccPacing pacing = mcc_pacing_beside (table[i][0] * MCC_MSECOND);
     g_assert_true (pacing.even);
