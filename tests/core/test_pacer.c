@@ -634,8 +634,8 @@ test_frames (void)
 static void
 test_bursts (void)
 {
-  static const unsigned table[][2]
-      = { { 0, 5 }, { 1, 1 }, { 20, 1 }, { 60, 1 }, { 110, 2 }, { 200, 4 }, { 260, 5 }, { 900, 5 } };
+  static const unsigned table[][2] = { { 0, 5 }, { 1, 1 }, { 20, 1 }, { 60, 1 }, { 110, 2 },
+    { 200, 4 }, { 260, 5 }, { 900, 5 } };
   for (unsigned i = 0; i < G_N_ELEMENTS (table); i++) {
     MccPacing pacing = mcc_pacing_beside (table[i][0] * MCC_MSECOND);
     g_assert_true (pacing.even);
