@@ -215,7 +215,8 @@ class CleanUp(unittest.TestCase):
         "with netlab.Lab('host a\\nhost b\\nlink l a b\\n', name={name!r}) as lab:\n"
         "    p = lab.run('a', {argv!r})\n"
         "    print(lab._emulator.pid, p.pid, flush=True)\n"
-        "    time.sleep(1000)\n"
+        # A signal that comes just before a sleep is handled after it.
+        "    for _ in range(10000): time.sleep(0.1)\n"
     )
 
     def start(self, name, *argv):
