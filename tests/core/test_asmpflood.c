@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Floods of forged reports, over vnet: 1000 a second from addresses that are no receiver's, beside
- * ten true receivers. The same runs without them are the control. What a flood takes is what the
- * sender answers with, of its RTCP share.
+ * ten true receivers. The same runs without them are the control.
  */
 #include "vnetasmp.h"
 

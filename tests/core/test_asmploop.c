@@ -703,8 +703,7 @@ rival_goes (void)
   }
 }
 
-/* A flow comes to a link that was alone ours, soon after our own start overflowed it: that one loss
- * in thousands of packets does not keep it from its share. */
+/* The one loss of our own start does not keep a flow from its share that comes soon after it. */
 static void
 rival_comes (void)
 {
