@@ -3,10 +3,15 @@
  * mccratealone: whether who competes has nobody to compete with. Its own rate overflows the queue
  * then as TCP's would, again and again, and each of those losses looks like others'.
  *
- * Law: while we send clearly less than what arrived when the queue overflowed last, a queue of ours
- * falls or is none. One that stands or grows is others', as is a loss without a queue, or where
- * less arrived than at the overflow before. No sign of others for long, over several overflows and
- * while we sent less for a while: there are none.
+ * Laws:
+ *  - While we send clearly less than what arrived when the queue overflowed last, a queue of ours
+ *    falls or is none. One that stands or grows is others', as is a loss without a queue, or where
+ *    less arrived than at the overflow before. No sign of others for long, over several overflows
+ *    and while we sent less for a while: there are none.
+ *  - TCP takes what we leave, and keeps a queue of more than a round trip from becoming empty.
+ * Where such a queue overflowed, we have fallen, and it stays empty, nobody is there, or others
+ * like us who have fallen, too (mccratefellows.c): what was lost then is no reason to go on
+ * competing.
  */
 #include "mccrateenhanced.h"
 
@@ -18,11 +23,57 @@
 #define LESS_TIME_S 2.0 /* ... for so long */
 #define AS_MUCH 0.85    /* arrives at each overflow */
 #define SPIKE MCC_MSECOND
+/* Nobody takes what we left: */
+#define FULL_QUEUE 0.5         /* of the losses, a full queue's at least ... */
+#define DEEP 1.5               /* ... that was so many round trips (without it) long lately */
+#define FELL 0.7               /* arrives, of what did at the newest loss */
+#define SOON (30 * MCC_SECOND) /* competing again: it was a mistake, look twice as long */
+#define TIMES_MAX 8
 
 void
 mcc_rate_enhanced_forget_alone (MccRateEnhanced *rate, MccTime now)
 {
   rate->alone = (MccRateAlone){ .since = now };
+}
+
+void
+mcc_rate_enhanced_watch_empty (MccRateEnhanced *rate, const MccRateInput *input)
+{
+  if (input->queue_delay >= mcc_rate_enhanced_empty_queue (rate, input)) {
+    rate->empty_since = MCC_TIME_NONE;
+    return;
+  }
+  double received = (double)input->received_now_bps;
+  if (rate->empty_since == MCC_TIME_NONE) {
+    rate->empty_since = input->now;
+    rate->empty_bps = received;
+  }
+  rate->empty_bps = fmin (rate->empty_bps, received);
+}
+
+bool
+mcc_rate_enhanced_nobody_takes (
+    const MccRateEnhanced *rate, const MccRateInput *input, MccTime patience)
+{
+  return rate->empty_since != MCC_TIME_NONE
+         && input->now - rate->empty_since >= rate->left_times * patience
+         && rate->empty_bps <= FELL * rate->loss_bps && input->overflow_share >= FULL_QUEUE
+         && rate->longest_s >= DEEP * mcc_time_to_seconds (input->rtt);
+}
+
+void
+mcc_rate_enhanced_note_left (MccRateEnhanced *rate, const MccRateInput *input)
+{
+  rate->left_at = input->now;
+  rate->competed = rate->loss_foreign = MCC_TIME_NONE;
+  rate->fellows = (MccRateFellows){ .loss = MCC_TIME_NONE, .above_since = MCC_TIME_NONE };
+}
+
+void
+mcc_rate_enhanced_watch_left (MccRateEnhanced *rate, const MccRateInput *input)
+{
+  bool soon = rate->left_at != MCC_TIME_NONE && input->now - rate->left_at < SOON;
+  rate->left_times = !soon ? 1 : rate->left_times < TIMES_MAX ? 2 * rate->left_times : TIMES_MAX;
 }
 
 static void

@@ -418,7 +418,8 @@ enhanced_init (MccRate *base, uint64_t start_bps)
   self->first = self->last = self->loss_seen = self->loss_foreign = MCC_TIME_NONE;
   self->competed = self->less_since = self->stands_since = MCC_TIME_NONE;
   self->doubted = self->known_ours = MCC_TIME_NONE;
-  self->empty_since = MCC_TIME_NONE;
+  self->empty_since = self->left_at = MCC_TIME_NONE;
+  self->left_times = 1;
   self->cycles.spread_s = INFINITY;
   mcc_rate_enhanced_forget_cycles (self);
   self->floor[0] = self->floor[1] = MCC_TIME_NONE;

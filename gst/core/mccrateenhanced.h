@@ -118,7 +118,10 @@ typedef struct {
   MccRateAlone alone;
   MccRateServed served;
   MccRateProbe probe;
-  MccTime empty_since;
+  MccTime empty_since;         /* the queue; MCC_TIME_NONE: is not ... */
+  double empty_bps;            /* ... and what arrived since then, at least */
+  MccTime left_at;             /* nobody took what we left, newest; MCC_TIME_NONE: never ... */
+  unsigned left_times;         /* ... and how many times as long the next one must be seen */
   double own_queue_s;          /* what we alone can have left in the queue */
   MccTime competed;            /* newest decision in TCP mode; MCC_TIME_NONE: none */
   MccTime doubted, known_ours; /* mccratepairs.c; MCC_TIME_NONE: not yet */
@@ -187,6 +190,16 @@ void mcc_rate_enhanced_watch_alone (
 /* There has been none for long. */
 bool mcc_rate_enhanced_is_alone (const MccRateEnhanced *self, const MccRateInput *input);
 void mcc_rate_enhanced_forget_alone (MccRateEnhanced *self, MccTime now);
+/* After a decision: since when the queue is empty. */
+void mcc_rate_enhanced_watch_empty (MccRateEnhanced *self, const MccRateInput *input);
+/* We have fallen behind a full queue, and it has been empty for @patience, or more where that was a
+ * mistake before: no TCP is there. */
+bool mcc_rate_enhanced_nobody_takes (
+    const MccRateEnhanced *self, const MccRateInput *input, MccTime patience);
+/* ... and the mode has ended for that. */
+void mcc_rate_enhanced_note_left (MccRateEnhanced *self, const MccRateInput *input);
+/* The mode begins: was that a mistake? */
+void mcc_rate_enhanced_watch_left (MccRateEnhanced *self, const MccRateInput *input);
 /* Before a decision: what comes of what we send into a queue that stands. */
 void mcc_rate_enhanced_watch_served (MccRateEnhanced *rate, const MccRateInput *input);
 /* It was the same lately, whatever we sent: nobody else to speak of is in that queue. */

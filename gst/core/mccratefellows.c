@@ -12,6 +12,8 @@
 
 /* All ours (docs/design/receiver.md, others like us). */
 #define LOST_LATELY (10 * MCC_SECOND)
+#define TCP_LOSES 1.5 /* one packet in window^2 / this (Mathis et al. 1997) */
+#define WOULD_SHOW 3.0
 #define DRAIN_TIME (2 * MCC_SECOND) /* a doubling rate's queue, from when a cut of ours shows */
 
 /* The queue that others like us hold: whoever has the rest of a link of which we have little has a
@@ -39,11 +41,25 @@ mcc_rate_enhanced_watch_fellows (MccRateEnhanced *rate, const MccRateInput *inpu
     self->above_since = input->now;
 }
 
+/* Of few packets none may be lost where TCP loses, unless a flow that has the rest of the link, as
+ * far as that is known, would have dropped several. */
+static bool
+losses_would_show (const MccRateEnhanced *rate, const MccRateInput *input)
+{
+  double packet_s = mcc_rate_packet_s (input);
+  if (packet_s < APART_S)
+    return true;
+  double rest_bps = mcc_rate_enhanced_pairs_bps (rate, input) - (double)input->received_bps;
+  double rtt_s = mcc_time_to_seconds (input->rtt);
+  double window = rest_bps * rtt_s / (8.0 * input->packet_bytes);
+  double packets = mcc_time_to_seconds (LOST_LATELY) / packet_s;
+  return rest_bps > 0.0 && packets * TCP_LOSES / (window * window) >= WOULD_SHOW;
+}
+
 bool
 mcc_rate_enhanced_fellows_lose_nothing (const MccRateEnhanced *rate, const MccRateInput *input)
 {
-  /* Of few packets none may be lost where TCP loses. */
-  return mcc_rate_packet_s (input) < APART_S
+  return losses_would_show (rate, input)
          && !mcc_rate_enhanced_is_recent (input, rate->fellows.loss, LOST_LATELY);
 }
 

@@ -309,6 +309,7 @@ mcc_rate_enhanced_compete (MccRateEnhanced *self, const MccRateInput *input)
     return false;
   }
   self->served.competing = (MccRateServedSums){ 0 };
+  mcc_rate_enhanced_watch_left (self, input);
   enter_mode (self, input, MCC_RATE_TCP);
   return true;
 }
@@ -378,10 +379,7 @@ mcc_rate_enhanced_judge_rivals (
   bool unused = (double)input->received_bps < UNUSED * self->base.rate_bps;
   self->peak_bps *= 1.0 - (unused ? CAPACITY_FADE_UNUSED : CAPACITY_FADE) * dt_s;
   note_floor (self, input);
-  if (queue >= mcc_rate_enhanced_empty_queue (self, input))
-    self->empty_since = MCC_TIME_NONE;
-  else if (self->empty_since == MCC_TIME_NONE)
-    self->empty_since = input->now;
+  mcc_rate_enhanced_watch_empty (self, input);
   mcc_rate_enhanced_watch_cycles (self, input, dt_s);
   if (self->base.mode == MCC_RATE_DELAY && mcc_rate_enhanced_others_come_and_go (self)
       && mcc_rate_enhanced_compete (self, input))
@@ -394,9 +392,12 @@ mcc_rate_enhanced_judge_rivals (
   bool alone = tcp
                && (mcc_rate_enhanced_serves_us_alone (self)
                    || (empty && mcc_rate_enhanced_is_alone (self, input)));
+  bool left = tcp && mcc_rate_enhanced_nobody_takes (self, input, patience);
   self->mistaken |= alone;
-  if (alone || (tcp && long_empty && !mcc_rate_enhanced_foreign_losses (self, input)))
+  if (alone || left || (tcp && long_empty && !mcc_rate_enhanced_foreign_losses (self, input)))
     enter_mode (self, input, MCC_RATE_DELAY);
+  if (left)
+    mcc_rate_enhanced_note_left (self, input);
   if (queue < mcc_rate_enhanced_empty_queue (self, input))
     return;
   if (!(visible > 0.0))

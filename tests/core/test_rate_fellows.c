@@ -8,6 +8,7 @@
 #define EVIDENCE 7
 #define DRAIN 22 /* RTT 40 ms + sender 200 ms + 2 s */
 #define LONG 600
+#define QUEUE (20 * MCC_MSECOND)
 
 static void
 begin (RateFixture *f, gboolean lost)
@@ -51,6 +52,48 @@ part_of_the_link (void)
     g_test_message ("%s: %u", table[row].name, steps);
     g_assert_cmpuint (steps, >=, table[row].least);
     g_assert_cmpuint (steps, <=, table[row].most);
+    rate_clear (&f);
+  }
+}
+
+/* Packets 36 ms apart, a third of what pairs show of the link. A TCP flow that had the rest would
+ * have dropped several of ours in 10 s, unless its window is large. */
+static void
+few_packets (void)
+{
+  static const struct {
+    const char *name;
+    guint64 link_bps; /* as pairs show; 0: not known */
+    guint rtt_ms;
+    gboolean competes;
+  } table[] = {
+    { "a slow link", 3 * MBPS, 40, FALSE },
+    { "a link that is not known", 0, 40, TRUE },
+    { "a long path", 3 * MBPS, 400, TRUE },
+    { "a fast link", 40 * MBPS, 40, TRUE },
+  };
+  for (guint row = 0; row < G_N_ELEMENTS (table); row++) {
+    RateFixture f;
+    MccPairs pairs;
+    guint64 number = 0;
+    g_test_message ("%s", table[row].name);
+    begin (&f, FALSE);
+    mcc_pairs_init (&pairs, MCC_PAIRS_APART);
+    f.input.packet_bytes = 4500.0;
+    f.input.rtt = table[row].rtt_ms * MCC_MSECOND;
+    f.input.pairs = table[row].link_bps > 0 ? &pairs : NULL;
+    f.proven_bps = 4 * MBPS;
+    for (guint i = 0; i < LONG && rate_mode (&f) == MCC_RATE_DELAY; i++) {
+      MccTime now = f.input.now;
+      if (i == 50)
+        rate_queue (&f, 26); /* theirs, at its target */
+      mcc_pairs_handle_packet (&pairs, number++, 4500, RATE_STEP, QUEUE, now);
+      if (i % 10 == 0 && table[row].link_bps > 0)
+        mcc_pairs_handle_packet (
+            &pairs, number++, 4500, 0, QUEUE, now + 36000 * MCC_SECOND / table[row].link_bps);
+      rate_follow (&f, 1);
+    }
+    g_assert_cmpint (rate_mode (&f), ==, table[row].competes ? MCC_RATE_TCP : MCC_RATE_DELAY);
     rate_clear (&f);
   }
 }
@@ -144,6 +187,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/rate-fellows/part-of-the-link", part_of_the_link);
+  g_test_add_func ("/rate-fellows/few-packets", few_packets);
   g_test_add_func ("/rate-fellows/how-lately", how_lately);
   g_test_add_func ("/rate-fellows/draw-level", draw_level);
   g_test_add_func ("/rate-fellows/cuts-as-they-do", cuts_as_they_do);
